@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 import scipy.optimize
+import scipy.sparse
+import shapes
 from scipy.spatial.transform import Rotation
 
 WIRE_AREA = 0.1  # vertices without faces have this share of the mean vertex area
@@ -247,6 +249,26 @@ class Quadratic:
         start = np.ravel(weights)
         x = np.linalg.lstsq(design @ basis, target - design @ start, rcond=1e-13)[0]
         return (start + basis @ x).reshape(n, m)
+
+
+def matrix_of_the_step(inside):
+    """(the matrix of the global step, what its unknowns change in the entries of the maps): an
+    unknown adds to its entry and takes as much from the first entry of its vertex."""
+    unknowns, entry = len(inside["entry"]), inside["entry"]
+    shape = unknowns, unknowns
+    lower = scipy.sparse.csc_matrix((inside["value"], inside["row"], inside["column"]), shape)
+    lower = lower.toarray()
+    assert not np.triu(lower, 1).any()
+    z = np.zeros((len(inside["bone"]), unknowns))
+    z[entry, np.arange(unknowns)] = 1
+    first = inside["start"][np.searchsorted(inside["start"], entry, "right") - 1]
+    z[first, np.arange(unknowns)] -= 1
+    return lower + np.tril(lower, -1).T, z
+
+
+def edge_matrix(inside, name="edge_weight"):
+    """(n, n) of what the solver keeps for each neighbor."""
+    return shapes.dense((inside["ring"], inside["neighbor"], inside[name]), len(inside["area"]))
 
 
 def normalize_to_solver(vertices, poses):

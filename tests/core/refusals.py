@@ -38,3 +38,23 @@ def refuse(kind, pattern, function, **arguments):
         function(**arguments)
     assert caught.type in (kind, araplbs.InputError if kind is ValueError else kind)
     assert re.search(pattern, str(caught.value)), str(caught.value)
+
+
+def row(pattern, kind=ValueError, **changes):
+    """Of a table: what the error says where these arguments take the place of good ones."""
+    return pytest.param(kind, pattern, changes, id=f"{'-'.join(changes)}: {pattern[:30]}")
+
+
+def table(function, good, *rows):
+    """A test that the good arguments are taken, and each row's are refused."""
+
+    @pytest.mark.parametrize(
+        ("kind", "pattern", "changes"), [pytest.param(None, None, {}, id="good"), *rows]
+    )
+    def test(kind, pattern, changes):
+        if kind is None:
+            function(**good)
+        else:
+            refuse(kind, pattern, function, **{**good, **changes})
+
+    return test

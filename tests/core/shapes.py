@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import dataclass, replace
 
+import araplbs
 import numpy as np
 
 
@@ -233,3 +234,22 @@ def random_weights(rng, vertices, bones, empty=0.0):
     lost = weights.sum(1) == 0
     weights[lost, rng.integers(0, bones, lost.sum())] = 1
     return weights / weights.sum(1, keepdims=True)
+
+
+def solver(mesh, bones, **settings):
+    """A Solver of a mesh and all that its Bones bring."""
+    return araplbs.Solver(*mesh, *bones, **{**bones.more, **settings})
+
+
+def solved(solver):
+    """To its end."""
+    solver.solve()
+    return solver
+
+
+def dense(rows, bones):
+    """(n, bones) of sparse rows."""
+    start, bone, weight = rows
+    weights = np.zeros((len(start) - 1, bones))
+    weights[np.repeat(np.arange(len(weights)), np.diff(start)), bone] = weight
+    return weights

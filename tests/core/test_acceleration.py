@@ -47,8 +47,9 @@ def test_converges_in_fewer_iterations(positivity):
     settings = {"widenings": 0, "tolerance": 0, "positivity": positivity, "precision": "double"}
     needed = {}
     for window in (0, 5):
-        solver = araplbs.Solver(*mesh, *bones, acceleration=window, iterations=200, **settings)
-        solver.solve()
+        solver = shapes.solved(
+            araplbs.Solver(*mesh, *bones, acceleration=window, iterations=200, **settings)
+        )
         energies = solver.energies
         assert (np.diff(energies[1:]) <= 1e-6 * energies[-1]).all()
         needed[window] = np.nonzero(energies > 1.001 * energies.min())[0][-1] + 1
@@ -61,6 +62,5 @@ def test_converges_in_fewer_iterations(positivity):
 def test_vertex_at_its_fixed_point():
     """No past step differs from another: the normal equations are zero, and nothing happens."""
     mesh, bones = shapes.tube(6, 4), shapes.chain(1)
-    solver = araplbs.Solver(*mesh, *bones, iterations=5, tolerance=0)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(*mesh, *bones, iterations=5, tolerance=0))
     np.testing.assert_array_equal(solver.weights, 1)

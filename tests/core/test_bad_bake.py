@@ -4,7 +4,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-from refusals import INF, NAN, changed, refuse
+from refusals import INF, NAN, changed, refuse, row, table
 from test_bake import N, V, problem
 
 WEIGHTS, TRANSFORMS, POSED = problem()
@@ -125,16 +125,13 @@ def test_one_point_and_coincident_points_are_meshes():
         assert np.isfinite(result["rms"]) and np.isfinite(result["weights"][2]).all()
 
 
-@pytest.mark.parametrize(
-    ("changes", "pattern"),
-    [
-        (
-            {"frames": [*POSED[:5], POSED[5] * 1e154]},
-            r"frames\[5\] holds \S+e\+15\d at vertex 0: too far",
-        ),
-        ({"transforms": TRANSFORMS * 1e154}, r"transforms\[0, 0\] holds \S+: too large for a mesh"),
-        ({"vertices": V * 1e160}, "the bounding box of the mesh is too large"),
-    ],
+test_numbers_that_have_no_squares = table(
+    araplbs.bake,
+    GOOD,
+    row(
+        r"frames\[5\] holds \S+e\+15\d at vertex 0: too far",
+        frames=[*POSED[:5], POSED[5] * 1e154],
+    ),
+    row(r"transforms\[0, 0\] holds \S+: too large for a mesh", transforms=TRANSFORMS * 1e154),
+    row("the bounding box of the mesh is too large", vertices=V * 1e160),
 )
-def test_numbers_that_have_no_squares(changes, pattern):
-    refuse(ValueError, pattern, araplbs.bake, **{**GOOD, **changes})

@@ -4,7 +4,22 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-from refusals import BIG, BONES, GOOD, INF, MESH, NAN, POSES, WEIGHTS, M, N, changed, refuse
+from refusals import (
+    BIG,
+    BONES,
+    GOOD,
+    INF,
+    MESH,
+    NAN,
+    POSES,
+    WEIGHTS,
+    M,
+    N,
+    changed,
+    refuse,
+    row,
+    table,
+)
 
 
 def beyond(setting):
@@ -159,57 +174,38 @@ def energy(**changes):
     return araplbs.energy(**{**arguments, **changes})
 
 
-ENERGY = [
-    (
-        ValueError,
+test_energy = table(
+    energy,
+    {},
+    row(
         "the mesh has no vertices",
-        {"vertices": np.zeros((0, 3)), "triangles": [], "weights": np.zeros((0, 3))},
+        vertices=np.zeros((0, 3)),
+        triangles=[],
+        weights=np.zeros((0, 3)),
     ),
-    (ValueError, r"vertices\[1, 1\] is nan", {"vertices": changed(MESH[0], (1, 1), NAN)}),
-    (ValueError, r"triangles\[0, 1\] is 99", {"triangles": [[0, 99, 1]]}),
-    (ValueError, r"edges\[0, 0\] is -1", {"edges": [[-1, 0]]}),
-    (ValueError, "weights has shape", {"weights": WEIGHTS[:-1]}),
-    (ValueError, "weights has shape", {"weights": WEIGHTS[:, :-1]}),
-    (
-        ValueError,
-        "weight of vertex 2 for bone 1 is -1",
-        {"weights": changed(WEIGHTS, (2, 1), -1.0)},
-    ),
-    (
-        ValueError,
-        "weight of vertex 2 for bone 1 is nan",
-        {"weights": changed(WEIGHTS, (2, 1), NAN)},
-    ),
-    (
-        ValueError,
+    row(r"vertices\[1, 1\] is nan", vertices=changed(MESH[0], (1, 1), NAN)),
+    row(r"triangles\[0, 1\] is 99", triangles=[[0, 99, 1]]),
+    row(r"edges\[0, 0\] is -1", edges=[[-1, 0]]),
+    row("weights has shape", weights=WEIGHTS[:-1]),
+    row("weights has shape", weights=WEIGHTS[:, :-1]),
+    row("weight of vertex 2 for bone 1 is -1", weights=changed(WEIGHTS, (2, 1), -1.0)),
+    row("weight of vertex 2 for bone 1 is nan", weights=changed(WEIGHTS, (2, 1), NAN)),
+    row(
         "vertex 0 name bone 0 twice",
-        {"weights": (np.arange(N + 1) * 2, np.zeros(2 * N, int), np.ones(2 * N))},
+        weights=(np.arange(N + 1) * 2, np.zeros(2 * N, int), np.ones(2 * N)),
     ),
-    (
-        ValueError,
-        "vertex 0 name bone 3",
-        {"weights": (np.arange(N + 1), np.full(N, 3), np.ones(N))},
-    ),
-    (
-        ValueError,
-        "vertex 0 name bone -1",
-        {"weights": (np.arange(N + 1), np.full(N, -1), np.ones(N))},
-    ),
-    (ValueError, "there are no poses", {"poses": POSES[:0]}),
-    (ValueError, "there are no poses", {"poses": []}),
-    (ValueError, r"poses\[1\] of bone 0 holds nan", {"poses": changed(POSES, (1, 0, 0, 0), NAN)}),
-    (ValueError, "poses has 2 rows", {"poses": POSES[:, :, :2]}),
-    (ValueError, "poses has shape", {"poses": POSES[0]}),
-    (TypeError, "poses must be an array", {"poses": None}),
-    (TypeError, "weights must be an array", {"weights": None}),
-    (TypeError, "weights must hold numbers", {"weights": WEIGHTS.astype(str)}),
-    (ValueError, "threads is -1", {"threads": -1}),
-]
-
-
-@pytest.mark.parametrize(("kind", "pattern", "changes"), ENERGY)
-def test_energy(kind, pattern, changes):
-    refuse(kind, pattern, energy, **changes)
+    row("vertex 0 name bone 3", weights=(np.arange(N + 1), np.full(N, 3), np.ones(N))),
+    row("vertex 0 name bone -1", weights=(np.arange(N + 1), np.full(N, -1), np.ones(N))),
+    row("there are no poses", poses=POSES[:0]),
+    row("there are no poses", poses=[]),
+    row(r"poses\[1\] of bone 0 holds nan", poses=changed(POSES, (1, 0, 0, 0), NAN)),
+    row("poses has 2 rows", poses=POSES[:, :, :2]),
+    row("poses has shape", poses=POSES[0]),
+    row("poses must be an array", poses=None, kind=TypeError),
+    row("weights must be an array", weights=None, kind=TypeError),
+    row("weights must hold numbers", weights=WEIGHTS.astype(str), kind=TypeError),
+    row("threads is -1", threads=-1),
+)
 
 
 def test_weights_that_welding_hides_are_checked_too():
@@ -234,21 +230,18 @@ def sample(**changes):
     return araplbs.sample_poses(**{**arguments, **changes})
 
 
-SAMPLE = [
-    (ValueError, "count is -1", {"count": -1}),
-    (ValueError, r"bone_heads\[0, 0\] is nan", {"bone_heads": changed(BONES.heads, (0, 0), NAN)}),
-    (ValueError, "no bone of the skeleton deforms", {"bone_deform": [False] * M}),
-    (ValueError, "bone_parents has shape", {"bone_parents": [-1, 0]}),
-    (ValueError, r"bone_limits\[0, 0\]", {"bone_limits": np.tile([1.0, 0.0], (M, 3, 1))}),
-    (ValueError, "swing .* nan", {"swing": NAN}),
-    (ValueError, "twist .* inf", {"twist": INF}),
-    (TypeError, "int", {"count": 1.5}),
-]
-
-
-@pytest.mark.parametrize(("kind", "pattern", "changes"), SAMPLE)
-def test_sample_poses(kind, pattern, changes):
-    refuse(kind, pattern, sample, **changes)
+test_sample_poses = table(
+    sample,
+    {},
+    row("count is -1", count=-1),
+    row(r"bone_heads\[0, 0\] is nan", bone_heads=changed(BONES.heads, (0, 0), NAN)),
+    row("no bone of the skeleton deforms", bone_deform=[False] * M),
+    row("bone_parents has shape", bone_parents=[-1, 0]),
+    row(r"bone_limits\[0, 0\]", bone_limits=np.tile([1.0, 0.0], (M, 3, 1))),
+    row("swing .* nan", swing=NAN),
+    row("twist .* inf", twist=INF),
+    row("int", count=1.5, kind=TypeError),
+)
 
 
 def test_forward_kinematics():

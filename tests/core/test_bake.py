@@ -34,10 +34,7 @@ def sparse_truth(rng, vertices, bones, most):
 
 
 def dense(result, bones):
-    start, columns, values = result["weights"]
-    weights = np.zeros((len(start) - 1, bones))
-    weights[np.repeat(np.arange(len(weights)), np.diff(start)), columns] = values
-    return weights
+    return shapes.dense(result["weights"], bones)
 
 
 def rms(vertices, weights, transforms, frames):

@@ -8,7 +8,7 @@ import reference
 import scipy.sparse
 import shapes
 from guarantees import check_report, check_weights
-from refusals import refuse
+from refusals import refuse, row, table
 
 KINDS = ["rigid", "bendy", "spine", "bendy"]
 SEGMENTS = [0, 3, 0, 2]
@@ -52,8 +52,8 @@ class Expanded:
         self.columns = np.concatenate([self.poses[:, :1], self.joints], 1)
 
     def solver(self, **settings):
-        return araplbs.Solver(
-            *self.mesh, *self.bones, **self.bones.more, **self.given,
+        return shapes.solver(
+            self.mesh, self.bones,  **self.given,
             weights=shapes.rows(self.mask, self.weights), **{**reference.BARE, **settings},
         )  # fmt: skip
 
@@ -105,17 +105,8 @@ def test_product_right_side_matrix_and_step(given, rng):
     own = before["right_side"]
     np.testing.assert_allclose(own - own[first], right - right[first], atol=1e-9)
     solver.iterate(1)
-    inside = solver._inside
-    unknowns, entry = len(inside["entry"]), inside["entry"]
-    lower = scipy.sparse.csc_matrix(
-        (inside["value"], inside["row"], inside["column"]), shape=(unknowns, unknowns)
-    ).toarray()
-    z = np.zeros((len(flat), unknowns))
-    z[entry, np.arange(unknowns)] = 1
-    vertex = np.repeat(np.arange(len(points)), np.diff(inside["start"]))
-    z[inside["start"][vertex[entry]], np.arange(unknowns)] -= 1
-    reduced = z.T @ full[np.ix_(flat, flat)] @ z
-    np.testing.assert_allclose(lower + np.tril(lower, -1).T, reduced, atol=1e-12)
+    matrix, z = reference.matrix_of_the_step(solver._inside)
+    np.testing.assert_allclose(matrix, z.T @ full[np.ix_(flat, flat)] @ z, atol=1e-12)
     design = dense.design @ to_columns[:, flat]
     start = s.weights.ravel()[flat]
     x = np.linalg.lstsq(design @ z, dense.target - design @ start, rcond=1e-13)[0]
@@ -131,8 +122,8 @@ def test_one_segment_at_rest_is_a_rigid_bone():
     bendy = bones.but(kinds=["bendy"] * 3, segments=[1, 5, 9])
     poses = araplbs.sample_poses(*bones, 12)
     settings = {"precision": "double", "pose_count": 0, "poses": poses}
-    rigid = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
-    solver = araplbs.Solver(*mesh, *bendy, **bendy.more, **settings)
+    rigid = shapes.solver(mesh, bones, **settings)
+    solver = shapes.solver(mesh, bendy, **settings)
     rigid.solve(), solver.solve()
     np.testing.assert_allclose(solver.energies, rigid.energies, rtol=1e-9)
     np.testing.assert_allclose(solver.weights, rigid.weights, atol=1e-7)
@@ -166,9 +157,7 @@ def taken_by(kind, segments, bend, mesh):
     bones = shapes.chain(1, kinds=[kind], segments=[segments])
     pose = np.eye(3, 4)
     pose[:, :3] = shapes.rotation([1, 2, 3], 0.7)
-    solver = araplbs.Solver(
-        *mesh, *bones, **bones.more, poses=[[pose]], bends=[[bend]], pose_count=0
-    )
+    solver = shapes.solver(mesh, bones, poses=[[pose]], bends=[[bend]], pose_count=0)
     inside = solver._inside
     if kind == "spine":
         return inside["spine_point"][:, 0, 0]
@@ -209,9 +198,7 @@ def test_a_stretch_along_is_no_cost_where_it_is_desired(sampled):
     energies = []
     for stretch in (True, False):
         if sampled:
-            solver = araplbs.Solver(
-                *mesh, *bones, **bones.more, bone_stretch=[stretch], precision="double"
-            )
+            solver = shapes.solver(mesh, bones, bone_stretch=[stretch], precision="double")
             energies.append(solver.energies[0])
         else:
             energies.append(
@@ -240,10 +227,8 @@ def test_sampled_poses_are_those_of_a_spine():
     as_spine = araplbs.sample_poses(*spine, 6, **spine.more)
     np.testing.assert_array_equal(poses, as_spine[0])
     np.testing.assert_array_equal(bends, as_spine[1])
-    own = araplbs.Solver(*mesh, *bendy, **bendy.more, pose_count=6, precision="double")
-    given = araplbs.Solver(
-        *mesh, *bendy, **bendy.more, pose_count=0, poses=poses, bends=bends, precision="double"
-    )
+    own = shapes.solver(mesh, bendy, pose_count=6, precision="double")
+    given = shapes.solver(mesh, bendy, pose_count=0, poses=poses, bends=bends, precision="double")
     assert given.energies[0] == pytest.approx(own.energies[0], rel=1e-9)
 
 
@@ -255,7 +240,7 @@ def test_weights_are_good_and_better_than_those_of_the_start(settings):
         bones = bones.but(kinds=["rigid", "bendy", "bendy", "bendy"], segments=[0, 3, 8, 2])
     # Influences that cost more than they are worth would count against it.
     settings = {**settings, "least_worth": 3e-5, "fine_poses": 1.0}  # energies of the same poses
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    solver = shapes.solver(mesh, bones, **settings)
     start = solver.energies[0]
     solver.solve()
     check_weights(solver, 4)
@@ -271,9 +256,9 @@ def test_parameters_of_a_coarser_mesh(rng):
     u = np.column_stack(
         [reference.along_bone(h, t, mesh[0]) for h, t, _ in zip(*bones, strict=True)]
     )
-    own = araplbs.Solver(*mesh, *bones, **bones.more)
-    same = araplbs.Solver(*mesh, *bones, **bones.more, parameters=u)
-    none = araplbs.Solver(*mesh, *bones, **bones.more, parameters=np.zeros_like(u))
+    own = shapes.solver(mesh, bones)
+    same = shapes.solver(mesh, bones, parameters=u)
+    none = shapes.solver(mesh, bones, parameters=np.zeros_like(u))
     assert same.report["coarse_vertices"]
     assert same.energies[0] == pytest.approx(own.energies[0], rel=0.02)
     assert none.energies[0] != pytest.approx(own.energies[0], rel=0.02)
@@ -302,38 +287,40 @@ def shadowed():
     return square
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"bone_segments": None}, r"^bone_segments\[1\] of a bendy bone is 0: must be from 1 to"),
-        ({"bone_segments": [0, 1001, 2]}, r"^bone_segments\[1\] of a bendy bone is 1001"),
-        ({"bone_segments": [0, 2, -1]}, r"^bone_segments\[2\] of a bendy bone is -1"),
-        ({"bone_segments": [0, 2]}, r"^bone_segments has shape \(2,\), expected \(3,\)"),
-        (
-            {"poses": STILL, "segment_poses": JOINTS[:, :6]},
-            r"^segment_poses has shape \(2, 6, 3, 4\), expected",
-        ),
-        (
-            {"poses": STILL, "segment_poses": JOINTS[:1]},
-            r"^segment_poses has shape \(1, 7, 3, 4\), expected",
-        ),
-        (
-            {"poses": STILL, "segment_poses": JOINTS[:, :, :2]},
-            "^segment_poses has 2 rows per transform, expected 3 or 4",
-        ),
-        (
-            {"poses": STILL, "segment_poses": joints_with(np.nan)},
-            r"^segment_poses\[1\] of joint 5 holds nan",
-        ),
-        (
-            {"poses": STILL, "segment_poses": shadowed()},
-            r"^segment_poses\[1\] of joint 4 has a last row other than",
-        ),
-        ({"parameters": np.full((30, 3), 1.5)}, r"^parameters\[0, 1\] is 1.5: must be from 0 to 1"),
-    ],
+test_refused = table(
+    araplbs.Solver,
+    small(),
+    row(r"^bone_segments\[1\] of a bendy bone is 0: must be from 1 to", bone_segments=None),
+    row(r"^bone_segments\[1\] of a bendy bone is 1001", bone_segments=[0, 1001, 2]),
+    row(r"^bone_segments\[2\] of a bendy bone is -1", bone_segments=[0, 2, -1]),
+    row(r"^bone_segments has shape \(2,\), expected \(3,\)", bone_segments=[0, 2]),
+    row(
+        r"^segment_poses has shape \(2, 6, 3, 4\), expected",
+        poses=STILL,
+        segment_poses=JOINTS[:, :6],
+    ),
+    row(
+        r"^segment_poses has shape \(1, 7, 3, 4\), expected",
+        poses=STILL,
+        segment_poses=JOINTS[:1],
+    ),
+    row(
+        "^segment_poses has 2 rows per transform, expected 3 or 4",
+        poses=STILL,
+        segment_poses=JOINTS[:, :, :2],
+    ),
+    row(
+        r"^segment_poses\[1\] of joint 5 holds nan",
+        poses=STILL,
+        segment_poses=joints_with(np.nan),
+    ),
+    row(
+        r"^segment_poses\[1\] of joint 4 has a last row other than",
+        poses=STILL,
+        segment_poses=shadowed(),
+    ),
+    row(r"^parameters\[0, 1\] is 1.5: must be from 0 to 1", parameters=np.full((30, 3), 1.5)),
 )
-def test_refused(arguments, message):
-    refuse(ValueError, message, araplbs.Solver, **small(**arguments))
 
 
 def test_joints_without_kinds():

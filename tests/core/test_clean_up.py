@@ -26,8 +26,7 @@ def start(**settings):
 
 
 def everything(**settings):
-    solver = start(**settings)
-    solver.solve()
+    solver = shapes.solved(start(**settings))
     return solver.weights, solver.energy, solver.report["most_influences"]
 
 
@@ -36,8 +35,7 @@ def bars():
     stick = shapes.box((0.04, 0.03, 1.9), (0.24, 0, 1.0))
     stick = stick[0] + np.outer(stick[0][:, 2] - 1, (0, 0.3, 0)), stick[1]
     mesh = shapes.join(BODY, stick, shapes.box((0.06, 0.06, 0.06), (0.24, 0.29, 1.95)))
-    solver = araplbs.Solver(*mesh, *BONES, pose_count=5)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(*mesh, *BONES, pose_count=5))
     assert solver.report["found_rigid_parts"] == 2
     return solver.weights, solver.energy
 
@@ -96,11 +94,10 @@ def joints(method, **settings):
     heads, tails = BONES.heads.copy(), BONES.tails.copy()
     heads[1, 0] = tails[0, 0] = 0.1
     settings = {"pose_count": 4, "iterations": 2, **settings}
-    solver = araplbs.JointSolver(
+    solver = shapes.solved(araplbs.JointSolver(
         VERTICES, TRIANGLES, heads, tails, [-1, 0, -1], method=method,
         symmetry=([0, 1, 2], (0, 0, 0), (0, 1, 0)), centering=10.0, max_shift=0.02, **settings,
-    )  # fmt: skip
-    solver.solve()
+    ))  # fmt: skip
     assert solver.report["joint_steps"]
     report = {k: v for k, v in solver.report.items() if k != "seconds"}
     return solver.heads, solver.poses, solver.weights, solver.sparse_weights, report
@@ -163,8 +160,9 @@ def deformation():
 
 def volume():
     vertices, tets = shapes.bar((2, 2, 8))
-    solver = araplbs.Solver(vertices, None, *shapes.chain(2), tets=tets, coarsen=50, pose_count=5)
-    solver.solve()
+    solver = shapes.solved(
+        araplbs.Solver(vertices, None, *shapes.chain(2), tets=tets, coarsen=50, pose_count=5)
+    )
     place = araplbs.embed(vertices, tets, vertices[:20] + 0.01)
     return solver.weights, solver.energy, place
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from compared import OPTIONS, bent, painted, tube_case
 from refusals import refuse
-from shapes import chain, tube
+from shapes import chain, solved, tube
 
 from araplbs_addon.core.base.refusal import Refused
 from araplbs_addon.core.character.options import Options
@@ -48,8 +48,7 @@ def test_measures_are_those_of_the_engine(compared):
     """Ours, by hand: the weights of a Solver, judged by araplbs.deformation."""
     case, ours = compared.case, compared.find("OURS")
     arguments, skeleton = case.problem.arguments, case.problem.skeleton
-    solver = araplbs.Solver(**{**Options().solver_arguments(), **arguments})
-    solver.solve()
+    solver = solved(araplbs.Solver(**{**Options().solver_arguments(), **arguments}))
     np.testing.assert_array_equal(ours.rows.weights, solver.sparse_weights[2])
     for kind, poses in case.poses.items():
         found = araplbs.deformation(

@@ -3,8 +3,8 @@
 import araplbs
 import numpy as np
 import pytest
-import refusals
 import shapes
+from refusals import GOOD, MESH, changed, row, table
 from shared_data import Character
 
 DEFORMS, ROOT, OUTSIDE, TWIN, SERVED = range(5)
@@ -354,26 +354,18 @@ def test_whole_control_rigs(name, found):
     assert share[control > 0].max() < 1e-4
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern", "change"),
-    [
-        (TypeError, "vertices must be an array, not None", {"vertices": None}),
-        (TypeError, "bone_heads must be an array, not None", {"bone_heads": None}),
-        (
-            ValueError,
-            r"vertices\[3, 0\] is nan",
-            {"vertices": refusals.changed(refusals.MESH[0], 3, np.nan)},
-        ),
-        (ValueError, "triangle", {"triangles": refusals.MESH[1] + 1}),
-        (ValueError, "parents form a loop", {"bone_parents": [1, 2, 0]}),
-        (ValueError, "bone_evidence holds nan: not finite", {"bone_evidence": [0, np.nan, 0]}),
-        (ValueError, "bone_evidence has shape", {"bone_evidence": [1.0]}),
-        (TypeError, "bone_evidence", {"bone_evidence": ["IK", "", ""]}),
-        (ValueError, "bone_deform has shape", {"bone_deform": [True]}),
-        (ValueError, "no bone of the skeleton deforms", {"bone_deform": [False] * 3}),
-        (ValueError, "threads is", {"threads": -1}),
-    ],
+test_bad_arguments = table(
+    araplbs.control_bones,
+    GOOD,
+    row("vertices must be an array, not None", vertices=None, kind=TypeError),
+    row("bone_heads must be an array, not None", bone_heads=None, kind=TypeError),
+    row(r"vertices\[3, 0\] is nan", vertices=changed(MESH[0], 3, np.nan)),
+    row("triangle", triangles=MESH[1] + 1),
+    row("parents form a loop", bone_parents=[1, 2, 0]),
+    row("bone_evidence holds nan: not finite", bone_evidence=[0, np.nan, 0]),
+    row("bone_evidence has shape", bone_evidence=[1.0]),
+    row("bone_evidence", bone_evidence=["IK", "", ""], kind=TypeError),
+    row("bone_deform has shape", bone_deform=[True]),
+    row("no bone of the skeleton deforms", bone_deform=[False] * 3),
+    row("threads is", threads=-1),
 )
-def test_bad_arguments(kind, pattern, change):
-    araplbs.control_bones(**refusals.GOOD)
-    refusals.refuse(kind, pattern, araplbs.control_bones, **{**refusals.GOOD, **change})

@@ -7,10 +7,9 @@ import araplbs
 import numpy as np
 import pytest
 import reference
-import refusals
 import shapes
 from paths import DATA, SHARED
-from refusals import INF, NAN, POSES, changed
+from refusals import BONES, INF, MESH, NAN, POSES, WEIGHTS, N, changed, refuse, row, table
 from shared_data import load
 
 NAMES = ("area", "face", "p99", "drift", "worst_drift", "volume")
@@ -190,7 +189,7 @@ def test_poses_may_come_one_by_one_and_posed_otherwise(arm):
     mixed.add(reference.posed(vertices, normalized(weights), poses[3:]), poses[3:])
     same(mixed.measures(per_triangle=True), whole, rtol=1e-9)
     mixed.clear()
-    refusals.refuse(ValueError, "there are no poses", mixed.measures)
+    refuse(ValueError, "there are no poses", mixed.measures)
     mixed.skin(weights, poses)
     same(mixed.measures(per_triangle=True), whole, rtol=1e-12)
     alone = araplbs.Deformation(vertices, triangles)
@@ -285,146 +284,113 @@ def test_bones_that_bend(arm, rng, kind):
 
 
 GOOD = {
-    "vertices": refusals.MESH[0],
-    "triangles": refusals.MESH[1],
-    "weights": refusals.WEIGHTS,
+    "vertices": MESH[0],
+    "triangles": MESH[1],
+    "weights": WEIGHTS,
     "poses": POSES,
-    "bone_heads": refusals.BONES.heads,
-    "bone_tails": refusals.BONES.tails,
+    "bone_heads": BONES.heads,
+    "bone_tails": BONES.tails,
 }
 KINDS = ["rigid", "bendy", "rigid"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern", "change"),
-    [
-        (TypeError, "weights must be an array, not None", {"weights": None}),
-        (TypeError, "poses must be an array, not None", {"poses": None}),
-        (TypeError, "vertices must be an array, not None", {"vertices": None}),
-        (ValueError, "there are no poses", {"poses": POSES[:0]}),
-        (ValueError, "there are no poses", {"poses": [], "bone_heads": None, "bone_tails": None}),
-        (
-            ValueError,
-            "there are no bones",
-            {"bone_heads": [], "bone_tails": [], "poses": POSES[:, :0]},
-        ),
-        (ValueError, r"poses has shape \(2, 2, 3, 4\)", {"poses": POSES[:, :2]}),
-        (
-            ValueError,
-            r"poses\[1\] of bone 2 holds inf",
-            {"poses": changed(POSES, (1, 2, 0, 3), INF)},
-        ),
-        (ValueError, "weights has shape", {"weights": refusals.WEIGHTS[:, :2]}),
-        (
-            ValueError,
-            "the weight of vertex 2 for bone 1 is -1",
-            {"weights": changed(refusals.WEIGHTS, (2, 1), -1.0)},
-        ),
-        (
-            ValueError,
-            r"vertices\[4, 1\] is nan",
-            {"vertices": changed(refusals.MESH[0], (4, 1), NAN)},
-        ),
-        (
-            ValueError,
-            r"triangles\[3, 2\] is 30: no vertex of the 30",
-            {"triangles": changed(refusals.MESH[1], (3, 2), refusals.N)},
-        ),
-        (TypeError, "limb drift needs bone_heads and bone_tails", {"bone_tails": None}),
-        (TypeError, "limb drift needs bone_heads and bone_tails", {"bone_heads": None}),
-        (
-            TypeError,
-            "bone_deform needs bone_heads and bone_tails",
-            {"bone_heads": None, "bone_tails": None, "bone_deform": [1, 1, 1]},
-        ),
-        (
-            TypeError,
-            "bone_kinds needs bone_heads and bone_tails",
-            {"bone_heads": None, "bone_tails": None, "bone_kinds": KINDS},
-        ),
-        (ValueError, "bone_deform has shape", {"bone_deform": [1, 1]}),
-        (
-            ValueError,
-            r"bone_heads\[1, 0\] is nan",
-            {"bone_heads": changed(refusals.BONES.heads, (1, 0), NAN)},
-        ),
-        (ValueError, "bone_tails has shape", {"bone_tails": refusals.BONES.tails[:2]}),
-        (ValueError, r"bone_kinds\[1\] is 'odd'", {"bone_kinds": ["rigid", "odd", "rigid"]}),
-        (ValueError, "bone_segments", {"bone_kinds": KINDS, "bone_segments": [1, 1001, 1]}),
-        (TypeError, "bends needs bone_kinds", {"bends": np.zeros((2, 3, 4))}),
-        (TypeError, "segment_poses needs bone_kinds", {"segment_poses": np.zeros((2, 3, 3, 4))}),
-        (
-            ValueError,
-            r"bends\[0, 0\] has the stretch 0",
-            {"bone_kinds": KINDS, "bone_segments": [1, 2, 1], "bends": np.zeros((2, 3, 4))},
-        ),
-        (
-            ValueError,
-            r"segment_poses\[1\] of joint 2 holds nan",
-            {
-                "bone_kinds": KINDS,
-                "bone_segments": [1, 2, 1],
-                "segment_poses": changed(np.ones((2, 3, 3, 4)), (1, 2, 0, 0), NAN),
-            },
-        ),
-        (
-            ValueError,
-            r"parameters\[0, 1\] is 2: must be from 0 to 1",
-            {
-                "bone_kinds": KINDS,
-                "bone_segments": [1, 2, 1],
-                "parameters": changed(np.zeros((refusals.N, 3)), (0, 1), 2.0),
-            },
-        ),
-        (
-            ValueError,
-            r"posed\[0, \d+\] is .*inf.*: not finite",
-            {"poses": 1e308 * np.ones_like(POSES)},
-        ),
-        (TypeError, "progress must be callable", {"progress": 3}),
-        (ValueError, "threads is -1", {"threads": -1}),
-    ],
+test_bad_arguments = table(
+    araplbs.deformation,
+    GOOD,
+    row("weights must be an array, not None", weights=None, kind=TypeError),
+    row("poses must be an array, not None", poses=None, kind=TypeError),
+    row("vertices must be an array, not None", vertices=None, kind=TypeError),
+    row("there are no poses", poses=POSES[:0]),
+    row("there are no poses", poses=[], bone_heads=None, bone_tails=None),
+    row("there are no bones", bone_heads=[], bone_tails=[], poses=POSES[:, :0]),
+    row(r"poses has shape \(2, 2, 3, 4\)", poses=POSES[:, :2]),
+    row(r"poses\[1\] of bone 2 holds inf", poses=changed(POSES, (1, 2, 0, 3), INF)),
+    row("weights has shape", weights=WEIGHTS[:, :2]),
+    row(
+        "the weight of vertex 2 for bone 1 is -1",
+        weights=changed(WEIGHTS, (2, 1), -1.0),
+    ),
+    row(r"vertices\[4, 1\] is nan", vertices=changed(MESH[0], (4, 1), NAN)),
+    row(
+        r"triangles\[3, 2\] is 30: no vertex of the 30",
+        triangles=changed(MESH[1], (3, 2), N),
+    ),
+    row("limb drift needs bone_heads and bone_tails", bone_tails=None, kind=TypeError),
+    row("limb drift needs bone_heads and bone_tails", bone_heads=None, kind=TypeError),
+    row(
+        "bone_deform needs bone_heads and bone_tails",
+        bone_heads=None,
+        bone_tails=None,
+        bone_deform=[1, 1, 1],
+        kind=TypeError,
+    ),
+    row(
+        "bone_kinds needs bone_heads and bone_tails",
+        bone_heads=None,
+        bone_tails=None,
+        bone_kinds=KINDS,
+        kind=TypeError,
+    ),
+    row("bone_deform has shape", bone_deform=[1, 1]),
+    row(r"bone_heads\[1, 0\] is nan", bone_heads=changed(BONES.heads, (1, 0), NAN)),
+    row("bone_tails has shape", bone_tails=BONES.tails[:2]),
+    row(r"bone_kinds\[1\] is 'odd'", bone_kinds=["rigid", "odd", "rigid"]),
+    row("bone_segments", bone_kinds=KINDS, bone_segments=[1, 1001, 1]),
+    row("bends needs bone_kinds", bends=np.zeros((2, 3, 4)), kind=TypeError),
+    row("segment_poses needs bone_kinds", segment_poses=np.zeros((2, 3, 3, 4)), kind=TypeError),
+    row(
+        r"bends\[0, 0\] has the stretch 0",
+        bone_kinds=KINDS,
+        bone_segments=[1, 2, 1],
+        bends=np.zeros((2, 3, 4)),
+    ),
+    row(
+        r"segment_poses\[1\] of joint 2 holds nan",
+        bone_kinds=KINDS,
+        bone_segments=[1, 2, 1],
+        segment_poses=changed(np.ones((2, 3, 3, 4)), (1, 2, 0, 0), NAN),
+    ),
+    row(
+        r"parameters\[0, 1\] is 2: must be from 0 to 1",
+        bone_kinds=KINDS,
+        bone_segments=[1, 2, 1],
+        parameters=changed(np.zeros((N, 3)), (0, 1), 2.0),
+    ),
+    row(r"posed\[0, \d+\] is .*inf.*: not finite", poses=1e308 * np.ones_like(POSES)),
+    row("progress must be callable", progress=3, kind=TypeError),
+    row("threads is -1", threads=-1),
 )
-def test_bad_arguments(kind, pattern, change):
-    araplbs.deformation(**GOOD)
-    refusals.refuse(kind, pattern, araplbs.deformation, **{**GOOD, **change})
 
 
-POSED = refusals.MESH[0][None].repeat(2, 0)
+POSED = MESH[0][None].repeat(2, 0)
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern", "change"),
-    [
-        (TypeError, "posed must be an array, not None", {"posed": None}),
-        (ValueError, "there are no poses", {"posed": POSED[:0]}),
-        (ValueError, "posed has shape", {"posed": POSED[:, :29]}),
-        (ValueError, r"posed\[1, 7\] is .*nan", {"posed": changed(POSED, (1, 7, 2), NAN)}),
-        (ValueError, "vertices", {"vertices": changed(refusals.MESH[0], 3, INF)}),
-        (ValueError, "threads is", {"threads": -1}),
-    ],
+POINTS = (
+    row("posed must be an array, not None", posed=None, kind=TypeError),
+    row("there are no poses", posed=POSED[:0]),
+    row("posed has shape", posed=POSED[:, :29]),
+    row(r"posed\[1, 7\] is .*nan", posed=changed(POSED, (1, 7, 2), NAN)),
+    row("vertices", vertices=changed(MESH[0], 3, INF)),
+    row("threads is", threads=-1),
 )
-def test_bad_points(kind, pattern, change):
-    good = {"vertices": refusals.MESH[0], "triangles": refusals.MESH[1], "posed": POSED}
-    araplbs.surface_strain(**good)
-    refusals.refuse(kind, pattern, araplbs.surface_strain, **{**good, **change})
-    if "posed" in change:
-        seen = araplbs.Deformation(*refusals.MESH)
-        refusals.refuse(kind, pattern, seen.add, **change)
+test_bad_points = table(
+    araplbs.surface_strain, {"vertices": MESH[0], "triangles": MESH[1], "posed": POSED}, *POINTS
+)
+test_bad_points_of_a_deformation = table(
+    araplbs.Deformation(*MESH).add, {"posed": POSED}, *POINTS[:4]
+)
 
 
 def test_what_a_deformation_refuses(arm):
     vertices, triangles, bones, weights, poses = arm
     seen = araplbs.Deformation(vertices, triangles, bones.heads, bones.tails)
-    refusals.refuse(ValueError, "there are no poses", seen.measures)
+    refuse(ValueError, "there are no poses", seen.measures)
     posed = np.repeat(vertices[None], 5, 0)
-    refusals.refuse(TypeError, "poses must be an array, not None", seen.add, posed=posed)
-    refusals.refuse(
-        ValueError, "posed has 4 poses, but poses has 5", seen.add, posed=posed[1:], poses=poses
-    )
+    refuse(TypeError, "poses must be an array, not None", seen.add, posed=posed)
+    refuse(ValueError, "posed has 4 poses, but poses has 5", seen.add, posed=posed[1:], poses=poses)
     seen.skin(weights, poses)
     before = seen.measures(per_triangle=True)
-    refusals.refuse(
+    refuse(
         ValueError, r"posed\[4, 3\] is", seen.add, posed=changed(posed, (4, 3, 0), NAN), poses=poses
     )
     with pytest.raises(araplbs.Cancelled, match="deformation"):
@@ -433,7 +399,7 @@ def test_what_a_deformation_refuses(arm):
     for name, value in before.items():
         np.testing.assert_array_equal(value, after[name])
     empty = araplbs.Deformation.__new__(araplbs.Deformation)
-    refusals.refuse(RuntimeError, "the Deformation was not created", empty.measures)
+    refuse(RuntimeError, "the Deformation was not created", empty.measures)
 
 
 def test_progress_is_told(arm):

@@ -3,8 +3,8 @@
 import araplbs
 import numpy as np
 import pytest
-import refusals
 import shapes
+from refusals import GOOD, MESH, changed, row, table
 
 
 def along(vertices, head, tail):
@@ -149,24 +149,16 @@ def test_bendy_bones_need_no_segments():
     np.testing.assert_array_equal(bendy, spine)
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern", "change"),
-    [
-        (TypeError, "vertices must be an array, not None", {"vertices": None}),
-        (TypeError, "bone_parents must be an array, not None", {"bone_parents": None}),
-        (
-            ValueError,
-            r"vertices\[3, 0\] is inf",
-            {"vertices": refusals.changed(refusals.MESH[0], 3, np.inf)},
-        ),
-        (ValueError, "triangle", {"triangles": refusals.MESH[1] + 1}),
-        (ValueError, "parent", {"bone_parents": [1, 2, 0]}),
-        (ValueError, "bone_kinds", {"bone_kinds": ["rigid", "bone", "stb"]}),
-        (ValueError, "bone_deform has shape", {"bone_deform": [True]}),
-        (ValueError, "deform", {"bone_deform": [False] * 3}),
-        (ValueError, "threads is", {"threads": -1}),
-    ],
+test_bad_arguments = table(
+    araplbs.diffuse_parameters,
+    GOOD,
+    row("vertices must be an array, not None", vertices=None, kind=TypeError),
+    row("bone_parents must be an array, not None", bone_parents=None, kind=TypeError),
+    row(r"vertices\[3, 0\] is inf", vertices=changed(MESH[0], 3, np.inf)),
+    row("triangle", triangles=MESH[1] + 1),
+    row("parent", bone_parents=[1, 2, 0]),
+    row("bone_kinds", bone_kinds=["rigid", "bone", "stb"]),
+    row("bone_deform has shape", bone_deform=[True]),
+    row("deform", bone_deform=[False] * 3),
+    row("threads is", threads=-1),
 )
-def test_bad_arguments(kind, pattern, change):
-    araplbs.diffuse_parameters(**refusals.GOOD)
-    refusals.refuse(kind, pattern, araplbs.diffuse_parameters, **{**refusals.GOOD, **change})

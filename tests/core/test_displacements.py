@@ -33,7 +33,7 @@ TUBE = shapes.tube(12, 31, 0.25, 4.0, caps=True)
 
 def solver(mesh=TUBE, bones=None, **settings):
     bones = two_chains() if bones is None else bones
-    return araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    return shapes.solver(mesh, bones, **settings)
 
 
 def strain(mesh, weights, transforms):
@@ -83,8 +83,7 @@ def test_character_in_pieces():
     found = []
     for roots, displace in ((parents, True), (cut, True), (cut, False)):
         bones = shapes.Bones(model["bone_head"], model["bone_tail"], roots)
-        run = solver(mesh, bones, displace_components=displace)
-        run.solve()
+        run = shapes.solved(solver(mesh, bones, displace_components=displace))
         found.append(strain(mesh, run.weights, frames))
     whole, pieces, torn = found
     assert whole < pieces < whole + 0.7 * (torn - whole)
@@ -200,8 +199,7 @@ def test_bones_with_one_head_are_joined():
 
 @pytest.mark.parametrize("mesh", shapes.odd_meshes())
 def test_any_mesh_will_do(mesh):
-    run = solver(shapes.odd_meshes()[mesh])
-    run.solve()
+    run = shapes.solved(solver(shapes.odd_meshes()[mesh]))
     assert np.isfinite(run.weights).all()
 
 

@@ -5,9 +5,9 @@ import araplbs
 import numpy as np
 import pytest
 import reference
-import refusals
 import shapes
 import test_symmetry
+from refusals import refuse
 from test_dual_quaternions import skin
 
 TUBE, BONES = shapes.tube(8, 13, 0.25, 3.0), shapes.chain(3, 3.0)
@@ -16,12 +16,11 @@ FEW = {"pose_count": 6, "swing": 1.5, "twist": 1.5, "precision": "double"}
 
 
 def make(mesh=TUBE, bones=BONES, **settings):
-    return araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    return shapes.solver(mesh, bones, **settings)
 
 
 def solved(*problem, **settings):
-    solver = make(*problem, **settings)
-    solver.solve()
+    solver = shapes.solved(make(*problem, **settings))
     return solver
 
 
@@ -31,10 +30,7 @@ class Dense:
     def __init__(self, solver):
         inside = solver._inside
         n, poses = len(inside["points"]), inside["transform"]
-        a = np.zeros((n, n))
-        a[np.repeat(np.arange(n), np.diff(inside["ring"])), inside["neighbor"]] = inside[
-            "edge_weight"
-        ]
+        a = reference.edge_matrix(inside)
         self.rows = np.repeat(np.arange(n), np.diff(inside["start"]))
         self.bones, self.poses = inside["bone"], poses
         weights = solver.raw_weights
@@ -174,8 +170,8 @@ def test_cancelled_it_goes_on():
 def test_only_rigid_bones(kind):
     bones = BONES.but(kinds=["rigid", kind, "rigid"], segments=[0, 3, 0])
     pattern = f"deformer is 'dual_quaternions', but bone 1 is '{kind}': must be 'rigid'"
-    refusals.refuse(ValueError, pattern, make, mesh=TUBE, bones=bones, **DUAL)
+    refuse(ValueError, pattern, make, mesh=TUBE, bones=bones, **DUAL)
 
 
 def test_unknown_deformer():
-    refusals.refuse(ValueError, "^deformer is 'centers': must be", make, deformer="centers")
+    refuse(ValueError, "^deformer is 'centers': must be", make, deformer="centers")

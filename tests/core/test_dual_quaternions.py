@@ -4,8 +4,8 @@ import araplbs
 import numpy as np
 import pytest
 import reference
-import refusals
 import shapes
+from refusals import INF, MESH, NAN, POSES, WEIGHTS, M, changed, row, table
 
 
 def turned(axis, angle):
@@ -130,51 +130,39 @@ def test_sums_of_weights_do_not_matter_and_rows_do_as_dense_ones(rng, cloud):
     )
 
 
-GOOD = {"vertices": refusals.MESH[0], "weights": refusals.WEIGHTS, "poses": refusals.POSES}
-AXES = np.tile(np.eye(3), (refusals.M, 1, 1))
+GOOD = {"vertices": MESH[0], "weights": WEIGHTS, "poses": POSES}
+AXES = np.tile(np.eye(3), (M, 1, 1))
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern", "change"),
-    [
-        (TypeError, "poses must be an array, not None", {"poses": None}),
-        (TypeError, "weights must be an array, not None", {"weights": None}),
-        (TypeError, "vertices must be an array, not None", {"vertices": None}),
-        (ValueError, "poses has shape", {"poses": refusals.POSES[0]}),
-        (ValueError, "weights has shape", {"weights": refusals.WEIGHTS[:, :2]}),
-        (ValueError, "there are no poses", {"poses": []}),
-        (ValueError, "there are no poses", {"poses": [], "bone_axes": AXES[:1]}),
-        (ValueError, "there are no poses", {"poses": refusals.POSES[:0]}),
-        (ValueError, "bone_axes has shape", {"bone_axes": AXES[:2]}),
-        (
-            ValueError,
-            r"vertices\[4, 1\] is nan: not finite",
-            {"vertices": refusals.changed(refusals.MESH[0], (4, 1), refusals.NAN)},
-        ),
-        (
-            ValueError,
-            r"poses\[1, 2\] holds inf: not finite",
-            {"poses": refusals.changed(refusals.POSES, (1, 2, 0, 3), refusals.INF)},
-        ),
-        (
-            ValueError,
-            r"bone_axes\[1\] holds nan: not finite",
-            {"bone_axes": refusals.changed(AXES, (1, 0, 0), refusals.NAN)},
-        ),
-        (
-            ValueError,
-            r"bone_axes\[2\] is no rotation",
-            {"bone_axes": AXES * [[[1]], [[1]], [[-1]]]},
-        ),
-        (ValueError, r"bone_axes\[0\] is no rotation", {"bone_axes": 1.1 * AXES}),
-        (
-            ValueError,
-            "the weight of vertex 2 for bone 1 is -1",
-            {"weights": refusals.changed(refusals.WEIGHTS, (2, 1), -1.0)},
-        ),
-        (ValueError, "threads is", {"threads": -1}),
-    ],
+test_bad_arguments = table(
+    araplbs.dual_quaternion_skinning,
+    GOOD,
+    row("poses must be an array, not None", poses=None, kind=TypeError),
+    row("weights must be an array, not None", weights=None, kind=TypeError),
+    row("vertices must be an array, not None", vertices=None, kind=TypeError),
+    row("poses has shape", poses=POSES[0]),
+    row("weights has shape", weights=WEIGHTS[:, :2]),
+    row("there are no poses", poses=[]),
+    row("there are no poses", poses=[], bone_axes=AXES[:1]),
+    row("there are no poses", poses=POSES[:0]),
+    row("bone_axes has shape", bone_axes=AXES[:2]),
+    row(
+        r"vertices\[4, 1\] is nan: not finite",
+        vertices=changed(MESH[0], (4, 1), NAN),
+    ),
+    row(
+        r"poses\[1, 2\] holds inf: not finite",
+        poses=changed(POSES, (1, 2, 0, 3), INF),
+    ),
+    row(
+        r"bone_axes\[1\] holds nan: not finite",
+        bone_axes=changed(AXES, (1, 0, 0), NAN),
+    ),
+    row(r"bone_axes\[2\] is no rotation", bone_axes=AXES * [[[1]], [[1]], [[-1]]]),
+    row(r"bone_axes\[0\] is no rotation", bone_axes=1.1 * AXES),
+    row(
+        "the weight of vertex 2 for bone 1 is -1",
+        weights=changed(WEIGHTS, (2, 1), -1.0),
+    ),
+    row("threads is", threads=-1),
 )
-def test_bad_arguments(kind, pattern, change):
-    araplbs.dual_quaternion_skinning(**GOOD, bone_axes=AXES)
-    refusals.refuse(kind, pattern, araplbs.dual_quaternion_skinning, **{**GOOD, **change})

@@ -19,14 +19,6 @@ def solver_of(vertices, triangles, power, **settings):
     return araplbs.Solver(vertices, triangles, *bones, edge_power=power, **settings)
 
 
-def matrix(inside):
-    n = len(inside["area"])
-    out = np.zeros((n, n))
-    rows = np.repeat(np.arange(n), np.diff(inside["ring"]))
-    out[rows, inside["neighbor"]] = inside["edge_weight"]
-    return out
-
-
 def irregular(rng):
     """A tube with edges of many lengths, and a vertex on one of them that makes a sliver."""
     vertices, triangles = shapes.tube(5, 5)
@@ -38,7 +30,7 @@ def irregular(rng):
 
 def rest_energy(inside):
     """What a strain of 1 everywhere costs."""
-    a, points = matrix(inside), inside["points"]
+    a, points = reference.edge_matrix(inside), inside["points"]
     return sum(a[i, k] * np.sum((points[k] - points[i]) ** 2) for i, k in reference.edges_of(a))
 
 
@@ -67,7 +59,7 @@ def test_faces(power, rng):
     assert inside["unit"] == pytest.approx(unit, rel=1e-12)
     np.testing.assert_allclose(inside["area"], area, rtol=1e-12)
     expected = reference.balanced(points, a, power, unit)
-    np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
+    np.testing.assert_allclose(reference.edge_matrix(inside), expected, rtol=1e-10)
 
 
 @POWERS
@@ -81,7 +73,7 @@ def test_wires(power, rng):
     _, a = reference.edge_weights(points, triangles, WIRES)
     unit = reference.UNIT * reference.size(points, triangles)
     expected = reference.balanced(points, a, power, unit, wires=WIRES)
-    np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
+    np.testing.assert_allclose(reference.edge_matrix(inside), expected, rtol=1e-10)
 
 
 @POWERS
@@ -94,7 +86,7 @@ def test_wires_alone(power, rng):
     radius = np.linalg.norm(points - points.mean(0), axis=1).max()
     assert inside["unit"] == pytest.approx(reference.UNIT * 2 * radius, rel=1e-12)
     expected = reference.balanced(points, a, power, inside["unit"], wires=wires)
-    np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
+    np.testing.assert_allclose(reference.edge_matrix(inside), expected, rtol=1e-10)
 
 
 @POWERS
@@ -107,7 +99,7 @@ def test_links_count_as_edges_of_the_mean_length(power):
     points = inside["points"]
     _, a = reference.edge_weights(points, mesh[1], (), links)
     expected = reference.balanced(points, a, power, inside["unit"], links)
-    np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
+    np.testing.assert_allclose(reference.edge_matrix(inside), expected, rtol=1e-10)
 
 
 @POWERS
@@ -125,7 +117,7 @@ def test_tets(power, rng):
     unit = reference.UNIT * reference.size(points, surface)
     assert power == 0 or inside["unit"] == pytest.approx(unit, rel=1e-12)
     expected = reference.balanced(points, a, power, unit)
-    np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
+    np.testing.assert_allclose(reference.edge_matrix(inside), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("power", [2, 3])

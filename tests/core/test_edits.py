@@ -14,9 +14,7 @@ BONES = shapes.chain(3)
 
 
 def start(**settings):
-    return araplbs.Solver(
-        *shapes.tube(10, 13), *BONES, **BONES.more, **{"precision": "double", **settings}
-    )
+    return shapes.solver(shapes.tube(10, 13), BONES, **{"precision": "double", **settings})
 
 
 @pytest.mark.parametrize("name", ["tube", "fan", "wires"])
@@ -35,8 +33,7 @@ def test_constraints_given_later(name, rng):
 
 def test_edits_replace_each_other():
     """Without them again, nothing is left of them but the way they took."""
-    solver = start(tolerance=1e-9, iterations=300)
-    solver.solve()
+    solver = shapes.solved(start(tolerance=1e-9, iterations=300))
     free, energy = solver.weights, solver.energy
     vertex = int(free[:, 0].argmax())
     solver.edit(constraints=([vertex], [2], [0.7]), influences=([vertex], [2], [True]))
@@ -55,8 +52,7 @@ def test_edits_replace_each_other():
 @pytest.mark.parametrize("limit", [0, 2])
 def test_forbidden_influences(later, limit):
     """On maps, weights and whatever the stages add; sums and the limit hold."""
-    free = start(max_influences=limit)
-    free.solve()
+    free = shapes.solved(start(max_influences=limit))
     vertices = np.nonzero(free.weights[:, 1] > 0.3)[0]
     assert len(vertices) > 10
     influences = (vertices, np.ones(len(vertices), int), np.zeros(len(vertices), bool))
@@ -107,8 +103,7 @@ def test_allowed_influences_enter_the_maps():
     assert len(far) > 10
     solver.edit(influences=(far, np.full(len(far), 2), np.ones(len(far), bool)))
     inside = solver._inside
-    maps = np.zeros((len(inside["ring"]) - 1, 3), bool)
-    maps[np.repeat(np.arange(len(maps)), np.diff(inside["start"])), inside["bone"]] = True
+    maps = shapes.dense((inside["start"], inside["bone"], True), 3)
     assert maps[far, 2].all()
     before = solver.energies[-1]
     solver.solve()
@@ -145,8 +140,7 @@ def test_edits_have_images():
     """Of a symmetric character both sides get them, given for one."""
     mesh = shapes.tube(10, 13)
     symmetry = ([0, 1, 2], (0, 0, 0), (1, 0, 0))
-    solver = araplbs.Solver(*mesh, *BONES, **BONES.more, symmetry=symmetry)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(mesh, BONES, symmetry=symmetry))
     assert solver.report["symmetric_vertices"] == len(mesh[0])
     vertex = 40  # x != 0
     image = int(np.linalg.norm(mesh[0] - mesh[0][vertex] * (-1, 1, 1), axis=1).argmin())
@@ -212,10 +206,9 @@ def test_the_only_free_influence_is_forbidden(more):
     a mark allows the locked one."""
     mesh, bones = shapes.tube(8, 9), shapes.chain(3)
     weights = np.tile([0.4, 0.6, 0.0], (len(mesh[0]), 1))
-    solver = araplbs.Solver(
+    solver = shapes.solved(araplbs.Solver(
         *mesh, *bones, weights=weights, start_from_weights=True,
         locked_bones=[True, False, False],
         influences=([16] * (1 + len(more)), [1, *more], [False] + [True] * len(more)),
-    )  # fmt: skip
-    solver.solve()
+    ))  # fmt: skip
     np.testing.assert_allclose(solver.weights[16], [0.4, 0, 0.6], atol=1e-12)

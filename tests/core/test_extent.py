@@ -14,8 +14,7 @@ NO_FACES = np.zeros((0, 3), int)
 
 
 def solve(vertices, triangles, bones=BONES, **settings):
-    solver = araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings))
     return solver
 
 
@@ -133,6 +132,7 @@ def test_poses_that_are_too_large(at, words):
 def test_tets_without_thickness():
     """Cotangents beyond rounding: heat weights all the same."""
     vertices, tets = shapes.bar((2, 2, 3))
-    solver = araplbs.Solver(vertices * [1, 1e-10, 1], None, *shapes.chain(2), tets=tets)
-    solver.solve()
+    solver = shapes.solved(
+        araplbs.Solver(vertices * [1, 1e-10, 1], None, *shapes.chain(2), tets=tets)
+    )
     check_weights(solver, 4, len(vertices))

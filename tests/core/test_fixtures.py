@@ -198,8 +198,7 @@ def test_supports_and_initial_weights(name):
     d = fixture(name)
     solver = heat(d, support=(1, 0.95, 0.05))
     inside = solver._inside
-    keep = np.zeros(d["keep"].shape, bool)
-    keep[np.repeat(np.arange(len(keep)), np.diff(inside["start"])), inside["bone"]] = True
+    keep = shapes.dense((inside["start"], inside["bone"], True), d["keep"].shape[1])
     np.testing.assert_array_equal(keep, d["keep"])
     np.testing.assert_allclose(solver.initial_weights, d["W0"], atol=1e-12)
 

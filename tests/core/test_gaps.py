@@ -10,6 +10,7 @@ import araplbs
 import gaps
 import numpy as np
 import pytest
+import shapes
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 0.1  # seconds where the loop takes LOOP
@@ -74,8 +75,7 @@ def test_a_step_that_is_stopped_begins_again():
         )
 
     calls = []
-    expected = made(lambda *report: calls.append(report))
-    expected.solve()
+    expected = shapes.solved(made(lambda *report: calls.append(report)))
     steps = range(1, len(calls))
     again = [k for k in steps if calls[k] == calls[k - 1] and calls[k][0] == "iteration"]
     if not again:

@@ -104,10 +104,9 @@ WIRES = {
 def test_wires(name, limit):
     vertices, triangles, wires = WIRES[name]
     bones = shapes.chain(5)
-    solver = araplbs.Solver(
-        vertices, triangles, *bones, **bones.more, edges=wires, max_influences=limit
+    solver = shapes.solved(
+        araplbs.Solver(vertices, triangles, *bones, **bones.more, edges=wires, max_influences=limit)
     )
-    solver.solve()
     check_weights(solver, limit, len(vertices))
     check_report(solver, vertices, bones)
 
@@ -155,8 +154,7 @@ BONES = dict(nasty_bones())
 @pytest.mark.parametrize("name", BONES)
 def test_any_skeleton(name, limit):
     bones = BONES[name]
-    solver = araplbs.Solver(*TUBE, *bones, **bones.more, max_influences=limit)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(TUBE, bones, max_influences=limit))
     check_weights(solver, limit)
     report = check_report(solver, TUBE[0], bones)
     assert report["deforming_bones"] == len(bones) - np.sum(bones.deform == np.array(False))
@@ -164,8 +162,7 @@ def test_any_skeleton(name, limit):
 
 def test_two_hundred_bones():
     mesh, bones = shapes.tube(5, 101, 0.02), shapes.chain(200)
-    solver = araplbs.Solver(*mesh, *bones, **bones.more)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(mesh, bones))
     check_weights(solver, 4)
     check_report(solver, mesh[0], bones)
 
@@ -186,8 +183,7 @@ POSES = {
 @pytest.mark.parametrize("name", POSES)
 def test_any_poses(name, sampled):
     bones = shapes.chain(5)
-    solver = araplbs.Solver(*TUBE, *bones, **bones.more, poses=POSES[name], pose_count=sampled)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(TUBE, bones, poses=POSES[name], pose_count=sampled))
     check_weights(solver, 4)
     assert solver.report["poses"] == len(POSES[name]) + sampled
 
@@ -217,16 +213,14 @@ def test_any_poses(name, sampled):
 def test_any_settings(settings):
     bones = shapes.chain(5)
     for limit in (0, 4):
-        solver = araplbs.Solver(*TUBE, *bones, **bones.more, max_influences=limit, **settings)
-        solver.solve()
+        solver = shapes.solved(shapes.solver(TUBE, bones, max_influences=limit, **settings))
         check_weights(solver, limit)
 
 
 @pytest.mark.parametrize("least", [0, 0.01, 0.1, 0.25])
 def test_least_weight(least):
     bones = shapes.chain(5)
-    solver = araplbs.Solver(*TUBE, *bones, **bones.more, least_weight=least, max_influences=8)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(TUBE, bones, least_weight=least, max_influences=8))
     weights = solver.weights
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
     assert weights[weights > 0].min() >= least
@@ -246,8 +240,9 @@ def test_energy_is_never_above_that_of_the_start(name):
             "iterations": 30,
             "least_worth": 3e-5,
         }
-        solver = araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
-        solver.solve()
+        solver = shapes.solved(
+            araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
+        )
         energies, stages = solver.energies, solver.report["stage_starts"]
         assert len(energies) == 1 + solver.report["iterations"] + len(stages)
         assert solver.report["energy_before"] == energies[0]
@@ -270,8 +265,9 @@ def test_iterations_never_raise_the_energy(name, positivity):
             "positivity": positivity,
             "damping": 1e-10,
         }
-        solver = araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
-        solver.solve()
+        solver = shapes.solved(
+            araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
+        )
         energies, stages = solver.energies, solver.report["stage_starts"]
         for first, after in zip([0, *stages], [*stages, len(energies)], strict=True):
             rise = 1e-6 if positivity == "none" else 0.02
@@ -286,19 +282,19 @@ def test_energy_is_that_of_araplbs_energy():
     wires = [[0, 215]]
     given = np.random.default_rng(1).normal(size=(3, 5, 3, 4))
     for precision, tolerance in (("double", 1e-9), ("single", 1e-5)):
-        solver = araplbs.Solver(
-            *mesh,
-            *bones,
-            **bones.more,
-            poses=given,
-            pose_count=20,
-            seed=4,
-            edges=wires,
-            link_parts=False,
-            precision=precision,
-            **reference.PAPER_ENERGY,
+        solver = shapes.solved(
+            shapes.solver(
+                mesh,
+                bones,
+                poses=given,
+                pose_count=20,
+                seed=4,
+                edges=wires,
+                link_parts=False,
+                precision=precision,
+                **reference.PAPER_ENERGY,
+            )
         )
-        solver.solve()
         poses = np.concatenate([araplbs.sample_poses(*bones, 20, seed=4, **bones.more), given])
         expected = araplbs.energy(*mesh, solver.weights, poses, edges=wires)
         assert solver.energy == pytest.approx(expected, rel=tolerance)
@@ -310,9 +306,8 @@ def test_initial_weights_as_rows(coarsen):
     vertices, triangles = with_fin()
     welded = np.concatenate([vertices, vertices[:5]]), triangles
     solver = araplbs.Solver(*welded, *bones, coarsen=coarsen)
-    start, used, weights = solver.sparse_initial_weights
-    dense = np.zeros((len(welded[0]), len(bones)))
-    dense[np.repeat(np.arange(len(dense)), np.diff(start)), used] = weights
+    start, used, _weights = rows = solver.sparse_initial_weights
+    dense = shapes.dense(rows, len(bones))
     np.testing.assert_array_equal(dense, solver.initial_weights)
     np.testing.assert_allclose(dense.sum(1), 1)
     ends = np.repeat(start[1:], np.diff(start)) - 1 == np.arange(len(used))

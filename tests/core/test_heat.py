@@ -10,7 +10,7 @@ import shapes
 def start(mesh, bones, **settings):
     """Heat weights with nothing pruned."""
     bare = {"pose_count": 1, "heat_floor": 0, "support": (1, 1.0, 0.0), "link_parts": False}
-    return araplbs.Solver(*mesh, *bones, **bones.more, **{**bare, **settings})
+    return shapes.solver(mesh, bones, **{**bare, **settings})
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

@@ -18,8 +18,7 @@ def bent_chain(**more):
 
 def solved(**more):
     mesh, options = bent_chain(**more)
-    solver = araplbs.Solver(*mesh, **options)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(*mesh, **options))
     return solver
 
 
@@ -87,8 +86,9 @@ def test_without_a_limit_and_with_one_influence_the_energy_decides(limit):
 def test_a_bone_without_skin_gets_none():
     (vertices, triangles, heads, tails, parents), options = bent_chain()
     heads, tails = np.vstack([heads, [[0, 5, 1]]]), np.vstack([tails, [[0, 6, 1]]])
-    solver = araplbs.Solver(vertices, triangles, heads, tails, np.append(parents, 0), **options)
-    solver.solve()
+    solver = shapes.solved(
+        araplbs.Solver(vertices, triangles, heads, tails, np.append(parents, 0), **options)
+    )
     assert 3 in solver.report["idle_bones"]
 
 
@@ -107,11 +107,12 @@ def test_controls_around_a_bone_do_not_take_its_skin():
     heads = np.vstack([[(0, 0, 0), (0, 0, 1)], around + np.array([0, 0, 0.9])])
     tails = np.vstack([[(0, 0, 0.9), (0, 0, 2)], around + np.array([0, 0, 2.1])])
     deform = np.arange(10) < 2
-    solver = araplbs.Solver(
-        *(vertices, triangles, heads, tails, np.minimum(np.arange(10) - 1, 0)),
-        bone_deform=deform,
+    solver = shapes.solved(
+        araplbs.Solver(
+            *(vertices, triangles, heads, tails, np.minimum(np.arange(10) - 1, 0)),
+            bone_deform=deform,
+        )
     )
-    solver.solve()
     above = vertices[:, 2] > 1.5
     assert solver.initial_weights[above, 1].min() > 0.5
     assert solver.weights[above, 1].min() > 0.9

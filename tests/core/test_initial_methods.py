@@ -17,16 +17,9 @@ BARE = {"coarsen": 0, "pose_count": 1, "support": (1, 1.0, 0.0), "heat_floor": 0
 CORE = 0.85  # of surface_handles.c
 
 
-def dense(rows, bones):
-    start, bone, weight = rows
-    out = np.zeros((len(start) - 1, bones))
-    out[np.repeat(np.arange(len(out)), np.diff(start)), bone] = weight
-    return out
-
-
 def automatic(mesh, bones, method, **more):
     more = {"bone_deform": bones.deform, **more}
-    return dense(araplbs.automatic_weights(*mesh, *bones, method=method, **more), len(bones))
+    return shapes.dense(araplbs.automatic_weights(*mesh, *bones, method=method, **more), len(bones))
 
 
 def shaken_tube(rng, around=8, along=17):
@@ -423,8 +416,7 @@ def test_solves_on_from_there_on_all_levels(method, volume):
     solver.solve()
     assert solver.energy <= solver.energies[0]
     check(solver.weights)
-    usual = araplbs.Solver(*arguments, **more, coarsen=200, pose_count=20)
-    usual.solve()
+    usual = shapes.solved(araplbs.Solver(*arguments, **more, coarsen=200, pose_count=20))
     assert solver.energy == pytest.approx(usual.energy, rel=0.3)
 
 

@@ -46,8 +46,7 @@ class Problem:
 
     def weights(self, **settings):
         """In double precision: the choice of influences can turn on the last bits of single."""
-        solver = self.solver(precision="double", **settings)
-        solver.solve()
+        solver = shapes.solved(self.solver(precision="double", **settings))
         return solver.weights
 
 
@@ -118,8 +117,7 @@ def test_the_same_twice_and_with_other_thread_counts(name, precision):
     one = problem(name)
     results = []
     for threads in (2, 2, 1, 5):
-        solver = one.solver(threads=threads, precision=precision)
-        solver.solve()
+        solver = shapes.solved(one.solver(threads=threads, precision=precision))
         results.append((solver.weights, solver.energies, solver.energy, solver.initial_weights))
     for other in results[1:]:
         for x, y in zip(results[0], other, strict=True):

@@ -106,8 +106,7 @@ def test_joints_come_to_the_middle_of_a_tube(name, off):
     """With the default truss, and poses enough that they have no side; one that is there stays."""
     mesh, bones, radius = TUBES[name]
     start = moved(bones, 1, np.array([0.8, 0.6, 0]) * off * radius)
-    s = solver(start, mesh, pose_count=240)
-    s.solve()
+    s = shapes.solved(solver(start, mesh, pose_count=240))
     assert (np.diff(s.energies) <= 0).all()
     across = np.linalg.norm(s.heads[1:, :2], axis=1) / radius
     assert (across < (0.05 if off == 0 else 0.15)).all(), across

@@ -113,8 +113,7 @@ def test_fixture():
 def test_energy_never_rises_and_joints_stay_connected(method):
     bones = moved(moved(BONES, 1, [0.15, 0.05, 0.1]), 2, [-0.1, 0.1, 0])
     settings = {"tolerance": 1e-4, "iterations": 15}
-    s = solver(bones, method=method, **settings, **reference.PAPER_HELD)
-    s.solve()
+    s = shapes.solved(solver(bones, method=method, **settings, **reference.PAPER_HELD))
     assert s.done
     assert len(s.energies) > 4
     assert (np.diff(s.energies) <= 0).all()
@@ -145,8 +144,7 @@ def test_perturbed_joints_come_back():
     for truss in (5, 12, 20):
         for by in ([0.15, 0, 0], [-0.05, 0.12, 0]):
             bones = moved(moved(BONES, 1, by), 2, [0, -0.1, 0])
-            s = solver(bones, pose_count=30, iterations=15, truss=truss)
-            s.solve()
+            s = shapes.solved(solver(bones, pose_count=30, iterations=15, truss=truss))
             before = np.linalg.norm(bones.heads[1:, :2], axis=1)
             after = np.linalg.norm(s.heads[1:, :2], axis=1)
             assert (after < 0.2 * before).all(), (before, after)
@@ -156,8 +154,7 @@ def test_pinned_joints_do_not_move():
     bones = moved(moved(BONES, 1, [0.15, 0, 0]), 2, [0.1, 0, 0])
     pinned = np.zeros((3, 2), bool)
     pinned[1, 1] = True  # the tail of bone 1, and so the head of bone 2
-    s = solver(bones, pinned=pinned, iterations=3)
-    s.solve()
+    s = shapes.solved(solver(bones, pinned=pinned, iterations=3))
     np.testing.assert_array_equal(s.heads[2], bones.heads[2])
     np.testing.assert_array_equal(s.tails[1], bones.tails[1])
     assert np.abs(s.heads[1] - bones.heads[1]).max() > 0.01
@@ -168,8 +165,7 @@ def test_material_holds_single_joints_back():
     bones = moved(moved(BONES, 1, [0.15, 0, 0]), 2, [0.1, 0, 0])
     joint_stiffness = np.full((3, 2), 0.3)
     joint_stiffness[1, 0] = 100
-    s = solver(bones, joint_stiffness=joint_stiffness, iterations=2)
-    s.solve()
+    s = shapes.solved(solver(bones, joint_stiffness=joint_stiffness, iterations=2))
     assert np.abs(s.heads[1] - bones.heads[1]).max() < 1e-3
     assert np.abs(s.heads[2] - bones.heads[2]).max() > 0.01
 
@@ -178,8 +174,7 @@ def test_tangential_stiffness_keeps_joints_from_sliding():
     bones = moved(BONES, 1, [0, 0, 0.3])
     slides = []
     for tangential in (0.0, 100.0):
-        s = solver(bones, tangential=tangential, iterations=2)
-        s.solve()
+        s = shapes.solved(solver(bones, tangential=tangential, iterations=2))
         slides.append(abs(s.heads[1] - bones.heads[1]))
     assert slides[1][2] < 0.01 * slides[0][2]
     assert slides[1][:2].max() > 0.3 * slides[0][:2].max()
@@ -187,16 +182,13 @@ def test_tangential_stiffness_keeps_joints_from_sliding():
 
 def test_reach_and_least_length_hold():
     bones = moved(moved(BONES, 1, [0.2, 0, 0.5]), 2, [0.2, 0, -0.3])
-    free = solver(bones, **FREE, iterations=10)
-    free.solve()
+    free = shapes.solved(solver(bones, **FREE, iterations=10))
     lengths = np.linalg.norm(bones.tails - bones.heads, axis=1)
-    near = solver(bones, **{**FREE, "max_shift": 0.05}, iterations=10)
-    near.solve()
+    near = shapes.solved(solver(bones, **{**FREE, "max_shift": 0.05}, iterations=10))
     far = np.linalg.norm(near.heads - bones.heads, axis=1)
     assert (far[1:] <= 0.05 * (lengths[1:] + lengths[:-1]) / 2 + 1e-12).all()
     assert (np.linalg.norm(free.heads - bones.heads, axis=1) > far + 0.01)[1:].any()
-    whole = solver(bones, **{**FREE, "least_length": 0.999}, iterations=10)
-    whole.solve()
+    whole = shapes.solved(solver(bones, **{**FREE, "least_length": 0.999}, iterations=10))
     after = np.linalg.norm(whole.tails - whole.heads, axis=1)
     assert (after >= 0.999 * lengths - 1e-9).all()
 
@@ -205,8 +197,7 @@ def test_anchor_keeps_joints_near():
     bones = moved(BONES, 1, [0.15, 0, 0])
     distances = []
     for anchor in (0.0, 0.5, 20.0):
-        s = solver(bones, anchor=anchor, iterations=5)
-        s.solve()
+        s = shapes.solved(solver(bones, anchor=anchor, iterations=5))
         assert (np.diff(s.energies) <= 0).all()
         distances.append(s.report["most_moved"])
     assert distances[0] > distances[1] > distances[2]
@@ -226,11 +217,9 @@ def two_blocks():
 def test_centering_where_no_stretch_is_seen():
     mesh, bones, weights = two_blocks()
     fixed = {"weights": weights, "optimize_weights": False, "link_parts": False}
-    still = solver(bones, mesh, **fixed)
-    still.solve()
+    still = shapes.solved(solver(bones, mesh, **fixed))
     np.testing.assert_allclose(still.heads, bones.heads, atol=1e-9)
-    s = solver(bones, mesh, **fixed, centering=1.0, joint_stiffness=0.1)
-    s.solve()
+    s = shapes.solved(solver(bones, mesh, **fixed, centering=1.0, joint_stiffness=0.1))
     assert s.report["centered_joints"] == 1
     assert np.linalg.norm(s.heads[1, :2]) < 0.1 * np.linalg.norm(bones.heads[1, :2])
     assert (np.diff(s.energies) <= 0).all()
@@ -257,8 +246,7 @@ def symmetric_arms():
 
 def test_symmetry_is_kept_to_the_bit():
     mesh, bones = symmetric_arms()
-    s = solver(bones, mesh, symmetry=([2, 3, 0, 1], *PLANE), iterations=4)
-    s.solve()
+    s = shapes.solved(solver(bones, mesh, symmetry=([2, 3, 0, 1], *PLANE), iterations=4))
     assert s.report["symmetric_joints"] == s.report["joints"] == 5
     flip = np.array([-1, 1, 1])
     np.testing.assert_array_equal(s.heads[:2] * flip, s.heads[2:])
@@ -276,8 +264,9 @@ def test_a_bone_across_the_plane_has_ends_that_are_images(method):
     heads = np.array([[-0.1, 0, 0], [0.1, 0, 0], [-0.1, 0, 0]])
     tails = np.array([[0.1, 0, 0], [1, 0, 0], [-1, 0, 0]])
     bones = shapes.Bones(heads, tails, np.array([-1, 0, 0]))
-    s = solver(bones, mesh, symmetry=([0, 2, 1], *PLANE), method=method, pose_count=11)
-    s.solve()
+    s = shapes.solved(
+        solver(bones, mesh, symmetry=([0, 2, 1], *PLANE), method=method, pose_count=11)
+    )
     assert s.report["symmetric_joints"] == s.report["joints"] == 4
     assert s.report["most_moved"] > 1e-4
     flip = [-1, 1, 1]

@@ -11,7 +11,7 @@ BONES = shapes.chain(4)
 
 
 def start(mesh=TUBE, bones=BONES, coarsen=600, **settings):
-    return araplbs.Solver(*mesh, *bones, **bones.more, coarsen=coarsen, **settings)
+    return shapes.solver(mesh, bones, coarsen=coarsen, **settings)
 
 
 def neighbors(triangles):
@@ -92,8 +92,7 @@ def test_as_good_as_without(limit):
 
 def test_levels_nest():
     fine = shapes.tube(48, 200)
-    solver = start(fine, coarsen=300)
-    solver.solve()
+    solver = shapes.solved(start(fine, coarsen=300))
     assert solver.report["coarse_vertices"] < 600
     check_weights(solver, 4)
 
@@ -126,16 +125,13 @@ def test_locks_and_constraints(rng):
     weights = shapes.random_weights(rng, len(TUBE[0]), len(BONES))
     vertices = rng.uniform(size=len(TUBE[0])) < 0.3
     bones = np.arange(len(BONES)) == 1
-    solver = start(weights=weights, locked_vertices=vertices, locked_bones=bones)
-    solver.solve()
+    solver = shapes.solved(start(weights=weights, locked_vertices=vertices, locked_bones=bones))
     np.testing.assert_array_equal(solver.weights[vertices], weights[vertices])
     np.testing.assert_array_equal(solver.weights[:, bones], weights[:, bones])
     np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
     held = [700]
-    before = start()
-    before.solve()
-    after = start(constraints=(held, [0], [1.0]), constraint_strength=1e6)
-    after.solve()
+    before = shapes.solved(start())
+    after = shapes.solved(start(constraints=(held, [0], [1.0]), constraint_strength=1e6))
     assert before.weights[held, 0] < 0.5
     assert after.weights[held, 0] > 0.9
 
@@ -158,8 +154,7 @@ def test_from_given_weights(rng):
     judged = {"poses": poses, "pose_count": 0, "start_from_weights": True, "max_influences": 0}
     mine, theirs = (start(weights=s.weights, **judged).energies[0] for s in (levels, direct))
     assert mine < 1.02 * theirs
-    again = start(coarsen_given=True, threads=3, **settings)
-    again.solve()
+    again = shapes.solved(start(coarsen_given=True, threads=3, **settings))
     np.testing.assert_array_equal(again.weights, levels.weights)
 
 
@@ -175,8 +170,7 @@ def test_given_start_is_not_fresh():
 @pytest.mark.parametrize("calls", range(0, 40, 3))
 def test_cancelled_and_continued(calls):
     """As if nothing had happened, wherever it was stopped."""
-    whole = start()
-    whole.solve()
+    whole = shapes.solved(start())
     left = [10**9]
 
     def progress(stage, fraction):
@@ -199,8 +193,7 @@ def test_islands_are_those_of_the_mesh():
     count = len(TUBE[0])
     far = shapes.sphere(20, 20, 0.2, at=(9, 9, 9))
     inner = BONES.moved(0.8 * np.eye(3), (0, 0, 0.2))
-    solver = start(shapes.join(TUBE, far), inner, link_parts=False)
-    solver.solve()
+    solver = shapes.solved(start(shapes.join(TUBE, far), inner, link_parts=False))
     (island,) = solver.report["unseen_parts"]
     assert island == {"vertex": count, "size": len(far[0]), "rigid": True}
     assert (np.abs(solver.weights[count:] - solver.weights[count]) < 1e-6).all()

@@ -14,8 +14,7 @@ def problem(rng):
 
 
 def solve(mesh, bones, **settings):
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(mesh, bones, **settings))
     return solver
 
 
@@ -52,8 +51,8 @@ def test_only_rings_whose_weights_have_changed_are_visited(truss, threads, rng):
     mesh, bones = shapes.tube(12, 40), shapes.chain(4)
     n = len(mesh[0])
     weights, locked = shapes.random_weights(rng, n, 4), mesh[0][:, 2] < 1.2
-    solver = araplbs.Solver(
-        *mesh, *bones, **bones.more, weights=weights, locked_vertices=locked, widenings=0,
+    solver = shapes.solver(
+        mesh, bones,  weights=weights, locked_vertices=locked, widenings=0,
         start_from_weights=True, max_influences=0, acceleration=0, tolerance=0, coarsen=0,
         truss=truss, precision="double", threads=threads,
     )  # fmt: skip
@@ -70,8 +69,8 @@ def test_only_rings_whose_weights_have_changed_are_visited(truss, threads, rng):
         assert 0 < expected < 0.6 * n
         assert solver._inside["visits"] - visits == expected
         before, visits = now, solver._inside["visits"]
-    again = araplbs.Solver(
-        *mesh, *bones, **bones.more, weights=now, start_from_weights=True, widenings=0,
+    again = shapes.solver(
+        mesh, bones,  weights=now, start_from_weights=True, widenings=0,
         max_influences=0, coarsen=0, truss=truss, precision="double",
     )  # fmt: skip
     assert energy == pytest.approx(again.energies[0], rel=1e-9)
@@ -213,10 +212,9 @@ def test_start_from_weights_keeps_their_pattern(problem):
     mask = weights > 0
     mask[:, 1] = True
     rows = shapes.rows(mask, weights)
-    solver = araplbs.Solver(
-        *mesh,
-        *bones,
-        **bones.more,
+    solver = shapes.solver(
+        mesh,
+        bones,
         weights=rows,
         start_from_weights=True,
         max_influences=0,
@@ -235,15 +233,15 @@ def test_start_from_weights_with_locked_vertices_that_have_none(problem):
     weights = weights.copy()
     locked = np.arange(len(mesh[0])) % 5 == 2
     weights[locked] = 0
-    solver = araplbs.Solver(
-        *mesh,
-        *bones,
-        **bones.more,
-        weights=weights,
-        start_from_weights=True,
-        locked_vertices=locked,
+    solver = shapes.solved(
+        shapes.solver(
+            mesh,
+            bones,
+            weights=weights,
+            start_from_weights=True,
+            locked_vertices=locked,
+        )
     )
-    solver.solve()
     assert not solver.weights[locked].any()
     np.testing.assert_allclose(solver.weights[~locked].sum(1), 1, atol=1e-12)
 
@@ -252,14 +250,14 @@ def test_start_from_weights_where_some_vertices_have_none(problem):
     """These alone start from fresh weights, whether their rows are empty, zero or of bones that do
     not deform."""
     mesh, bones, weights = problem
-    fresh = araplbs.Solver(*mesh, *bones, **bones.more).initial_weights
+    fresh = shapes.solver(mesh, bones).initial_weights
     empty = np.arange(len(mesh[0])) % 5 == 2
     weights = np.where(empty[:, None], 0, weights)
     mask = weights > 0
     for shown in (mask, mask | empty[:, None]):
         rows = shapes.rows(shown, weights)
         given = {"weights": rows, "start_from_weights": True}
-        solver = araplbs.Solver(*mesh, *bones, **bones.more, **given)
+        solver = shapes.solver(mesh, bones, **given)
         begun = solver.initial_weights
         np.testing.assert_allclose(begun[empty], fresh[empty], atol=1e-12)
         np.testing.assert_allclose(begun[~empty], weights[~empty], atol=1e-12)
@@ -302,10 +300,8 @@ def test_initial_rows(problem):
     mesh, bones, weights = problem
     lock = np.array([False, True, False, True])
     solver = araplbs.Solver(*mesh, *bones, weights=weights, locked_bones=lock)
-    start, bone, weight = solver.sparse_initial_weights
-    vertex = np.repeat(np.arange(len(weights)), np.diff(start))
-    dense = np.zeros_like(weights)
-    dense[vertex, bone] = weight
+    start, bone, _weight = rows = solver.sparse_initial_weights
+    vertex, dense = np.repeat(np.arange(len(weights)), np.diff(start)), shapes.dense(rows, 4)
     np.testing.assert_array_equal(dense, solver.initial_weights)
     assert (np.diff(vertex * len(lock) + bone) > 0).all()
     assert (dense[:, lock] > 0).any() and (dense[:, ~lock] > 0).any()

@@ -11,8 +11,7 @@ INSIDE = shapes.chain(4, 1.8).moved(np.eye(3), (0, 0, 0.1))  # of a closed tube:
 
 
 def solve(mesh, bones, **settings):
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(mesh, bones, **settings))
     return solver
 
 
@@ -102,10 +101,9 @@ def test_links_weigh_a_share_of_wires(rng):
     mesh, bones = button_on_a_tube()[0], shapes.chain(2)
     weights = shapes.random_weights(rng, len(mesh[0]), 2)
     poses = araplbs.sample_poses(*bones, 3, **bones.more)
-    solver = araplbs.Solver(
-        *mesh,
-        *bones,
-        **bones.more,
+    solver = shapes.solver(
+        mesh,
+        bones,
         poses=poses,
         pose_count=0,
         weights=weights,

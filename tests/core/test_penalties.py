@@ -4,7 +4,6 @@ The minimum of energy plus penalties is compared with dense least squares; c_i i
 #poses x Lambda_i in the solver's coordinates (docs/energy.md 6 with a diagonal of 1); hold and
 damping count in the size of the mesh instead of its diagonal, which changes in a turn."""
 
-import araplbs
 import numpy as np
 import pytest
 import reference
@@ -116,7 +115,7 @@ def heat_solver(**settings):
     mesh[0][:] += np.random.default_rng(4).normal(size=mesh[0].shape) * 0.01
     bare = {**reference.PAPER, "link_parts": False, "precision": "double", "damping": 0}
     bare |= {"max_influences": 0, "widenings": 0}
-    return mesh, araplbs.Solver(*mesh, *bones, **bones.more, **{**bare, **settings})
+    return mesh, shapes.solver(mesh, bones, **{**bare, **settings})
 
 
 def test_attach_rows_are_strict_maxima_above_a_half():
@@ -144,7 +143,7 @@ def test_attach_on_a_single_peak():
         "widenings": 0,
         "constraint_strength": 1e6,
     }
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings, attach=True)
+    solver = shapes.solver(mesh, bones, **settings, attach=True)
     assert solver.report["attach_rows"] >= 1
     solver.iterate(1)
     assert solver.weights[-1, 1] > 0.999

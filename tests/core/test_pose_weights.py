@@ -138,10 +138,7 @@ def test_gram_and_right_side_are_dense_sums():
         np.einsum("p,pbki,pckj->bcij", often, transform, transform),
         rtol=1e-12, atol=1e-12,
     )  # fmt: skip
-    a = np.zeros((len(TUBE[0]),) * 2)
-    rows = np.repeat(np.arange(len(a)), np.diff(inside["ring"]))
-    a[rows, inside["neighbor"]] = inside["edge_weight"]
-    weights = s.raw_weights
+    a, weights = reference.edge_matrix(inside), s.raw_weights
     quadratics = [
         reference.Quadratic(inside["points"], a, weights, transform[[p]]) for p in range(5)
     ]
@@ -165,8 +162,7 @@ def test_weight_two_is_the_pose_twice(kind):
     twice = solver(some(arrays, TWICE), kind)
     weighted.solve(), twice.solve()
     same(weighted, twice)
-    once = solver(arrays, kind)
-    once.solve()
+    once = shapes.solved(solver(arrays, kind))
     assert np.abs(once.weights - weighted.weights).max() > 1e-4, "weights do nothing"
 
 

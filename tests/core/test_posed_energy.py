@@ -4,8 +4,8 @@ import araplbs
 import numpy as np
 import pytest
 import reference
-import refusals
 import shapes
+from refusals import MESH, NAN, changed, row, table
 
 
 def tangled(rng):
@@ -65,30 +65,25 @@ def test_welded_vertices_go_where_the_first_goes(rng):
 
 
 GOOD = {
-    "vertices": refusals.MESH[0],
-    "triangles": refusals.MESH[1],
-    "posed": refusals.MESH[0][None].repeat(2, 0),
+    "vertices": MESH[0],
+    "triangles": MESH[1],
+    "posed": MESH[0][None].repeat(2, 0),
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern", "change"),
-    [
-        (TypeError, "posed must be an array, not None", {"posed": None}),
-        (ValueError, r"posed has shape \(30, 3\)", {"posed": refusals.MESH[0]}),
-        (ValueError, r"posed has shape", {"posed": np.zeros((2, 29, 3))}),
-        (ValueError, "there are no poses", {"posed": GOOD["posed"][:0]}),
-        (ValueError, "there are no poses", {"posed": []}),
-        (TypeError, "posed must hold numbers", {"posed": GOOD["posed"].astype(complex)}),
-        (
-            ValueError,
-            r"posed\[1, 7\] is \(.*nan.*\): not finite",
-            {"posed": refusals.changed(GOOD["posed"], (1, 7, 2), refusals.NAN)},
-        ),
-        (ValueError, "vertices", {"vertices": refusals.changed(refusals.MESH[0], 3, np.inf)}),
-        (ValueError, "threads is", {"threads": -1}),
-    ],
+test_bad_arguments = table(
+    araplbs.posed_energy,
+    GOOD,
+    row("posed must be an array, not None", posed=None, kind=TypeError),
+    row(r"posed has shape \(30, 3\)", posed=MESH[0]),
+    row(r"posed has shape", posed=np.zeros((2, 29, 3))),
+    row("there are no poses", posed=GOOD["posed"][:0]),
+    row("there are no poses", posed=[]),
+    row("posed must hold numbers", posed=GOOD["posed"].astype(complex), kind=TypeError),
+    row(
+        r"posed\[1, 7\] is \(.*nan.*\): not finite",
+        posed=changed(GOOD["posed"], (1, 7, 2), NAN),
+    ),
+    row("vertices", vertices=changed(MESH[0], 3, np.inf)),
+    row("threads is", threads=-1),
 )
-def test_bad_arguments(kind, pattern, change):
-    araplbs.posed_energy(**GOOD)
-    refusals.refuse(kind, pattern, araplbs.posed_energy, **{**GOOD, **change})

@@ -17,7 +17,7 @@ MESH, BONES = shapes.tube(10, 21), shapes.chain(4)
 
 
 def make(progress=None, **settings):
-    return araplbs.Solver(*MESH, *BONES, **BONES.more, progress=progress, **settings)
+    return shapes.solver(MESH, BONES, progress=progress, **settings)
 
 
 def stages_of(work):
@@ -42,8 +42,7 @@ def test_every_second_is_in_a_stage(coarsen):
     """Seconds of the stages sum to what the calls take, with or without a coarser mesh."""
     mesh = shapes.tube(60, 80)
     start = time.perf_counter()
-    solver = araplbs.Solver(*mesh, *BONES, **BONES.more, coarsen=coarsen, threads=1)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(mesh, BONES, coarsen=coarsen, threads=1))
     report = solver.report
     took = time.perf_counter() - start
     assert (report["coarse_vertices"] > 0) == (coarsen > 0)
@@ -56,8 +55,7 @@ def test_every_second_is_in_a_stage(coarsen):
 
 def test_false_cancels_at_every_place():
     """Creating a cancelled solver fails; cancelled iterations can go on with the same result."""
-    expected = make()
-    expected.solve()
+    expected = shapes.solved(make())
     total = len(stages_of(lambda p: make(p).solve()))
     created = len(stages_of(lambda p: make(p)))
     assert 0 < created < total
@@ -145,8 +143,7 @@ def test_using_the_solver_inside_is_refused():
 
 def test_other_solvers_may_be_used_inside():
     other = make()
-    solver = make(lambda *a: other.weights is not None)
-    solver.solve()
+    shapes.solved(make(lambda *a: other.weights is not None))
 
 
 def test_creating_it_twice_is_refused_even_from_inside():

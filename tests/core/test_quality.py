@@ -9,6 +9,7 @@ from pathlib import Path
 import araplbs
 import numpy as np
 import pytest
+import shapes
 from shared_data import Character
 
 RECORDED = Path(__file__).with_name("quality.json")
@@ -36,8 +37,9 @@ def measure(name):
     parents, deform = without_control_bones(character)
     ends = character.bones.heads, character.bones.tails
     more = {**character.more, "bone_deform": deform}
-    solver = araplbs.Solver(character.vertices, character.triangles, *ends, parents, **more)
-    solver.solve()
+    solver = shapes.solved(
+        araplbs.Solver(character.vertices, character.triangles, *ends, parents, **more)
+    )
     del more["edges"]
     poses = araplbs.sample_poses(*ends, parents, 40, seed=99, **more)
     seen = araplbs.deformation(

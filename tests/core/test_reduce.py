@@ -18,7 +18,7 @@ def problem():
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 8, 100])
 def test_never_more_than_asked_for(problem, limit):
     mesh, bones = problem
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, max_influences=limit)
+    solver = shapes.solver(mesh, bones, max_influences=limit)
     assert (solver.initial_weights > 1e-3).sum(1).max() > 4
     solver.solve()
     counts = (solver.weights > 0).sum(1)
@@ -59,7 +59,7 @@ def test_solving_again_beats_cutting_off(problem, limit):
 
 def test_without_widenings_the_maps_are_those_of_the_start(problem):
     mesh, bones = problem
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, max_influences=0, widenings=0)
+    solver = shapes.solver(mesh, bones, max_influences=0, widenings=0)
     before = solver._inside
     solver.solve()
     for key in ("start", "bone"):
@@ -73,10 +73,9 @@ def test_widenings_find_better_influences(problem, limit):
     mesh, bones = problem
     support = (1, 0.8, 0.3)
     fixed, free = (
-        araplbs.Solver(
-            *mesh,
-            *bones,
-            **bones.more,
+        shapes.solver(
+            mesh,
+            bones,
             **reference.PAPER,
             max_influences=limit,
             widenings=w,
@@ -97,8 +96,7 @@ def test_influences_of_little_worth_go(problem):
     everything = {"support": (9, 1.0, 0.0), "heat_floor": 0.0, "max_influences": 0}
     counts, energies = [], []
     for widenings in (0, 2):
-        solver = araplbs.Solver(*mesh, *bones, **bones.more, **everything, widenings=widenings)
-        solver.solve()
+        solver = shapes.solved(shapes.solver(mesh, bones, **everything, widenings=widenings))
         counts.append(np.diff(solver._inside["start"]).mean())
         energies.append(solver.energy)
     assert counts[1] < 0.8 * counts[0]
@@ -156,8 +154,7 @@ def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
         solver.iterate(1)
     reduced = solver.raw_weights
     inside = solver._inside
-    kept = np.zeros((len(points), 6), bool)
-    kept[np.repeat(np.arange(len(points)), np.diff(inside["start"])), inside["bone"]] = True
+    kept = shapes.dense((inside["start"], inside["bone"], True), 6) > 0
     assert (kept.sum(1) == 2).all()  # the first stage of a limit of 1
     good = 0
     for i in range(len(points)):
@@ -180,12 +177,11 @@ def test_rows_are_reduced_with_what_is_left_of_the_spokes(rng):
     mesh, bones = shapes.tube(5, 4, 0.4), shapes.chain(3)
     poses = araplbs.sample_poses(*bones, 5, swing=1.2, **bones.more)
     cancel = []
-    solver = araplbs.Solver(
+    solver = shapes.solved(araplbs.Solver(
         *mesh, *bones, poses=poses, pose_count=0, precision="double", max_influences=0,
         widenings=0, least_worth=0, support=(3, 1.0, 0.0), link_parts=False, tolerance=0,
         positivity="none", damping=0, progress=lambda stage, _: stage != "assembly" or not cancel,
-    )  # fmt: skip
-    solver.solve()
+    ))  # fmt: skip
     solver.edit()
     solver.iterate(3)  # the stage before the last
     assert (solver._inside["spoke_held"] == 1).all()
@@ -256,18 +252,18 @@ def test_loose_vertices_keep_their_largest_weights(limit, harmonic, rng):
     used = len(vertices)
     vertices = np.concatenate([vertices, [[0, 0, 3], [0.1, 0, 1], [0, 0, -1]]])
     weights = shapes.random_weights(rng, len(vertices), 6)
-    solver = araplbs.Solver(
-        *(vertices, triangles),
-        *bones,
-        **bones.more,
-        weights=weights,
-        start_from_weights=True,
-        max_influences=limit,
-        harmonic=harmonic,
-        link_parts=False,
-        truss=0,  # a spoke would be an energy
+    solver = shapes.solved(
+        shapes.solver(
+            (vertices, triangles),
+            bones,
+            weights=weights,
+            start_from_weights=True,
+            max_influences=limit,
+            harmonic=harmonic,
+            link_parts=False,
+            truss=0,  # a spoke would be an energy
+        )
     )
-    solver.solve()
     assert np.isfinite(solver.energy)
     for before, after in zip(weights[used:], solver.weights[used:], strict=True):
         kept = np.flatnonzero(after)
@@ -282,17 +278,17 @@ def test_a_constraint_counts_at_a_loose_vertex(rng):
     vertices = np.concatenate([vertices, [[0, 0, 3]]])
     weights = shapes.random_weights(rng, len(vertices), 6)
     least, last = int(weights[-1].argmin()), len(vertices) - 1
-    solver = araplbs.Solver(
-        *(vertices, triangles),
-        *bones,
-        **bones.more,
-        weights=weights,
-        start_from_weights=True,
-        max_influences=2,
-        link_parts=False,
-        constraints=([last], [least], [0.9]),
+    solver = shapes.solved(
+        shapes.solver(
+            (vertices, triangles),
+            bones,
+            weights=weights,
+            start_from_weights=True,
+            max_influences=2,
+            link_parts=False,
+            constraints=([last], [least], [0.9]),
+        )
     )
-    solver.solve()
     assert solver.weights[-1, least] == pytest.approx(0.9, abs=1e-3)
     assert (solver.weights[-1] > 0).sum() == 2
 
@@ -310,13 +306,11 @@ def crowd():
 def test_many_influences_are_limited_to_good_ones(crowd):
     """Only some of them take part; as good as where all do, of maps with but the best."""
     mesh, bones = crowd
-    crowded = araplbs.Solver(*mesh, *bones, **bones.more, **EVERYWHERE)
+    crowded = shapes.solver(mesh, bones, **EVERYWHERE)
     assert np.diff(crowded._inside["start"]).min() == MANY
     best = np.array(crowded.initial_weights)
     best[best < np.sort(best, axis=1)[:, [-45]]] = 0
-    few = araplbs.Solver(
-        *mesh, *bones, **bones.more, **EVERYWHERE, weights=best, start_from_weights=True
-    )
+    few = shapes.solver(mesh, bones, **EVERYWHERE, weights=best, start_from_weights=True)
     assert np.diff(few._inside["start"]).max() <= 45
     crowded.solve(), few.solve()
     assert (crowded.weights > 0).sum(1).max() <= 4
@@ -327,16 +321,15 @@ def test_the_bone_of_a_spoke_takes_part(crowd, rng):
     """And stays, though its weight is the least of 150."""
     mesh, bones = crowd
     every, n = np.arange(len(mesh[0])), len(mesh[0])
-    tied = araplbs.Solver(*mesh, *bones, **bones.more)._inside["spoke_bone"]
+    tied = shapes.solver(mesh, bones)._inside["spoke_bone"]
     weights = rng.uniform(0.5, 1, (n, MANY))
     weights[every, tied] = 1e-7
     weights /= weights.sum(1, keepdims=True)
     settings = {**EVERYWHERE, "weights": weights, "start_from_weights": True}
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    solver = shapes.solver(mesh, bones, **settings)
     solver.iterate(1)
     inside = solver._inside
-    kept = np.zeros((n, MANY), bool)
-    kept[np.repeat(every, np.diff(inside["start"])), inside["bone"]] = True
+    kept = shapes.dense((inside["start"], inside["bone"], True), MANY) > 0
     assert kept.sum(1).max() <= 8
     assert kept[every, tied].all()
 
@@ -344,7 +337,7 @@ def test_the_bone_of_a_spoke_takes_part(crowd, rng):
 @pytest.mark.slow
 def test_a_limit_above_the_number_that_takes_part(crowd):
     mesh, bones = crowd
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, **EVERYWHERE, max_influences=60)
+    solver = shapes.solver(mesh, bones, **EVERYWHERE, max_influences=60)
     solver.iterate(1)
     assert np.diff(solver._inside["start"]).max() == 60
 
@@ -361,9 +354,7 @@ def test_many_influences_report_progress_and_can_be_cancelled(crowd):
                 return len(calls) != stop
 
         calls.clear()
-        made = araplbs.Solver(
-            *mesh, *bones, **bones.more, **EVERYWHERE, progress=progress, threads=1
-        )
+        made = shapes.solver(mesh, bones, **EVERYWHERE, progress=progress, threads=1)
         assert not calls
         return made
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from araplbs import replay
 from paths import TESTS
-from shapes import chain, tube
+from shapes import chain, solved, tube
 
 
 @pytest.fixture
@@ -39,8 +39,7 @@ def test_the_same_weights_to_the_last_bit(problem, tmp_path, capsys):
     path, out = tmp_path / "problem.npz", tmp_path / "weights.npz"
     replay.save(path, problem, {"volume": "NONE"})
     mine = {k: v for k, v in problem.items() if k not in ("threads", "progress")}
-    solver = araplbs.Solver(**mine, threads=1)
-    solver.solve()
+    solver = solved(araplbs.Solver(**mine, threads=1))
     assert replay.main([str(path), "--threads", "1", "--output", str(out)]) == 0
     said = capsys.readouterr().out
     assert f"{len(problem['vertices'])} vertices, {len(problem['triangles'])} triangles" in said

@@ -53,10 +53,9 @@ def sword(cuts=24):
 
 
 def solved(parts, bones=BONES, **settings):
-    solver = araplbs.Solver(
-        *shapes.join(TUBE, *parts), *bones, **bones.more, precision="double", **settings
+    solver = shapes.solved(
+        shapes.solver(shapes.join(TUBE, *parts), bones, precision="double", **settings)
     )
-    solver.solve()
     return solver
 
 
@@ -94,8 +93,9 @@ def test_a_sword_turned_with_all_else():
     turn *= np.sign(np.linalg.det(turn))
     vertices, triangles = shapes.join(TUBE, *sword())
     bones = BONES.moved(turn)
-    solver = araplbs.Solver(vertices @ turn.T, triangles, *bones, **bones.more, precision="double")
-    solver.solve()
+    solver = shapes.solved(
+        araplbs.Solver(vertices @ turn.T, triangles, *bones, **bones.more, precision="double")
+    )
     assert len({follows_one_bone(rows) for rows in rows_of(solver, sword())}) == 1
 
 
@@ -155,10 +155,9 @@ def test_crossed_swords_follow_a_bone_of_the_middle():
     left = stick((-0.5, 0.3, 0.1), (0.7, 0.3, 1.9))
     right = left[0] * [-1, 1, 1], left[1][:, ::-1]
     mesh = shapes.join(mesh, left, right)
-    solver = araplbs.Solver(
-        *mesh, *TWO_ARMS, **TWO_ARMS.more, symmetry=(PARTNERS, *PLANE), precision="double"
+    solver = shapes.solved(
+        shapes.solver(mesh, TWO_ARMS, symmetry=(PARTNERS, *PLANE), precision="double")
     )
-    solver.solve()
     bone = follows_one_bone(solver.weights[-2 * len(left[0]) :])
     assert PARTNERS[bone] == bone
 
@@ -167,7 +166,6 @@ def test_what_is_alone_is_no_bar():
     """A straight body whose bones stand beside it bends with them."""
     mesh = shapes.tube(24, 40, 0.25, 3.0, caps=True)
     bones = shapes.chain(2, 3.0).moved(np.eye(3), (0.5, 0, 0))
-    solver = araplbs.Solver(*mesh, *bones)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(*mesh, *bones))
     assert (solver.rigid_parts == -1).all()
     assert solver.weights[0, 0] > solver.weights[-3, 0]

@@ -21,12 +21,11 @@ def band(vertices, low, high):
 
 def make(mesh=TUBE, bones=BONES, **settings):
     settings = {"precision": "double", "pose_count": 20, **settings}
-    return araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    return shapes.solver(mesh, bones, **settings)
 
 
 def solved(*args, **settings):
-    solver = make(*args, **settings)
-    solver.solve()
+    solver = shapes.solved(make(*args, **settings))
     return solver
 
 
@@ -156,14 +155,15 @@ def test_symmetric_parts(rigid_influences):
     mesh, partner = body()
     x, z = mesh[0][:, 0], mesh[0][:, 2]
     labels = np.where(x > 0.6, 0, np.where(z > 1.7, 1, -1))
-    solver = make(
-        mesh,
-        TWO_ARMS,
-        rigid_parts=labels,
-        rigid_influences=rigid_influences,
-        symmetry=(PARTNERS, *PLANE),
+    solver = shapes.solved(
+        make(
+            mesh,
+            TWO_ARMS,
+            rigid_parts=labels,
+            rigid_influences=rigid_influences,
+            symmetry=(PARTNERS, *PLANE),
+        )
     )
-    solver.solve()
     check(solver, np.where(x < -0.6, 2, labels), rigid_influences)
     weights = solver.weights
     np.testing.assert_array_equal(weights[partner][:, PARTNERS], weights)
@@ -174,8 +174,7 @@ def test_a_part_across_the_plane_that_one_bone_moves():
     """Only on the plane is there a bone that is its own image: else the part is not symmetric."""
     mesh, _partner = body()
     labels = np.where(np.abs(mesh[0][:, 0]) > 1.2, 0, -1)  # both hands
-    solver = make(mesh, TWO_ARMS, rigid_parts=labels, symmetry=(PARTNERS, *PLANE))
-    solver.solve()
+    solver = shapes.solved(make(mesh, TWO_ARMS, rigid_parts=labels, symmetry=(PARTNERS, *PLANE)))
     check(solver, labels, 1)
 
 
@@ -272,8 +271,7 @@ def test_locks_of_images_and_of_welded_vertices(rng):
     locked = np.zeros(len(labels), bool)
     locked[partner[np.flatnonzero(labels == 0)[::3]]] = True
     given = {"weights": weights, "locked_vertices": locked, "rigid_parts": labels}
-    solver = make(mesh, TWO_ARMS, symmetry=(PARTNERS, *PLANE), **given)
-    solver.solve()
+    solver = shapes.solved(make(mesh, TWO_ARMS, symmetry=(PARTNERS, *PLANE), **given))
     np.testing.assert_array_equal(solver.weights[locked], weights[locked])
     check(solver, np.where(locked, -1, solver.rigid_parts), 1)
     assert (solver.rigid_parts[locked] == -1).all()

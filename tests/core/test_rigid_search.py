@@ -15,8 +15,7 @@ FIRST = len(TUBE[0])
 
 
 def solved(mesh, bones=BONES, **settings):
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, precision="double", **settings)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(mesh, bones, precision="double", **settings))
     return solver
 
 
@@ -223,8 +222,7 @@ def test_what_is_found_was_rigid_to_the_artist(name, least, share):
     """By vertices, with the bones that the artist uses."""
     c = Character(name)
     deform = np.asarray(c.artist).any(0)
-    solver = araplbs.Solver(*c.arguments, **{**c.more, "bone_deform": deform})
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(*c.arguments, **{**c.more, "bone_deform": deform}))
     label = solver.rigid_parts
     assert label.max() + 1 >= least
     same = sum(

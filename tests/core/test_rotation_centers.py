@@ -4,8 +4,8 @@ import araplbs
 import numpy as np
 import pytest
 import reference
-import refusals
 import shapes
+from refusals import INF, MESH, NAN, POSES, WEIGHTS, M, N, changed, row, table
 from shapes import rotation
 from test_dual_quaternions import product, quaternion, random_poses
 
@@ -193,83 +193,64 @@ def test_a_bent_limb_has_no_joint_bulge(angle):
 
 
 CENTERS = {
-    "vertices": refusals.MESH[0],
-    "triangles": refusals.MESH[1],
-    "weights": refusals.WEIGHTS,
+    "vertices": MESH[0],
+    "triangles": MESH[1],
+    "weights": WEIGHTS,
 }
 SKINNED = {
-    "vertices": refusals.MESH[0],
-    "weights": refusals.WEIGHTS,
-    "poses": refusals.POSES,
-    "centers": refusals.MESH[0],
+    "vertices": MESH[0],
+    "weights": WEIGHTS,
+    "poses": POSES,
+    "centers": MESH[0],
 }
-START = np.arange(refusals.N + 1)
+START = np.arange(N + 1)
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern", "change"),
-    [
-        (TypeError, "weights must be an array, not None", {"weights": None}),
-        (TypeError, "triangles must be an array, not None", {"triangles": None}),
-        (ValueError, "weights has shape", {"weights": refusals.WEIGHTS[:3]}),
-        (ValueError, "sigma is 0: must be", {"sigma": 0.0}),
-        (ValueError, "sigma is nan: must be", {"sigma": refusals.NAN}),
-        (ValueError, "threads is", {"threads": -1}),
-        (
-            ValueError,
-            r"vertices\[4, 1\] is nan: not finite",
-            {"vertices": refusals.changed(refusals.MESH[0], (4, 1), refusals.NAN)},
-        ),
-        (
-            ValueError,
-            r"triangles\[0, 0\] is 30: no vertex of the 30",
-            {"triangles": refusals.changed(refusals.MESH[1], (0, 0), refusals.N)},
-        ),
-        (
-            ValueError,
-            "the weight of vertex 2 for bone 1 is -1",
-            {"weights": refusals.changed(refusals.WEIGHTS, (2, 1), -1.0)},
-        ),
-        (
-            ValueError,
-            "weights of vertex 0 name bone -1",
-            {"weights": (START, np.full(refusals.N, -1), np.ones(refusals.N))},
-        ),
-        (
-            ValueError,
-            "2147483648 bones are too many",
-            {"weights": (START, np.full(refusals.N, 2**31 - 1), np.ones(refusals.N))},
-        ),
-    ],
+test_bad_arguments_of_centers = table(
+    araplbs.rotation_centers,
+    CENTERS,
+    row("weights must be an array, not None", weights=None, kind=TypeError),
+    row("triangles must be an array, not None", triangles=None, kind=TypeError),
+    row("weights has shape", weights=WEIGHTS[:3]),
+    row("sigma is 0: must be", sigma=0.0),
+    row("sigma is nan: must be", sigma=NAN),
+    row("threads is", threads=-1),
+    row(
+        r"vertices\[4, 1\] is nan: not finite",
+        vertices=changed(MESH[0], (4, 1), NAN),
+    ),
+    row(
+        r"triangles\[0, 0\] is 30: no vertex of the 30",
+        triangles=changed(MESH[1], (0, 0), N),
+    ),
+    row(
+        "the weight of vertex 2 for bone 1 is -1",
+        weights=changed(WEIGHTS, (2, 1), -1.0),
+    ),
+    row(
+        "weights of vertex 0 name bone -1",
+        weights=(START, np.full(N, -1), np.ones(N)),
+    ),
+    row(
+        "2147483648 bones are too many",
+        weights=(START, np.full(N, 2**31 - 1), np.ones(N)),
+    ),
 )
-def test_bad_arguments_of_centers(kind, pattern, change):
-    araplbs.rotation_centers(**CENTERS)
-    refusals.refuse(kind, pattern, araplbs.rotation_centers, **{**CENTERS, **change})
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern", "change"),
-    [
-        (TypeError, "centers must be an array, not None", {"centers": None}),
-        (ValueError, "centers has shape", {"centers": refusals.MESH[0][:3]}),
-        (ValueError, "there are no poses", {"poses": []}),
-        (
-            ValueError,
-            r"poses\[1, 2\] holds inf: not finite",
-            {"poses": refusals.changed(refusals.POSES, (1, 2, 0, 3), refusals.INF)},
-        ),
-        (
-            ValueError,
-            r"bone_axes\[0\] is no rotation",
-            {"bone_axes": 1.1 * np.tile(np.eye(3), (refusals.M, 1, 1))},
-        ),
-        (
-            ValueError,
-            "the weight of vertex 2 for bone 1 is -1",
-            {"weights": refusals.changed(refusals.WEIGHTS, (2, 1), -1.0)},
-        ),
-    ],
+test_bad_arguments_of_skinning = table(
+    araplbs.center_of_rotation_skinning,
+    SKINNED,
+    row("centers must be an array, not None", centers=None, kind=TypeError),
+    row("centers has shape", centers=MESH[0][:3]),
+    row("there are no poses", poses=[]),
+    row(
+        r"poses\[1, 2\] holds inf: not finite",
+        poses=changed(POSES, (1, 2, 0, 3), INF),
+    ),
+    row(r"bone_axes\[0\] is no rotation", bone_axes=1.1 * np.tile(np.eye(3), (M, 1, 1))),
+    row(
+        "the weight of vertex 2 for bone 1 is -1",
+        weights=changed(WEIGHTS, (2, 1), -1.0),
+    ),
 )
-def test_bad_arguments_of_skinning(kind, pattern, change):
-    araplbs.center_of_rotation_skinning(**SKINNED)
-    refusals.refuse(kind, pattern, araplbs.center_of_rotation_skinning, **{**SKINNED, **change})

@@ -72,8 +72,7 @@ def test_iterations_keep_their_clusters_and_descend(name, rng):
 
 def character(**settings):
     mesh, bones = shapes.tube(24, 80), shapes.chain(5)
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
-    solver.solve()
+    solver = shapes.solved(shapes.solver(mesh, bones, **settings))
     return mesh, solver
 
 
@@ -108,11 +107,10 @@ def test_energy_of_the_result_is_that_of_its_own_rotations():
     """Only the history counts shared ones; it is never below."""
     (vertices, triangles), bones = shapes.tube(8, 20), shapes.chain(4)
     poses = araplbs.sample_poses(*bones, 20, **bones.more)
-    solver = araplbs.Solver(
+    solver = shapes.solved(araplbs.Solver(
         vertices, triangles, *bones, **bones.more, poses=poses, pose_count=0,
         rotation_clusters=0.2, least_weight=0, precision="double", **reference.PAPER_ENERGY,
-    )  # fmt: skip
-    solver.solve()
+    ))  # fmt: skip
     expected = araplbs.energy(vertices, triangles, solver.weights, poses)
     assert solver.energy == pytest.approx(expected, rel=1e-9)
     assert solver.energies[-1] > 1.0001 * expected
@@ -125,8 +123,7 @@ def test_clusters_of_one_vertex_change_nothing():
     mesh, bones = shapes.tube(12, 30), shapes.chain(5)
     mesh[0][:] += np.random.default_rng(4).normal(size=mesh[0].shape) * 0.01
     own, single = (
-        araplbs.Solver(*mesh, *bones, **bones.more, **reference.PAPER, rotation_clusters=c)
-        for c in (0.0, 1e-15)
+        shapes.solver(mesh, bones, **reference.PAPER, rotation_clusters=c) for c in (0.0, 1e-15)
     )
     own.solve(), single.solve()
     np.testing.assert_array_equal(own.raw_weights, single.raw_weights)

@@ -6,6 +6,7 @@ import creature
 import generated
 import numpy as np
 import pytest
+import shapes
 from shared_data import Character
 
 FOUND = {
@@ -57,8 +58,7 @@ def opening(core, problem, rows, poses):
 
 def plain(problem, options):
     """What the solver gives for the mesh as it is."""
-    solver = araplbs.Solver(**{**options.solver_arguments(), **problem.arguments})
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(**{**options.solver_arguments(), **problem.arguments}))
     return solver.sparse_weights
 
 

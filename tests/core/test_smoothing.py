@@ -63,8 +63,7 @@ PATCH = np.flatnonzero(
 
 
 def solved(smoothed=None, **settings):
-    solver = araplbs.Solver(*TUBE, *CHAIN, **CHAIN.more, **{**FIXED, **settings})
-    solver.solve()
+    solver = shapes.solved(shapes.solver(TUBE, CHAIN, **{**FIXED, **settings}))
     if smoothed is not None:
         solver.edit(smoothed=smoothed)
         solver.solve()
@@ -112,13 +111,12 @@ def test_without_it_again():
 
 
 def test_no_vertex_is_as_if_there_were_no_such_edit():
-    given, none = solved(smoothed=None), araplbs.Solver(*TUBE, *CHAIN, **CHAIN.more, **FIXED)
+    given, none = solved(smoothed=None), shapes.solver(TUBE, CHAIN, **FIXED)
     none.solve()
     np.testing.assert_array_equal(given.weights, none.weights)
-    zero = araplbs.Solver(
-        *TUBE, *CHAIN, **CHAIN.more, **FIXED, smoothed=(PATCH, np.zeros(len(PATCH)))
+    zero = shapes.solved(
+        shapes.solver(TUBE, CHAIN, **FIXED, smoothed=(PATCH, np.zeros(len(PATCH))))
     )
-    zero.solve()
     np.testing.assert_allclose(zero.weights, none.weights, atol=1e-6)
 
 
@@ -155,10 +153,15 @@ def test_both_sides_of_a_symmetric_character():
     runs = []
     for both in (False, True):
         vertices = np.concatenate([patch, images]) if both else patch
-        solver = araplbs.Solver(
-            *TUBE, *bones, symmetry=symmetry, smoothed=(vertices, np.ones(len(vertices))), coarsen=0
+        solver = shapes.solved(
+            araplbs.Solver(
+                *TUBE,
+                *bones,
+                symmetry=symmetry,
+                smoothed=(vertices, np.ones(len(vertices))),
+                coarsen=0,
+            )
         )
-        solver.solve()
         runs.append(solver.weights)
     np.testing.assert_array_equal(*runs)
     np.testing.assert_array_equal(runs[0][patch][:, [0, 2, 1]], runs[0][images])
@@ -167,13 +170,19 @@ def test_both_sides_of_a_symmetric_character():
 def test_welded_vertices_and_volumes():
     vertices, triangles = TUBE
     doubled = np.concatenate([vertices, vertices[PATCH]])
-    solver = araplbs.Solver(
-        doubled, triangles, *CHAIN, coarsen=0, smoothed=(len(vertices) + np.arange(3), [1.0] * 3)
+    solver = shapes.solved(
+        araplbs.Solver(
+            doubled,
+            triangles,
+            *CHAIN,
+            coarsen=0,
+            smoothed=(len(vertices) + np.arange(3), [1.0] * 3),
+        )
     )
-    solver.solve()
     bar, tets = shapes.bar()
-    solver = araplbs.Solver(bar, None, *CHAIN, tets=tets, smoothed=([20, 21], [1, 0.5]))
-    solver.solve()
+    solver = shapes.solved(
+        araplbs.Solver(bar, None, *CHAIN, tets=tets, smoothed=([20, 21], [1, 0.5]))
+    )
     np.testing.assert_allclose(solver.weights.sum(1), 1)
 
 

@@ -69,7 +69,7 @@ def test_the_same_seed_means_the_same_bends_and_kinds_leave_turns_alone():
     rigid = araplbs.sample_poses(*plain, 9, seed=5, **plain.more)
     np.testing.assert_array_equal(first[0][:, :2], rigid[:, :2])
     assert np.abs(first[0][:, 2] - rigid[:, 2]).max() > 0.1, "it hangs on the STB"
-    solver = araplbs.Solver(*shapes.tube(6, 9), *bones, **bones.more, seed=5, pose_count=9)
+    solver = shapes.solver(shapes.tube(6, 9), bones, seed=5, pose_count=9)
     np.testing.assert_allclose(solver._inside["transform"][..., :3], first[0][..., :3], atol=1e-12)
 
 
@@ -144,8 +144,7 @@ def test_a_mirrored_skeleton_gets_the_mirrored_bends(kind):
 
 def solved(mesh=None, bones=None, **settings):
     mesh, bones = mesh or shapes.tube(10, 21), bones or rig()
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, **{"pose_count": 20, **settings})
-    solver.solve()
+    solver = shapes.solved(shapes.solver(mesh, bones, **{"pose_count": 20, **settings}))
     return solver
 
 
@@ -230,7 +229,7 @@ def test_parameters_are_those_of_the_caller(rng):
     corner = mesh[1].ravel()
     first = np.isin(np.arange(len(corner)), np.unique(corner, return_index=True)[1])
     mixed = np.where(first[:, None], (u**2)[corner], 0.5)
-    solver = araplbs.Solver(*apart, *bones, **bones.more, parameters=mixed)
+    solver = shapes.solver(apart, bones, parameters=mixed)
     welded = solver._inside["spine_parameter"]
     np.testing.assert_allclose(welded, (u**2)[corner[first]][:, 1:], atol=1e-15)
 

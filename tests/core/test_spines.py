@@ -6,7 +6,6 @@ import araplbs
 import numpy as np
 import pytest
 import reference
-import scipy.sparse
 import shapes
 from spine_rigs import KINDS, place, rig, sample
 
@@ -120,8 +119,8 @@ class Solved:
         weights = shapes.random_weights(rng, *self.mask.shape) * self.mask
         self.weights = weights / weights.sum(1, keepdims=True)
         self.given = {"poses": given, "bends": self.bends, "parameters": parameters}
-        self.solver = araplbs.Solver(
-            *self.mesh, *self.bones, **self.bones.more, **self.given,
+        self.solver = shapes.solver(
+            self.mesh, self.bones,  **self.given,
             weights=shapes.rows(self.mask, self.weights), **{**reference.BARE, **settings},
         )  # fmt: skip
         self.before = self.solver._inside
@@ -186,17 +185,8 @@ def test_energy_product_right_side_and_matrix(given, rng):
     right_side = s.differences((design.T @ target)[s.flat])
     np.testing.assert_allclose(s.differences(s.before["right_side"]), right_side, atol=1e-8)
     s.solver.iterate(1)
-    inside = s.solver._inside
-    unknowns, entry = len(inside["entry"]), inside["entry"]
-    lower = scipy.sparse.csc_matrix(
-        (inside["value"], inside["row"], inside["column"]), shape=(unknowns, unknowns)
-    ).toarray()
-    z = np.zeros((len(s.flat), unknowns))
-    vertex = np.repeat(np.arange(len(s.points)), np.diff(inside["start"]))
-    z[entry, np.arange(unknowns)] = 1
-    z[inside["start"][vertex[entry]], np.arange(unknowns)] -= 1
-    reduced = z.T @ full[np.ix_(s.flat, s.flat)] @ z
-    np.testing.assert_allclose(lower + np.tril(lower, -1).T, reduced, atol=1e-12)
+    matrix, z = reference.matrix_of_the_step(s.solver._inside)
+    np.testing.assert_allclose(matrix, z.T @ full[np.ix_(s.flat, s.flat)] @ z, atol=1e-12)
     # The step is the least squares one, and the energy after it that of new transforms.
     x = np.linalg.lstsq(design[:, s.flat] @ z, target - design @ s.weights.ravel(), rcond=1e-13)[0]
     after = s.weights.ravel().copy()
@@ -236,9 +226,9 @@ def test_an_unbent_spine_is_a_rigid_bone(kind):
     still[:, 2], still[:, 3] = 0, 1
     # Spines have no truss; holds keep their bones from dying.
     settings = {"precision": "double", "pose_count": 12, "truss": 0, "peak_stiffness": 0.01}
-    rigid = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    rigid = shapes.solver(mesh, bones, **settings)
     spines = bones.but(kinds=["rigid", kind, kind], ranges=still)
-    solver = araplbs.Solver(*mesh, *spines, **spines.more, **settings)
+    solver = shapes.solver(mesh, spines, **settings)
     rigid.solve(), solver.solve()
     np.testing.assert_allclose(solver.energies, rigid.energies, rtol=1e-9, atol=1e-11)  # of 1
     np.testing.assert_allclose(solver.weights, rigid.weights, atol=1e-7)

@@ -46,7 +46,7 @@ class Solved:
             "edges": wires,
             "acceleration": 5,
         }
-        self.solver = araplbs.Solver(*mesh, *bones, **bones.more, **{**bare, **settings})
+        self.solver = shapes.solver(mesh, bones, **{**bare, **settings})
         self.before = self.solver._inside
         self.deforming = np.arange(len(bones)) if bones.deform is None else bones.deform
         self.mask, self.weights = mask[:, self.deforming], weights[:, self.deforming]
@@ -111,20 +111,8 @@ def test_energy_product_and_right_side(name, rng):
 def test_matrix_of_the_system(name, rng):
     s = Solved(rng, name)
     s.solver.iterate(1)
-    inside = s.solver._inside
-    unknowns, entry = len(inside["entry"]), inside["entry"]
-    lower = scipy.sparse.csc_matrix(
-        (inside["value"], inside["row"], inside["column"]), shape=(unknowns, unknowns)
-    ).toarray()
-    assert not np.triu(lower, 1).any()
-    matrix = lower + np.tril(lower, -1).T
-    # Unknown u changes its entry and takes as much from the first entry of its vertex.
-    z = np.zeros((len(s.flat), unknowns))
-    vertex = np.repeat(np.arange(len(s.points)), np.diff(inside["start"]))
-    first = inside["start"][vertex[entry]]
-    z[entry, np.arange(unknowns)] = 1
-    z[first, np.arange(unknowns)] -= 1
-    assert unknowns == (s.mask.sum(1) - 1).sum()
+    matrix, z = reference.matrix_of_the_step(s.solver._inside)
+    assert len(matrix) == (s.mask.sum(1) - 1).sum()
     full = s.model.product_matrix[np.ix_(s.flat, s.flat)]
     np.testing.assert_allclose(matrix, z.T @ full @ z, atol=1e-13)
 
@@ -178,10 +166,9 @@ def test_gradient_of_the_full_energy(name, rng):
     deforming = np.arange(len(bones)) if bones.deform is None else np.nonzero(bones.deform)[0]
     weights[:, deforming] = shapes.random_weights(rng, len(mesh[0]), len(deforming))
     more = {"edges": wires, "link_parts": False, "precision": "double"}
-    solver = araplbs.Solver(
-        *mesh,
-        *bones,
-        **bones.more,
+    solver = shapes.solver(
+        mesh,
+        bones,
         **more,
         **reference.PAPER_ENERGY,
         poses=poses,
@@ -213,9 +200,7 @@ def test_gradient_of_the_full_energy(name, rng):
 
 def test_single_precision_is_enough(rng):
     mesh, bones = shapes.tube(16, 20), shapes.chain(4)
-    single, double = (
-        araplbs.Solver(*mesh, *bones, **bones.more, precision=p) for p in ("single", "double")
-    )
+    single, double = (shapes.solver(mesh, bones, precision=p) for p in ("single", "double"))
     assert single.energies[0] == pytest.approx(double.energies[0], rel=1e-5)
     single.solve(), double.solve()
     np.testing.assert_allclose(single.energies, double.energies, rtol=1e-4)

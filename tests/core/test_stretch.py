@@ -4,10 +4,9 @@ import araplbs
 import numpy as np
 import pytest
 import reference
-import refusals
 import shapes
 from guarantees import check_report, check_weights
-from refusals import refuse
+from refusals import GOOD, MESH, POSES, WEIGHTS, refuse
 
 PLANE = (0, 0, 0), (1, 0, 0)
 
@@ -95,15 +94,16 @@ def test_a_stretched_bone_keeps_its_weights(precision):
         pose[1, 2] = 0, 0, factor, 1 - factor  # about its head at z = 1
     shares = []
     for stretch in (True, False):
-        solver = araplbs.Solver(
-            *mesh,
-            *bones,
-            poses=poses,
-            bone_stretch=[stretch, stretch],
-            precision=precision,
-            pose_count=0,
+        solver = shapes.solved(
+            araplbs.Solver(
+                *mesh,
+                *bones,
+                poses=poses,
+                bone_stretch=[stretch, stretch],
+                precision=precision,
+                pose_count=0,
+            )
         )
-        solver.solve()
         check_weights(solver, 4)
         check_report(solver, mesh[0], bones)
         above = mesh[0][:, 2] > 1.05
@@ -159,15 +159,15 @@ def test_partners_are_alike():
     arguments["bone_kinds"] = None
     refuse(
         ValueError, "^the mirror partners 1 and 2 are bones of different kinds", araplbs.Solver,
-        **refusals.GOOD, **arguments, bone_stretch=[True, True, False],
+        **GOOD, **arguments, bone_stretch=[True, True, False],
     )  # fmt: skip
 
 
 def test_energy_needs_the_bones():
     refuse(
         TypeError, "^bone_stretch needs bone_heads and bone_tails$", araplbs.energy,
-        vertices=refusals.MESH[0], triangles=refusals.MESH[1], weights=refusals.WEIGHTS,
-        poses=refusals.POSES, bone_stretch=[True, False, False],
+        vertices=MESH[0], triangles=MESH[1], weights=WEIGHTS,
+        poses=POSES, bone_stretch=[True, False, False],
     )  # fmt: skip
 
 

@@ -46,12 +46,11 @@ def expected_map(vertices):
 
 def make(mesh, bones=BONES, partners=PARTNERS, plane=PLANE, **settings):
     settings = {"symmetry": (partners, *plane), "pose_count": 20, **settings}
-    return araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    return shapes.solver(mesh, bones, **settings)
 
 
 def solved(mesh, bones=BONES, **settings):
-    solver = make(mesh, bones, **settings)
-    solver.solve()
+    solver = shapes.solved(make(mesh, bones, **settings))
     return solver
 
 

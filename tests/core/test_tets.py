@@ -18,14 +18,6 @@ def wavy(cells=(2, 2, 4), seed=1, amount=0.02):
     return vertices + rng.uniform(-amount, amount, vertices.shape), tets
 
 
-def matrix(inside, name="edge_weight"):
-    n = len(inside["area"])
-    out = np.zeros((n, n))
-    rows = np.repeat(np.arange(n), np.diff(inside["ring"]))
-    out[rows, inside["neighbor"]] = inside[name]
-    return out
-
-
 def solver_of(vertices, tets, triangles=None, bones=None, **settings):
     bones = bones or shapes.chain(2)
     settings = {**BARE, "pose_count": 4, **settings}
@@ -62,7 +54,7 @@ def test_edge_weights(what):
     scaled, *_ = reference.normalize_to_solver(vertices, np.zeros((0, 2, 3, 4)))
     area, a = reference.edge_weights(scaled, triangles, wires, tets=tets)
     np.testing.assert_allclose(inside["area"], area, rtol=1e-11)
-    np.testing.assert_allclose(matrix(inside), a, atol=1e-12 * a.max())
+    np.testing.assert_allclose(reference.edge_matrix(inside), a, atol=1e-12 * a.max())
 
 
 @pytest.mark.parametrize("flat", [True, False])
@@ -81,8 +73,7 @@ def test_tets_without_volume_add_nothing(flat):
 
 def test_only_flat_tets():
     vertices = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 2]])
-    solver = solver_of(vertices, [[0, 1, 2, 3]])
-    solver.solve()
+    solver = shapes.solved(solver_of(vertices, [[0, 1, 2, 3]]))
     np.testing.assert_allclose(solver.weights.sum(1), 1)
     assert solver.report["parts"] == 2
 
@@ -99,8 +90,7 @@ def test_energy():
     own, unit = reference.vertex_energies(vertices, a, weights, poses)
     assert energy == pytest.approx(own.sum() / unit.sum(), rel=1e-11)
     np.testing.assert_allclose(each, own / unit, rtol=1e-9)
-    solver = solver_of(vertices, tets, poses=poses, pose_count=0)
-    solver.solve()
+    solver = shapes.solved(solver_of(vertices, tets, poses=poses, pose_count=0))
     again = araplbs.energy(vertices, None, solver.weights, poses, tets=tets)
     assert solver.energy == pytest.approx(again, rel=1e-9)
     assert solver.energy < solver.energies[0]
@@ -207,9 +197,10 @@ def test_mirrored_volume_has_mirrored_weights():
     image = {tuple(np.round(v, 9)): i for i, v in enumerate(vertices)}
     partner = np.array([image[tuple(np.round(v * [-1, 1, 1], 9) + 0.0)] for v in vertices])
     flipped[len(tets) :] = partner[tets]
-    solver = solver_of(
-        vertices, flipped, bones=bones, symmetry=([0, 2, 1], (0, 0, 0), (1, 0, 0)), pose_count=6
+    solver = shapes.solved(
+        solver_of(
+            vertices, flipped, bones=bones, symmetry=([0, 2, 1], (0, 0, 0), (1, 0, 0)), pose_count=6
+        )
     )
-    solver.solve()
     assert solver.report["symmetric_vertices"] == len(vertices)
     np.testing.assert_array_equal(solver.weights, solver.weights[partner][:, [0, 2, 1]])

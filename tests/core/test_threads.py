@@ -12,7 +12,7 @@ import shapes
 
 def make(limit=4, seed=0, **settings):
     mesh, bones = shapes.tube(24, 80), shapes.chain(5)
-    return araplbs.Solver(*mesh, *bones, **bones.more, max_influences=limit, seed=seed, **settings)
+    return shapes.solver(mesh, bones, max_influences=limit, seed=seed, **settings)
 
 
 def run_all(*functions):
@@ -37,8 +37,7 @@ def run_all(*functions):
 
 
 def solved(seed, limit):
-    solver = make(limit, seed)
-    solver.solve()
+    solver = shapes.solved(make(limit, seed))
     return solver.weights, solver.energies
 
 
@@ -150,8 +149,6 @@ def test_sharing_does_not_wait_with_the_gil_held():
 @pytest.mark.parametrize("threads", [1, 2, 7, 256, 10**6])
 def test_any_number_of_threads(threads):
     mesh, bones = shapes.tube(), shapes.chain(2)
-    solver = araplbs.Solver(*mesh, *bones, threads=threads)
-    solver.solve()
-    reference = araplbs.Solver(*mesh, *bones)
-    reference.solve()
+    solver = shapes.solved(araplbs.Solver(*mesh, *bones, threads=threads))
+    reference = shapes.solved(araplbs.Solver(*mesh, *bones))
     np.testing.assert_array_equal(solver.weights, reference.weights)

@@ -4,24 +4,17 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-from refusals import changed, refuse
+from refusals import changed, refuse, row, table
 
 SOURCE = shapes.sphere(11, 16, 1.0)
 RNG = np.random.default_rng(4)
 WEIGHTS = RNG.dirichlet(np.ones(3), len(SOURCE[0]))
 
 
-def dense(rows, bones):
-    start, bone, weight = rows
-    out = np.zeros((len(start) - 1, bones))
-    out[np.repeat(np.arange(len(out)), np.diff(start)), bone] = weight
-    return out
-
-
 def transfer(target, source=SOURCE, weights=WEIGHTS, **options):
     rows, *facts = araplbs.transfer_weights(*source, weights, *target, **options)
     bones = 1 + rows[1].max() if isinstance(weights, tuple) else weights.shape[1]
-    return dense(rows, bones), *facts
+    return shapes.dense(rows, bones), *facts
 
 
 def shell(offset, rings=14, around=20, keep=lambda v: True):
@@ -163,7 +156,7 @@ def test_limit_of_influences(most):
     all_of_them = transfer(shell(0.05))[0]
     largest = np.sort(all_of_them, axis=1)[:, ::-1][:, :most]
     np.testing.assert_allclose(
-        np.sort(dense(rows, 3), axis=1)[:, ::-1][:, :most],
+        np.sort(shapes.dense(rows, 3), axis=1)[:, ::-1][:, :most],
         largest / largest.sum(1, keepdims=True),
         atol=1e-12,
     )
@@ -220,7 +213,7 @@ def test_wires_and_loose_vertices():
     )
     assert (angles == 0).all()
     np.testing.assert_array_equal(np.flatnonzero(matched), [*range(5 + matched[5]), 30])
-    own = dense(rows, 3)
+    own = shapes.dense(rows, 3)
     np.testing.assert_allclose(own.sum(1), 1, atol=1e-12)
     np.testing.assert_allclose(own[31], own[30], atol=1e-3)
 
@@ -295,35 +288,36 @@ GOOD = {
 NONE = np.zeros((0, 3))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "bad"),
-    [
-        ("the source has no vertices",
-         {"vertices": NONE, "triangles": NONE.astype(int), "weights": NONE}),
-        ("the target has no vertices", {"target_vertices": NONE, "target_triangles": None}),
-        ("the source has no faces", {"triangles": np.zeros((0, 3), int)}),
-        ("the source has no weights: no face", {"weights": np.zeros_like(WEIGHTS)}),
-        ("no vertex of the target is within reach of the source: the nearest is 2.42 of its size",
-         {"target_vertices": GOOD["target_vertices"] + 6}),
-        (r"vertices\[3, 1\] is nan: not finite", {"vertices": changed(SOURCE[0], (3, 1), np.nan)}),
-        ("target_vertices holds inf: not finite",
-         {"target_vertices": changed(GOOD["target_vertices"], (3, 1), np.inf)}),
-        (r"triangles\[2, 0\] is 999", {"triangles": changed(SOURCE[1], (2, 0), 999)}),
-        (r"target_triangles\[2, 0\] is -1",
-         {"target_triangles": changed(GOOD["target_triangles"], (2, 0), -1)}),
-        (r"target_edges\[0, 1\] is 5000", {"target_edges": [[0, 5000]]}),
-        ("the weight of vertex 2 for bone 1 is -0.5",
-         {"weights": changed(WEIGHTS, (2, 1), -0.5)}),
-        ("weights has shape", {"weights": WEIGHTS[1:]}),
-        ("distance is -1", {"distance": -1.0}),
-        ("distance is nan", {"distance": np.nan}),
-        ("angle is 4", {"angle": 4.0}),
-        ("max_influences is -1", {"max_influences": -1}),
-        ("threads", {"threads": -1}),
-    ],
-)  # fmt: skip
-def test_what_is_refused(pattern, bad):
-    refuse(ValueError, pattern, araplbs.transfer_weights, **{**GOOD, **bad})
+test_what_is_refused = table(
+    araplbs.transfer_weights,
+    GOOD,
+    row("the source has no vertices", vertices=NONE, triangles=NONE.astype(int), weights=NONE),
+    row("the target has no vertices", target_vertices=NONE, target_triangles=None),
+    row("the source has no faces", triangles=np.zeros((0, 3), int)),
+    row("the source has no weights: no face", weights=np.zeros_like(WEIGHTS)),
+    row(
+        "no vertex of the target is within reach of the source: the nearest is 2.42 of its size",
+        target_vertices=GOOD["target_vertices"] + 6,
+    ),
+    row(r"vertices\[3, 1\] is nan: not finite", vertices=changed(SOURCE[0], (3, 1), np.nan)),
+    row(
+        "target_vertices holds inf: not finite",
+        target_vertices=changed(GOOD["target_vertices"], (3, 1), np.inf),
+    ),
+    row(r"triangles\[2, 0\] is 999", triangles=changed(SOURCE[1], (2, 0), 999)),
+    row(
+        r"target_triangles\[2, 0\] is -1",
+        target_triangles=changed(GOOD["target_triangles"], (2, 0), -1),
+    ),
+    row(r"target_edges\[0, 1\] is 5000", target_edges=[[0, 5000]]),
+    row("the weight of vertex 2 for bone 1 is -0.5", weights=changed(WEIGHTS, (2, 1), -0.5)),
+    row("weights has shape", weights=WEIGHTS[1:]),
+    row("distance is -1", distance=-1.0),
+    row("distance is nan", distance=np.nan),
+    row("angle is 4", angle=4.0),
+    row("max_influences is -1", max_influences=-1),
+    row("threads", threads=-1),
+)
 
 
 def test_what_matching_refuses():

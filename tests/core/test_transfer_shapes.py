@@ -5,7 +5,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-from refusals import changed, refuse
+from refusals import changed, refuse, row, table
 from test_transfer import nearest_by_hand, shell
 
 SOURCE = shapes.sphere(11, 16, 1.0)
@@ -297,28 +297,35 @@ GOOD = {
 NONE = np.zeros((0, 3))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "bad"),
-    [
-        ("the source has no vertices",
-         {"vertices": NONE, "triangles": NONE.astype(int), "shapes": np.zeros((1, 0, 3))}),
-        ("the target has no vertices", {"target_vertices": NONE, "target_triangles": None}),
-        ("the source has no faces", {"triangles": np.zeros((0, 3), int)}),
-        ("no vertex of the target is within reach of the source: the nearest is 2.42 of its size",
-         {"target_vertices": GOOD["target_vertices"] + 6}),
-        ("shapes has shape", {"shapes": SOURCE[0]}),
-        ("shapes has shape", {"shapes": SOURCE[0][None, 1:]}),
-        ("shapes holds nan: not finite", {"shapes": changed(GOOD["shapes"], (0, 3, 1), np.nan)}),
-        (r"shape 0 takes vertex 3 to 1e\+09: more than 1e\+06 sizes off",
-         {"shapes": changed(GOOD["shapes"], (0, 3, 1), 1e9)}),
-        (r"target_triangles\[2, 0\] is -1",
-         {"target_triangles": changed(GOOD["target_triangles"], (2, 0), -1)}),
-        ("distance is -1", {"distance": -1.0}),
-        ("threads", {"threads": -1}),
-    ],
-)  # fmt: skip
-def test_what_is_refused(pattern, bad):
-    refuse(ValueError, pattern, araplbs.transfer_shapes, **{**GOOD, **bad})
+test_what_is_refused = table(
+    araplbs.transfer_shapes,
+    GOOD,
+    row(
+        "the source has no vertices",
+        vertices=NONE,
+        triangles=NONE.astype(int),
+        shapes=np.zeros((1, 0, 3)),
+    ),
+    row("the target has no vertices", target_vertices=NONE, target_triangles=None),
+    row("the source has no faces", triangles=np.zeros((0, 3), int)),
+    row(
+        "no vertex of the target is within reach of the source: the nearest is 2.42 of its size",
+        target_vertices=GOOD["target_vertices"] + 6,
+    ),
+    row("shapes has shape", shapes=SOURCE[0]),
+    row("shapes has shape", shapes=SOURCE[0][None, 1:]),
+    row("shapes holds nan: not finite", shapes=changed(GOOD["shapes"], (0, 3, 1), np.nan)),
+    row(
+        r"shape 0 takes vertex 3 to 1e\+09: more than 1e\+06 sizes off",
+        shapes=changed(GOOD["shapes"], (0, 3, 1), 1e9),
+    ),
+    row(
+        r"target_triangles\[2, 0\] is -1",
+        target_triangles=changed(GOOD["target_triangles"], (2, 0), -1),
+    ),
+    row("distance is -1", distance=-1.0),
+    row("threads", threads=-1),
+)
 
 
 def test_settings_of_weights_are_not_taken():

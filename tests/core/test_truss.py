@@ -30,7 +30,7 @@ class Trussed:
         given = {"poses": poses, "weights": shapes.rows(mask, weights), "edges": wires}
         self.deforming = np.arange(len(bones)) if bones.deform is None else bones.deform
         settings = {**SETTINGS, **given, **settings}
-        self.solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+        self.solver = shapes.solver(mesh, bones, **settings)
         self.inside = inside = self.solver._inside
         self.mask, weights = mask[:, self.deforming], weights[:, self.deforming]
         points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
@@ -100,17 +100,9 @@ def test_gradient_by_differences_of_the_full_energy(name, rng):
 def test_matrix_and_global_step(name, rng):
     s = Trussed(rng, name)
     s.solver.iterate(1)
-    inside = s.solver._inside
-    unknowns, entry = len(inside["entry"]), inside["entry"]
-    lower = scipy.sparse.csc_matrix(
-        (inside["value"], inside["row"], inside["column"]), shape=(unknowns, unknowns)
-    ).toarray()
-    z = np.zeros((len(s.flat), unknowns))
-    vertex = np.repeat(np.arange(s.count), np.diff(inside["start"]))
-    z[entry, np.arange(unknowns)] = 1
-    z[inside["start"][vertex[entry]], np.arange(unknowns)] -= 1
+    matrix, z = reference.matrix_of_the_step(s.solver._inside)
     full = z.T @ s.model.product_matrix[np.ix_(s.flat, s.flat)] @ z
-    np.testing.assert_allclose(lower + np.tril(lower, -1).T, full, atol=1e-10 * np.abs(full).max())
+    np.testing.assert_allclose(matrix, full, atol=1e-10 * np.abs(full).max())
     expected = s.model.step(s.weights, s.free)
     change = np.zeros(s.weights.shape)
     change[: s.count] = expected[: s.count] - s.raw()
@@ -379,7 +371,7 @@ def test_fine_spokes_give_way_as_those_of_their_clusters_did():
     from test_levels import TUBE
 
     bones = shapes.chain(12)  # shorter than thick: not all can be satisfied
-    solver = araplbs.Solver(*TUBE, *bones, **bones.more, coarsen=600)
+    solver = shapes.solver(TUBE, bones, coarsen=600)
     cluster = solver._inside["cluster"]
     assert (solver._inside["spoke_held"] == 1).all()
     while "cluster" in solver._inside:
@@ -396,8 +388,7 @@ def test_fine_spokes_give_way_as_those_of_their_clusters_did():
 def test_a_vertex_of_one_bone_has_that_of_its_spoke():
     """The last influence to go is the one that a spoke ties it to."""
     mesh, bones = shapes.tube(10, 25, 0.3), shapes.chain(5)
-    solver = araplbs.Solver(*mesh, *bones, max_influences=1, coarsen=0)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(*mesh, *bones, max_influences=1, coarsen=0))
     inside = solver._inside
     tied = inside["spoke_held"] >= 0.5
     assert tied.mean() > 0.5
@@ -429,8 +420,7 @@ def test_joints_have_the_energy_of_the_solver(rng):
 def test_joints_and_weights_never_raise_the_energy(method):
     bones = moved(moved(BONES, 1, [0.15, 0.05, 0.1]), 2, [-0.1, 0.1, 0])
     settings = {"pose_count": 12, "tolerance": 1e-5, "iterations": 12}
-    s = araplbs.JointSolver(*ARM, *bones, **bones.more, **settings, method=method)
-    s.solve()
+    s = shapes.solved(araplbs.JointSolver(*ARM, *bones, **bones.more, **settings, method=method))
     assert len(s.energies) > 4
     assert (np.diff(s.energies) <= 0).all()
     assert s.energies[-1] < 0.95 * s.energies[0]

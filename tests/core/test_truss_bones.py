@@ -15,7 +15,7 @@ SHORT, JOINT, TRUSS = 0.2, 0.2, 12.0  # csrc/truss/truss.c, and the default
 def spokes(mesh, bones, **settings):
     """The inside of a solver on the mesh itself, before it has done anything."""
     settings = {"pose_count": 4, "coarsen": 0, **settings}
-    return araplbs.Solver(*mesh, *bones, **bones.more, **settings)._inside
+    return shapes.solver(mesh, bones, **settings)._inside
 
 
 def bone_of(inside):
@@ -112,7 +112,7 @@ def test_a_button_follows_the_skin_beneath():
     """Its spokes are weak: beside those of the skin, and beside its links."""
     mesh, first = button_on_a_tube()
     bones = shapes.chain(2)
-    solver = araplbs.Solver(*mesh, *bones, **bones.more, coarsen=0)
+    solver = shapes.solver(mesh, bones, coarsen=0)
     inside = solver._inside
     relative = inside["spoke_strength"] / inside["area"]
     assert relative[first:].max() < 0.3 * np.median(relative[:first])
@@ -138,8 +138,7 @@ def skirt():
 def test_a_skirt_gives_way():
     """Its spokes follow one leg, its skin cannot; those of the legs hold."""
     mesh, first, bones = skirt()
-    solver = araplbs.Solver(*mesh, *bones, coarsen=0, pose_count=40)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(*mesh, *bones, coarsen=0, pose_count=40))
     inside = solver._inside
     held, owner = inside["spoke_held"], owners(inside)
     legs, hem = held[owner < first], held[owner >= first]
@@ -215,8 +214,7 @@ def test_wires_alone(skeleton, rng):
     vertices = np.cumsum(rng.normal(0, 0.2, (30, 3)), axis=0) + np.array([0, 0, 1])
     edges = np.column_stack([np.arange(29), np.arange(1, 30)])
     bones = SKELETONS[skeleton]
-    solver = araplbs.Solver(vertices, None, *bones, edges=edges, pose_count=10)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(vertices, None, *bones, edges=edges, pose_count=10))
     check_weights(solver, 4, 30)
 
 

@@ -1,6 +1,5 @@
 """What a Solver says of its spokes: Solver.spokes."""
 
-import araplbs
 import numpy as np
 import pytest
 import shapes
@@ -11,7 +10,7 @@ TUBE = shapes.tube(10, 13)
 
 
 def start(mesh=TUBE, bones=CHAIN, **settings):
-    return araplbs.Solver(*mesh, *bones, **bones.more, **{"pose_count": 20, **settings})
+    return shapes.solver(mesh, bones, **{"pose_count": 20, **settings})
 
 
 def pairs(spokes, which=slice(None)):
@@ -41,8 +40,7 @@ def test_bones_and_vertices_are_those_of_the_caller():
 
 def test_spokes_give_way():
     """At most to a tenth, and some of them where the tube is as wide as its bones are long."""
-    solver = start(shapes.tube(10, 13, radius=0.8))
-    solver.solve()
+    solver = shapes.solved(start(shapes.tube(10, 13, radius=0.8)))
     _vertices, _bones, held, _released = solver.spokes
     assert (held <= 1).all() and (held >= 0.1).all()
     assert held.min() < 0.9
@@ -64,8 +62,7 @@ def test_released():
 
 def test_released_vertices_leave_the_bone():
     """Without spokes and wide of the bones the weights are others."""
-    solver = start(shapes.tube(10, 13, radius=0.4))
-    solver.solve()
+    solver = shapes.solved(start(shapes.tube(10, 13, radius=0.4)))
     before = solver.weights
     vertices, bones, *_rest = solver.spokes
     solver.edit(released=(vertices, bones))
@@ -77,8 +74,7 @@ def test_symmetric():
     """Each spoke has its image, on the mirror plane at the same vertex; released ones, too."""
     (vertices, triangles), image = body()
     right = triangles[vertices[triangles, 0].mean(1) > 0]
-    solver = make((vertices, np.concatenate([right, image[right][:, ::-1]])))
-    solver.solve()
+    solver = shapes.solved(make((vertices, np.concatenate([right, image[right][:, ::-1]]))))
 
     def check(tied, bones, held, released):
         images = np.lexsort((np.array(PARTNERS)[bones], image[tied]))

@@ -62,8 +62,7 @@ def nearest(vertices, bones):
 
 
 def solved(vertices, triangles, edges, bones, **settings):
-    solver = araplbs.Solver(vertices, triangles, *bones, edges=edges, **settings)
-    solver.solve()
+    solver = shapes.solved(araplbs.Solver(vertices, triangles, *bones, edges=edges, **settings))
     check_weights(solver, 4, len(vertices))
     check_report(solver, vertices, bones)
     return solver
