@@ -1,6 +1,10 @@
 """Progress functions that go by what is new: in long work, and on a busy machine in any, the last
 report comes again and again, so that Esc is heard."""
 
+import araplbs
+import numpy as np
+import pytest
+
 
 class Told:
     """Keeps reports that differ from the one before; asks to stop at one of them, once."""
@@ -18,3 +22,28 @@ class Told:
 
     def __len__(self):
         return len(self.reports)
+
+
+def check_stops(make, stage=None, every=1):
+    """make(progress), a Solver, stopped at each of so many reports (of a stage): creating it fails;
+    iterations that are stopped leave it whole, and go on to the bits of one that was not."""
+    told = Told()
+    expected = make(told)
+    made, _ = len(told), expected.solve()
+    calls = [k for k, (own, _) in enumerate(told.reports, 1) if stage in (None, own)]
+    assert 0 < made < len(told) and calls
+    for call in calls[::every]:
+        message = f"cancelled during {told.reports[call - 1][0]}"
+        if call <= made:
+            with pytest.raises(araplbs.Cancelled, match=message):
+                make(Told(call))
+            continue
+        solver = make(Told(call))
+        with pytest.raises(araplbs.Cancelled, match=message):
+            solver.solve()
+        np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+        for name in ("report", "energies", "_inside", "raw_weights"):
+            getattr(solver, name)
+        solver.solve()
+        np.testing.assert_array_equal(solver.weights, expected.weights)
+        np.testing.assert_array_equal(solver.energies, expected.energies)

@@ -1,4 +1,4 @@
-"""Bounded biharmonic weights beside a quadratic program solved densely."""
+"""Biharmonic weights of volumes, with bounds and without, beside dense algebra."""
 
 import araplbs
 import numpy as np
@@ -39,25 +39,20 @@ def operator(vertices, tets):
     return stiff @ np.diag(1 / mass) @ stiff
 
 
-def test_against_a_dense_program():
+@pytest.mark.parametrize("method", ["bbw", "biharmonic"])
+def test_against_a_dense_program(method):
     vertices, tets, bones = body()
-    handles = handles_of(vertices, bones)
+    handles, bounded = handles_of(vertices, bones), method == "bbw"
     assert len(handles) == 6
-    expected = reference.bounded_biharmonic(operator(vertices, tets), handles, len(bones))
+    solve = reference.bounded_biharmonic if bounded else reference.biharmonic
+    expected = solve(operator(vertices, tets), handles, len(bones))
     free = expected[np.setdiff1d(np.arange(len(vertices)), list(handles))]
-    assert (free == 0).any()  # the bounds matter
+    assert free.min() == 0 if bounded else free.min() < -0.01  # the bounds matter
+    expected = np.maximum(expected, 0)
     expected /= expected.sum(1, keepdims=True)
-    solver = araplbs.Solver(vertices, None, *bones, tets=tets, **PLAIN)
-    np.testing.assert_allclose(solver.initial_weights, expected, atol=2e-3)
-
-
-def test_handles_have_their_bone_alone():
-    vertices, tets, bones = body()
-    solver = araplbs.Solver(vertices, None, *bones, tets=tets, **PLAIN)
-    for vertex, bone in handles_of(vertices, bones).items():
-        assert solver.initial_weights[vertex, bone] == 1
-    np.testing.assert_allclose(solver.initial_weights.sum(1), 1)
-    assert (solver.initial_weights >= 0).all()
+    solver = araplbs.Solver(vertices, None, *bones, tets=tets, **{**PLAIN, "initial": method})
+    np.testing.assert_allclose(solver.initial_weights, expected, atol=2e-3 if bounded else 1e-6)
+    assert all(solver.initial_weights[i, b] == 1 for i, b in handles.items())
 
 
 def test_one_bone_has_all():
@@ -105,21 +100,6 @@ def test_wires_carry_weights():
         np.concatenate([vertices, string]), None, *shapes.chain(2), tets=tets, edges=edges, **PLAIN
     )
     assert np.abs(solver.initial_weights[n:] - solver.initial_weights[root]).max() < 0.2
-
-
-def test_solves_on_from_there_on_all_levels():
-    vertices, tets = shapes.bar((3, 3, 40))
-    bones = shapes.chain(3)
-    energies = {}
-    for initial in ("heat", "bbw"):
-        solver = araplbs.Solver(
-            vertices, None, *bones, tets=tets, initial=initial, coarsen=200, pose_count=20
-        )
-        assert solver.report["coarse_vertices"]
-        solver.solve()
-        energies[initial] = solver.energy
-        assert solver.energy <= solver.energies[0]
-    assert energies["bbw"] == pytest.approx(energies["heat"], rel=0.2)
 
 
 @pytest.mark.parametrize("method", ["bbw", "biharmonic", "heat"])

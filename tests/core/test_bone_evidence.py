@@ -6,6 +6,8 @@ import itertools
 import numpy as np
 import pytest
 
+from araplbs_addon.core.character.sparse_weights import sparse_of
+
 
 def core(name):
     return importlib.import_module(f"araplbs_addon.core.{name}")
@@ -254,22 +256,16 @@ def test_strays_nowhere():
     assert not facts.strays(np.ones((1, 3, 3, 4)), bones, np.zeros((0, 3)), asked).any()
 
 
-def rows_of(dense):
-    vertices, bones = np.nonzero(dense)
-    make = core("character.sparse_weights").make_sparse_weights
-    return make(len(dense), vertices, bones, dense[vertices, bones])
-
-
 def test_painted():
     """The last bone leads what is nearer to another one; near to itself that says nothing."""
     bones, asked = skeleton(*TWO), np.array([False, False, True])
     points = np.array([[0.05, 0, 0.5], [0.05, 0, 0.6], [0.7, 0, 0.5]])
     dense = np.array([[0.3, 0, 0.7], [0.2, 0, 0.8], [0, 0, 1.0]])
     painted = core("skeleton.bone_facts").painted
-    assert painted(points, rows_of(dense), bones, asked).tolist() == [False, False, True]
-    assert not painted(points, rows_of(dense), bones, np.zeros(3, bool)).any()
+    assert painted(points, sparse_of(dense), bones, asked).tolist() == [False, False, True]
+    assert not painted(points, sparse_of(dense), bones, np.zeros(3, bool)).any()
     dense[:2] = [[0.5, 0, 0.5]]  # leads nothing there
-    assert not painted(points, rows_of(dense), bones, asked).any()
+    assert not painted(points, sparse_of(dense), bones, asked).any()
 
 
 def test_distances_as_by_brute_force():
@@ -292,9 +288,9 @@ def test_has_skin():
     points = np.array([[0.05, 0, 0.5], [0.05, 0, 1.6], *4 * [[0.6, 0, 0.5]]])
     dense = np.array([[1.0, 0, 0], [0.2, 0.8, 0], *4 * [[1.0, 0, 0]]])
     has_skin = core("skeleton.bone_distances").has_skin
-    assert has_skin(points, rows_of(dense), bones, [2]).tolist() == [True]
-    assert has_skin(points[:5], rows_of(dense[:5]), bones, [2]).tolist() == [False]
-    assert has_skin(points, rows_of(0 * dense), bones, [2]).tolist() == [False]
+    assert has_skin(points, sparse_of(dense), bones, [2]).tolist() == [True]
+    assert has_skin(points[:5], sparse_of(dense[:5]), bones, [2]).tolist() == [False]
+    assert has_skin(points, sparse_of(0 * dense), bones, [2]).tolist() == [False]
 
 
 QUIET = {

@@ -8,6 +8,8 @@ import scipy.optimize
 import shapes
 from shared_data import Character
 
+from araplbs_addon.core.character.sparse_weights import sparse_of
+
 BODY = shapes.tube(20, 40, radius=0.3)
 BONES = shapes.chain(4)
 
@@ -25,15 +27,9 @@ def skeleton_of(bones):
     )  # fmt: skip
 
 
-def rows_of(dense):
-    vertices, bones = np.nonzero(dense)
-    make = core("character.sparse_weights").make_sparse_weights
-    return make(len(dense), vertices, bones, dense[vertices, bones])
-
-
 def mesh_of(name, mesh, weights):
     none = np.zeros((0, 2), int)
-    return core("character.problem").Mesh(name, *mesh, none, np.eye(4), weights=rows_of(weights))
+    return core("character.problem").Mesh(name, *mesh, none, np.eye(4), weights=sparse_of(weights))
 
 
 def smooth_weights(vertices):

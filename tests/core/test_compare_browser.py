@@ -5,14 +5,12 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
-import zlib
 from collections import Counter
 
-import numpy as np
 import pytest
 from compared import OPTIONS, tube_case
+from test_pictures import read_png
 
 from araplbs_addon.core.comparison.compare import compare
 from araplbs_addon.core.comparison.compare_page import page
@@ -102,44 +100,9 @@ def test_what_is_seen(text, look, tmp_path):
     more = ["--blink-settings=preferredColorScheme=0"] if look == "dark" else []
     small = ["--window-size=1280,1600", "--force-device-scale-factor=0.25"]
     browse(tmp_path, *more, *small, f"--screenshot={shot}", path.as_uri())
-    pixels = read_screenshot(shot)
+    pixels = read_png(shot.read_bytes())[..., :3]
     counts = Counter(map(tuple, pixels.reshape(-1, 3).tolist()))
     paper = (18, 20, 23) if look == "dark" else (255, 255, 255)
     assert counts[paper] > 0.2 * len(pixels) * pixels.shape[1]
     strained = sum(n for (r, _g, b), n in counts.items() if r > 1.5 * b and r > 100)
     assert strained > 100, "orange somewhere"
-
-
-def read_screenshot(path):
-    """(height, width, 3) of a PNG of 8 bits without interlacing."""
-    content, data, place = path.read_bytes(), b"", 8
-    width, height, depth, kind = struct.unpack(">IIBB", content[16:26])
-    assert depth == 8 and kind in (2, 6)
-    while place < len(content):
-        (length,) = struct.unpack(">I", content[place : place + 4])
-        if content[place + 4 : place + 8] == b"IDAT":
-            data += content[place + 8 : place + 8 + length]
-        place += 12 + length
-    size = {2: 3, 6: 4}[kind]
-    stride, lines, above = width * size + 1, zlib.decompress(data), bytes(width * size)
-    rows = []
-    for row in range(height):
-        line = lines[row * stride : (row + 1) * stride]
-        above = unfiltered(line[0], line[1:], above, size)
-        rows.append(np.frombuffer(above, np.uint8).reshape(width, size)[:, :3])
-    return np.array(rows)
-
-
-def unfiltered(kind, line, above, size):
-    result = bytearray(len(line))
-    for k, value in enumerate(line):
-        a = result[k - size] if k >= size else 0
-        b, c = above[k], above[k - size] if k >= size else 0
-        if kind == 4:
-            p = a + b - c
-            near = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))
-            guess = near[2]
-        else:
-            guess = (0, a, b, (a + b) // 2)[kind]
-        result[k] = (value + guess) & 255
-    return bytes(result)

@@ -20,7 +20,7 @@ from araplbs_addon.core.character.edits import Edits, Pairs
 from araplbs_addon.core.character.options import Options
 from araplbs_addon.core.character.patch import cut_patches
 from araplbs_addon.core.character.problem import Mesh, Problem, Skeleton
-from araplbs_addon.core.character.sparse_weights import make_sparse_weights
+from araplbs_addon.core.character.sparse_weights import dense_of, make_sparse_weights
 from araplbs_addon.core.skeleton.bone_facts import BoneFacts
 from araplbs_addon.core.solvers.solve import solve
 
@@ -182,9 +182,7 @@ def solved(mesh, bones, **options):
     (parted,) = part_doubles([mesh], bones)
     problem = Problem([parted], bones)
     solution = solve(problem, Options(pose_count=20, symmetric=False, **options))
-    weights = np.zeros((len(mesh.vertices), len(bones.names)))
-    weights[solution.rows.vertices, solution.rows.bones] = solution.rows.weights
-    return problem, weights
+    return problem, dense_of(solution.rows, len(bones.names))
 
 
 @pytest.mark.parametrize("first", [False, True])

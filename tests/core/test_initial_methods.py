@@ -235,21 +235,6 @@ def test_biharmonic_weights_against_a_dense_program(method, count, rng):
     assert all(found[i, b] == 1 for i, b in handles.items())
 
 
-def test_a_volume_without_bounds():
-    """The same handles as with bounds, those on bones."""
-    vertices, tets = shapes.bar((2, 2, 9), (0.6, 0.5, 2.0))
-    joints = np.array([[0, 0, 0.25], [0, 0, 1.2], [0, 0, 1.75]])
-    bones = shapes.Bones(joints[:-1], joints[1:], np.array([-1, 0]))
-    found = automatic((vertices, None), bones, "biharmonic", tets=tets, **ALL)
-    on_axis = np.flatnonzero(np.abs(vertices[:, :2]).max(1) < 1e-12)
-    inside = [i for i in on_axis if 0.25 <= vertices[i, 2] <= 1.75]
-    handles = {int(i): int(vertices[i, 2] > 1.2) for i in inside}
-    stiff = reference.tet_laplacian(vertices, tets)
-    mass, _ = reference.edge_weights(vertices, [], tets=tets)
-    expected = reference.biharmonic(stiff @ np.diag(1 / mass) @ stiff, handles, 2)
-    np.testing.assert_allclose(found, normalized(expected), atol=1e-6)
-
-
 # ---- Handles of surfaces ----
 
 

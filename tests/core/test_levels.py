@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import shapes
 from guarantees import check_report, check_weights
+from reports import check_stops
 
 TUBE = shapes.tube(24, 60, caps=True)
 BONES = shapes.chain(4)
@@ -167,25 +168,8 @@ def test_given_start_is_not_fresh():
     assert (solver.initial_weights[:, 2:] == 0).all()
 
 
-@pytest.mark.parametrize("calls", range(0, 40, 3))
-def test_cancelled_and_continued(calls):
-    """As if nothing had happened, wherever it was stopped."""
-    whole = shapes.solved(start())
-    left = [10**9]
-
-    def progress(stage, fraction):
-        left[0] -= 1
-        return left[0] != 0
-
-    solver = start(progress=progress)
-    left[0] = calls + 1
-    try:
-        solver.solve()
-    except araplbs.Cancelled:
-        check_weights(solver, 0)
-        solver.solve()
-    np.testing.assert_array_equal(solver.weights, whole.weights)
-    np.testing.assert_array_equal(solver.energies, whole.energies)
+def test_cancelled_and_continued():
+    check_stops(lambda progress: start(progress=progress), every=5)
 
 
 def test_islands_are_those_of_the_mesh():

@@ -3,14 +3,9 @@
 import numpy as np
 import pytest
 
+from araplbs_addon.core.character.sparse_weights import dense_of
 from araplbs_addon.core.comparison.compare_methods import as_sparse, limited
 from araplbs_addon.core.measures.likeness import cut, likeness
-
-
-def dense(rows, bones):
-    result = np.zeros((rows.count, bones))
-    result[rows.vertices, rows.bones] = rows.weights
-    return result
 
 
 def test_cut_by_hand():
@@ -25,7 +20,7 @@ def test_cut_by_hand():
         )
     )
     expected = [(2 / 3, 1 / 3, 0, 0), (0.5, 0.175, 0.325, 0), (0, 0, 0, 0), (0, 0, 1, 0)]
-    np.testing.assert_allclose(dense(cut(rows), 4), expected, atol=1e-12)
+    np.testing.assert_allclose(dense_of(cut(rows), 4), expected, atol=1e-12)
 
 
 def test_likeness_by_hand():
@@ -88,4 +83,4 @@ def test_against_arrays(seed):
 
 def test_limited():
     rows = limited(as_sparse(np.array([(0.5, 0.3, 0.2), (0.2, 0, 0), (0, 0, 0)])), 2)
-    np.testing.assert_allclose(dense(rows, 3), [(0.625, 0.375, 0), (1, 0, 0), (0, 0, 0)])
+    np.testing.assert_allclose(dense_of(rows, 3), [(0.625, 0.375, 0), (1, 0, 0), (0, 0, 0)])

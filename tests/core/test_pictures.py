@@ -156,7 +156,7 @@ def test_strain_colors():
 
 
 def read_png(content):
-    """(height, width, 4) of what png() has written, by the definition of PNG."""
+    """(height, width, 3 or 4) of a PNG of 8 bits without interlacing, by the definition of PNG."""
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     place, chunks = 8, {}
     while place < len(content):
@@ -164,21 +164,28 @@ def read_png(content):
         kind, body = content[place + 4 : place + 8], content[place + 8 : place + 8 + length]
         (check,) = struct.unpack(">I", content[place + 8 + length : place + 12 + length])
         assert check == zlib.crc32(kind + body)
-        chunks[kind], place = body, place + 12 + length
-    assert list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
+        chunks[kind], place = chunks.get(kind, b"") + body, place + 12 + length
     width, height, depth, color, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
-    assert (depth, color, rest) == (8, 6, [0, 0, 0])
-    data, lines = zlib.decompress(chunks[b"IDAT"]), np.zeros((height + 1, 4 * width + 4), int)
+    size = {2: 3, 6: 4}[color]
+    assert (depth, rest, list(chunks)[-1]) == (8, [0, 0, 0], b"IEND")
+    data, stride, lines = zlib.decompress(chunks[b"IDAT"]), width * size + 1, []
+    above = bytes(stride - 1 + size)
     for row in range(height):
-        line = data[row * (4 * width + 1) : (row + 1) * (4 * width + 1)]
-        assert line[0] == 4, "Paeth"
-        for k, value in enumerate(line[1:]):
-            a, b, c = lines[row + 1, k], lines[row, k + 4], lines[row, k]
-            p = a + b - c
-            pa, pb, pc = abs(p - a), abs(p - b), abs(p - c)
-            guess = a if pa <= pb and pa <= pc else b if pb <= pc else c
-            lines[row + 1, k + 4] = (value + guess) % 256
-    return lines[1:, 4:].reshape(height, width, 4)
+        kind, *line = data[row * stride : (row + 1) * stride]
+        above = bytes(size) + unfiltered(kind, line, above, size)
+        lines.append(np.frombuffer(above[size:], np.uint8))
+    return np.reshape(lines, (height, width, size))
+
+
+def unfiltered(kind, line, above, size):
+    """A line, of the one above it, whose first pixel is beyond the edge."""
+    out = bytearray(size)
+    for k, value in enumerate(line):
+        a, b, c = out[k], above[k + size], above[k]
+        p = a + b - c
+        paeth = min((a, b, c), key=lambda guess: abs(p - guess))
+        out.append((value + (0, a, b, (a + b) // 2, paeth)[kind]) & 255)
+    return bytes(out[size:])
 
 
 def test_png():

@@ -11,7 +11,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-from reports import Told
+from reports import Told, check_stops
 
 MESH, BONES = shapes.tube(10, 21), shapes.chain(4)
 
@@ -54,25 +54,7 @@ def test_every_second_is_in_a_stage(coarsen):
 
 
 def test_false_cancels_at_every_place():
-    """Creating a cancelled solver fails; cancelled iterations can go on with the same result."""
-    expected = shapes.solved(make())
-    total = len(stages_of(lambda p: make(p).solve()))
-    created = len(stages_of(lambda p: make(p)))
-    assert 0 < created < total
-    for call in range(1, total + 1):
-        if call <= created:
-            with pytest.raises(araplbs.Cancelled, match="cancelled during"):
-                make(Told(call))
-            continue
-        solver = make(Told(call))
-        with pytest.raises(araplbs.Cancelled, match="cancelled during"):
-            solver.solve()
-        np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
-        for name in ("report", "energies", "_inside", "raw_weights"):
-            getattr(solver, name)
-        solver.solve()
-        np.testing.assert_array_equal(solver.weights, expected.weights)
-        np.testing.assert_array_equal(solver.energies, expected.energies)
+    check_stops(make)
 
 
 @pytest.mark.parametrize("answer", [None, True, 1, "go on", 0.0, []])

@@ -7,13 +7,16 @@ import pytest
 from creature import NAMES
 from flawed_creature import FLAWS, OF_MESH
 
+from araplbs_addon.core.character.sparse_weights import dense_of, make_sparse_weights
+
 BEYOND = "BONE_OUTSIDE"
 HARD = {"COLLAPSE", "DRIFT"}  # what the flaw has spoiled is only a part of what such a joint needs
 
 
 def sparse(subject):
+    """Negative weights and those that are no numbers as well."""
     vertices, bones = np.nonzero(subject.weights)
-    return subject.core("character.sparse_weights").make_sparse_weights(
+    return make_sparse_weights(
         len(subject.vertices), vertices, bones, subject.weights[vertices, bones]
     )
 
@@ -57,9 +60,7 @@ def repaired(subject, kind, **facts):
 
 
 def dense(rows):
-    out = np.zeros((rows.count, len(NAMES)))
-    out[rows.vertices, rows.bones] = rows.weights
-    return out
+    return dense_of(rows, len(NAMES))
 
 
 def worst(findings, kind):
