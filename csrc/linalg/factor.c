@@ -84,18 +84,28 @@ static void start_common(cholmod_common *common) {
     common->postorder = 1;
 }
 
-arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix,
-                               arap_factor **out) {
+arap_status arap_factor_analyze(arap_context *context, const arap_matrix *pattern,
+                                arap_factor **out) {
     arap_factor *f = *out = ARAP_NEW_ZERO(arap_factor, 1);
     if (!f) return arap_fail_memory(&context->error, "the factorization");
     start_common(&f->common);
-    cholmod_sparse a = view(matrix);
+    cholmod_sparse a = view(pattern);
     f->factor = cholmod_analyze(&a, &f->common);
     arap_status status = translate(&context->error, &f->common, "the symbolic factorization", 0,
-                                   (size_t)matrix->size);
-    if (!status) status = arap_factor_update(context, f, matrix);
+                                   (size_t)pattern->size);
     if (status) {
         arap_factor_free(f);
+        *out = NULL;
+    }
+    return status;
+}
+
+arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix,
+                               arap_factor **out) {
+    arap_status status = arap_factor_analyze(context, matrix, out);
+    if (!status) status = arap_factor_update(context, *out, matrix);
+    if (status) {
+        arap_factor_free(*out);
         *out = NULL;
     }
     return status;

@@ -23,7 +23,12 @@ typedef struct arap_factor arap_factor;
  * is not. The factor keeps no reference to the matrix. */
 arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix, arap_factor **out);
 
-/* Numeric factorization of another matrix with the same pattern. */
+/* The symbolic half of that: looks at the pattern alone. The factor is of no use before
+ * arap_factor_update. */
+arap_status arap_factor_analyze(arap_context *context, const arap_matrix *pattern,
+                                arap_factor **out);
+
+/* Numeric factorization of a matrix with the same pattern. */
 arap_status arap_factor_update(arap_context *context, arap_factor *factor,
                                const arap_matrix *matrix);
 

@@ -25,9 +25,12 @@
  * alike changes neither. Links count as edges of length L, however near the parts are, and so do
  * longer wires: parts that an artist joins by a wire are meant to move together.
  *
- * Cost: O(edges), memory 44 bytes per directed edge. Fails without memory only. */
+ * Rows are gathered from what is around each vertex, on all threads; sums over the mesh go in its
+ * order. Cost: O(edges), memory 44 bytes per directed edge. Fails without memory, and for more
+ * faces than an int counts. */
 #include "mesh/rings.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,6 +43,8 @@
 #define UNIT 0.02     /* of the size of the mesh */
 #define SHORTEST 0.01 /* shorter edges, in mean lengths, count as so long */
 
+#define CHUNK 1024 /* vertices of a task */
+
 /* A directed edge on its way into the rows. */
 typedef struct ring_entry {
     int to;
@@ -47,9 +52,19 @@ typedef struct ring_entry {
     double a;
 } ring_entry;
 
-static void push(ring_entry *entries, size_t *fill, int from, int to, double a, int kind) {
-    entries[fill[from]++] = (ring_entry){to, kind, a};
-}
+/* The rings while they are made. Tets, triangles and wires have one numbering, in this order; the
+ * surface of tets is left out. */
+typedef struct ring_task {
+    arap_mesh *mesh;
+    size_t *first;       /* (vertices + 1) where those around each vertex are in `around` */
+    int *around;         /* ascending */
+    double *size;        /* (tets, triangles) volume, or a third of the area */
+    ring_entry *scratch; /* (workers, most) */
+    size_t most;         /* entries of a row before repeats are merged */
+    double wire_area, power;
+    const double *mean; /* (parts) length of an edge */
+    double *value;      /* (directed edges) scratch */
+} ring_task;
 
 /* Sort a row by neighbor (stable: sums keep the order of the triangles) and merge repeats.
  * Returns the number of different neighbors. */
@@ -99,34 +114,85 @@ static double share_of_length(const arap_mesh *mesh, int i, size_t e, double mea
     return pow(length, -power);
 }
 
-/* Make edge weights independent of the tessellation, see the top of this file. sums (parts, 2):
- * scratch, all 0; value (directed edges): scratch. What an edge has, its reverse has too. */
-static void balance_edges(arap_mesh *mesh, double power, double *sums, double *value) {
-    for (int i = 0; i < mesh->count; i++)
+static int end_of(const ring_task *t, int chunk) {
+    return (chunk + 1) * CHUNK < t->mesh->count ? (chunk + 1) * CHUNK : t->mesh->count;
+}
+
+static arap_status for_vertices(arap_context *context, arap_task task, ring_task *t) {
+    return arap_parallel(context, (t->mesh->count + CHUNK - 1) / CHUNK, task, t);
+}
+
+/* Logarithms of squared lengths, -infinity for 0, of edges to later vertices. */
+static void log_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
+    const arap_mesh *mesh = t->mesh;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            if (mesh->kind[e] == ARAP_EDGE_LINK) continue;
-            double edge[3], *sum = sums + 2 * mesh->part[i];
+            if (mesh->neighbor[e] < i || mesh->kind[e] == ARAP_EDGE_LINK) continue;
+            double edge[3];
             arap_mesh_edge(mesh, i, e, edge);
-            double length2 = arap_dot(edge, edge);
-            if (!(length2 > 0)) continue;
-            value[e] = mesh->neighbor[e] < i ? value[mesh->reverse[e]] : log(length2);
-            sum[0] += mesh->edge_weight[e] * value[e] / 2;
-            sum[1] += mesh->edge_weight[e];
+            t->value[e] = log(arap_dot(edge, edge));
         }
-    for (int i = 0; i < mesh->count; i++) {
-        const double *sum = sums + 2 * mesh->part[i];
-        double mean = sum[1] > 0 ? exp(sum[0] / sum[1]) : mesh->unit; /* loose: links at most */
+}
+
+static void share_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
+    const arap_mesh *mesh = t->mesh;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
+            if (mesh->neighbor[e] > i && mesh->kind[e] != ARAP_EDGE_LINK)
+                t->value[e] = share_of_length(mesh, i, e, t->mean[mesh->part[i]], t->power);
+}
+
+static void scale_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
+    const arap_mesh *mesh = t->mesh;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
+        double scale = mesh->unit / t->mean[mesh->part[i]];
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            double scale = mesh->unit / mean;
-            if (mesh->kind[e] == ARAP_EDGE_LINK)
-                value[e] = 1;
-            else if (mesh->neighbor[e] < i)
-                value[e] = value[mesh->reverse[e]];
-            else
-                value[e] = share_of_length(mesh, i, e, mean, power);
-            mesh->edge_weight[e] *= scale * scale * value[e];
+            size_t one = mesh->neighbor[e] < i ? mesh->reverse[e] : e;
+            double share = mesh->kind[e] == ARAP_EDGE_LINK ? 1 : t->value[one];
+            mesh->edge_weight[e] *= scale * scale * share;
         }
     }
+}
+
+/* Make edge weights independent of the tessellation, see the top of this file. What an edge has,
+ * its reverse has too. */
+static arap_status balance_edges(arap_context *context, ring_task *t) {
+    const arap_mesh *mesh = t->mesh;
+    double *sums = ARAP_NEW_ZERO(double, 2 * mesh->part_count);
+    double *mean = ARAP_NEW(double, mesh->part_count);
+    arap_status status = ARAP_OK;
+    if (!sums || !mean) {
+        status = arap_fail_memory(&context->error, "the one-rings");
+        goto done;
+    }
+    status = for_vertices(context, log_chunk, t);
+    for (int i = 0; i < mesh->count && !status; i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            if (mesh->kind[e] == ARAP_EDGE_LINK) continue;
+            double length = t->value[mesh->neighbor[e] < i ? mesh->reverse[e] : e];
+            double *sum = sums + 2 * mesh->part[i];
+            if (isinf(length)) continue;
+            sum[0] += mesh->edge_weight[e] * length / 2;
+            sum[1] += mesh->edge_weight[e];
+        }
+    for (int p = 0; p < mesh->part_count; p++) {
+        const double *sum = sums + 2 * (size_t)p;
+        mean[p] = sum[1] > 0 ? exp(sum[0] / sum[1]) : mesh->unit; /* loose: links at most */
+    }
+    t->mean = mean;
+    if (!status) status = for_vertices(context, share_chunk, t);
+    if (!status) status = for_vertices(context, scale_chunk, t);
+
+done:
+    arap_free(sums);
+    arap_free(mean);
+    return status;
 }
 
 static arap_status append_links(arap_context *context, arap_mesh *mesh, const int *links,
@@ -141,120 +207,210 @@ static arap_status append_links(arap_context *context, arap_mesh *mesh, const in
     return ARAP_OK;
 }
 
-arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int *links,
-                              size_t link_count, double edge_power) {
-    size_t n = (size_t)mesh->count;
-    ring_entry *entries = NULL;
-    size_t *fill = NULL;
-    double *sums = NULL;
-    arap_status status = append_links(context, mesh, links, link_count);
-    if (status) return status;
-
-    size_t directed = 12 * mesh->tet_count + 6 * (mesh->triangle_count - mesh->surface_count) +
-                      2 * mesh->wire_count;
-    mesh->area = ARAP_NEW_ZERO(double, n);
-    mesh->ring = ARAP_NEW_ZERO(size_t, n + 1);
-    fill = ARAP_NEW(size_t, n + 1);
-    entries = ARAP_NEW(ring_entry, directed);
-    if (!mesh->area || !mesh->ring || !fill || !entries) goto no_memory;
-
-    for (size_t k = 0; k < 4 * mesh->tet_count; k++) mesh->ring[mesh->tets[k] + 1] += 3;
-    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++)
-        for (int c = 0; c < 3; c++) mesh->ring[mesh->triangles[3 * t + c] + 1] += 2;
-    for (size_t w = 0; w < 2 * mesh->wire_count; w++) mesh->ring[mesh->wires[w] + 1]++;
-    for (size_t i = 0; i < n; i++) mesh->ring[i + 1] += mesh->ring[i];
-    memcpy(fill, mesh->ring, (n + 1) * sizeof *fill);
-    double area_sum = 0;
-    size_t face_vertices = 0;
-    for (size_t t = 0; t < mesh->tet_count; t++) {
-        const int *tet = mesh->tets + 4 * t;
-        double volume = fabs(arap_mesh_tet_volume(mesh, t));
-        int kind = volume > 0 ? ARAP_EDGE_FACE : ARAP_EDGE_COLLAPSED;
-        for (int c = 0; c < 4; c++) {
-            mesh->area[tet[c]] += volume / 4;
-            for (int d = 0; d < 4; d++)
-                if (d != c) push(entries, fill, tet[c], tet[d], volume / 6, kind);
+/* The row of vertex i before repeats are merged; returns how many entries. */
+static size_t gather(const ring_task *t, int i, ring_entry *row) {
+    const arap_mesh *mesh = t->mesh;
+    size_t tets = mesh->tet_count, faces = mesh->triangle_count - mesh->surface_count, count = 0;
+    for (size_t k = t->first[i]; k < t->first[i + 1]; k++) {
+        size_t one = (size_t)t->around[k];
+        const int *corner;
+        int corners;
+        ring_entry entry = {.kind = ARAP_EDGE_WIRE};
+        if (one < tets + faces) {
+            int is_tet = one < tets;
+            corners = is_tet ? 4 : 3;
+            corner = is_tet ? mesh->tets + 4 * one
+                            : mesh->triangles + 3 * (mesh->surface_count + one - tets);
+            entry.kind = t->size[one] > 0 ? ARAP_EDGE_FACE : ARAP_EDGE_COLLAPSED;
+            entry.a = is_tet ? t->size[one] / 6 : t->size[one];
+        } else {
+            one -= tets + faces;
+            corners = 2;
+            corner = mesh->wires + 2 * one;
+            if (one >= mesh->wire_count - mesh->link_count) entry.kind = ARAP_EDGE_LINK;
         }
-        area_sum += volume;
+        for (int c = 0; c < corners; c++) {
+            entry.to = corner[c];
+            if (entry.to != i) row[count++] = entry;
+        }
     }
-    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
-        const int *tri = mesh->triangles + 3 * t;
+    return count;
+}
+
+/* Sizes of the rows, and the areas. */
+static void count_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
+    const arap_mesh *mesh = t->mesh;
+    size_t tets = mesh->tet_count, faces = mesh->triangle_count - mesh->surface_count;
+    ring_entry *row = t->scratch + (size_t)worker * t->most;
+    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
+        for (size_t k = t->first[i]; k < t->first[i + 1]; k++) {
+            size_t one = (size_t)t->around[k];
+            if (one >= tets + faces) break;
+            mesh->area[i] += one < tets ? t->size[one] / 4 : t->size[one];
+        }
+        mesh->ring[i + 1] = merge_row(row, gather(t, i, row));
+    }
+}
+
+static void fill_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
+    const arap_mesh *mesh = t->mesh;
+    ring_entry *row = t->scratch + (size_t)worker * t->most;
+    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
+        size_t count = merge_row(row, gather(t, i, row)), at = mesh->ring[i];
+        for (size_t k = 0; k < count; k++, at++) {
+            int flat = mesh->area[i] <= 0 || mesh->area[row[k].to] <= 0;
+            int collapsed = row[k].kind == ARAP_EDGE_COLLAPSED;
+            mesh->neighbor[at] = row[k].to;
+            mesh->edge_weight[at] = row[k].a;
+            mesh->kind[at] = (char)(collapsed && flat ? ARAP_EDGE_WIRE : row[k].kind);
+        }
+    }
+}
+
+static void finish_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
+    arap_mesh *mesh = t->mesh;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
+            mesh->reverse[e] = arap_mesh_find_edge(mesh, mesh->neighbor[e], i);
+        weigh_wires(mesh, i, t->wire_area);
+    }
+}
+
+/* What an edge adds to the energy at rest, in place of its symmetric weight. */
+static void rest_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
+    const arap_mesh *mesh = t->mesh;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
+            mesh->edge_weight_sym[e] =
+                mesh->edge_weight[e] *
+                arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)mesh->neighbor[e]);
+}
+
+static void symmetric_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
+    const arap_mesh *mesh = t->mesh;
+    (void)worker;
+    for (size_t e = mesh->ring[chunk * CHUNK]; e < mesh->ring[end_of(t, chunk)]; e++)
+        mesh->edge_weight_sym[e] = mesh->edge_weight[e] + mesh->edge_weight[mesh->reverse[e]];
+}
+
+/* What is around each vertex. */
+static void look_around(const ring_task *t) {
+    const arap_mesh *mesh = t->mesh;
+    size_t n = (size_t)mesh->count, *first = t->first;
+    const int *faces = mesh->triangles + 3 * mesh->surface_count;
+    size_t face_count = mesh->triangle_count - mesh->surface_count;
+    memset(first, 0, (n + 1) * sizeof *first);
+    for (size_t k = 0; k < 4 * mesh->tet_count; k++) first[mesh->tets[k]]++;
+    for (size_t k = 0; k < 3 * face_count; k++) first[faces[k]]++;
+    for (size_t k = 0; k < 2 * mesh->wire_count; k++) first[mesh->wires[k]]++;
+    for (size_t i = 0; i < n; i++) first[i + 1] += first[i];
+    /* From the last to the first: `first` ends where it should. */
+    int one = (int)(mesh->tet_count + face_count + mesh->wire_count);
+    for (size_t k = 2 * mesh->wire_count; k--;) {
+        one -= k % 2 == 1;
+        t->around[--first[mesh->wires[k]]] = one;
+    }
+    for (size_t k = 3 * face_count; k--;) {
+        one -= k % 3 == 2;
+        t->around[--first[faces[k]]] = one;
+    }
+    for (size_t k = 4 * mesh->tet_count; k--;) {
+        one -= k % 4 == 3;
+        t->around[--first[mesh->tets[k]]] = one;
+    }
+}
+
+/* Volumes and areas; returns the sum of them all. */
+static double measure(const ring_task *t) {
+    const arap_mesh *mesh = t->mesh;
+    double sum = 0;
+    for (size_t k = 0; k < mesh->tet_count; k++)
+        sum += t->size[k] = fabs(arap_mesh_tet_volume(mesh, k));
+    for (size_t k = mesh->surface_count; k < mesh->triangle_count; k++) {
+        const int *tri = mesh->triangles + 3 * k;
         double third =
             mesh->thickness *
             arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
                                mesh->v + 3 * (size_t)tri[2]) /
             3;
-        for (int c = 0; c < 3; c++) {
-            int i = tri[c], j = tri[(c + 1) % 3];
-            mesh->area[i] += third;
-            push(entries, fill, i, j, third, third > 0 ? ARAP_EDGE_FACE : ARAP_EDGE_COLLAPSED);
-            push(entries, fill, j, i, third, third > 0 ? ARAP_EDGE_FACE : ARAP_EDGE_COLLAPSED);
-        }
-        area_sum += 3 * third;
+        t->size[mesh->tet_count + k - mesh->surface_count] = third;
+        sum += 3 * third;
     }
-    for (size_t w = 0; w < mesh->wire_count; w++) {
-        int i = mesh->wires[2 * w], j = mesh->wires[2 * w + 1];
-        int kind = w < mesh->wire_count - mesh->link_count ? ARAP_EDGE_WIRE : ARAP_EDGE_LINK;
-        push(entries, fill, i, j, 0, kind);
-        push(entries, fill, j, i, 0, kind);
-    }
+    return sum;
+}
 
-    size_t total = 0;
-    for (size_t i = 0; i < n; i++) { /* merge in place: rows only shrink */
-        size_t begin = mesh->ring[i], end = mesh->ring[i + 1];
-        size_t kept = merge_row(entries + begin, end - begin);
-        memmove(entries + total, entries + begin, kept * sizeof *entries);
-        mesh->ring[i] = total;
-        total += kept;
-        if ((int)kept > mesh->largest_ring) mesh->largest_ring = (int)kept;
+/* Rows, sizes of which are counted first, in two runs over what is around the vertices. */
+static arap_status make_rows(arap_context *context, ring_task *t) {
+    arap_mesh *mesh = t->mesh;
+    size_t n = (size_t)mesh->count, face_vertices = 0;
+    look_around(t);
+    double sum = measure(t);
+    for (size_t i = 0; i < n; i++) {
+        size_t most = 3 * (t->first[i + 1] - t->first[i]);
+        t->most = most > t->most ? most : t->most;
+    }
+    t->scratch = ARAP_NEW(ring_entry, (size_t)context->threads * t->most);
+    if (!t->scratch) return arap_fail_memory(&context->error, "the one-rings");
+    arap_status status = for_vertices(context, count_chunk, t);
+    if (status) return status;
+    for (size_t i = 0; i < n; i++) {
+        int row = (int)mesh->ring[i + 1];
+        if (row > mesh->largest_ring) mesh->largest_ring = row;
+        mesh->ring[i + 1] += mesh->ring[i];
         face_vertices += mesh->area[i] > 0;
     }
-    mesh->ring[n] = total;
-
+    t->wire_area = WIRE_AREA_SHARE * (face_vertices ? sum / (double)face_vertices : 1 / (double)n);
+    size_t total = mesh->ring[n];
     mesh->neighbor = ARAP_NEW(int, total);
     mesh->reverse = ARAP_NEW(size_t, total);
     mesh->edge_weight = ARAP_NEW(double, total);
-    mesh->edge_weight_sym = ARAP_NEW(double, total);
+    mesh->edge_weight_sym = t->value = ARAP_NEW(double, total);
     mesh->kind = ARAP_NEW(char, total);
     if (!mesh->neighbor || !mesh->reverse || !mesh->edge_weight || !mesh->edge_weight_sym ||
         !mesh->kind)
-        goto no_memory;
-    memcpy(fill, mesh->ring, n * sizeof *fill);
-    for (size_t e = 0; e < total; e++) { /* a vertex meets its neighbors in their order */
-        mesh->neighbor[e] = entries[e].to;
-        mesh->edge_weight[e] = entries[e].a;
-        mesh->reverse[e] = fill[entries[e].to]++;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            int flat = mesh->area[i] <= 0 || mesh->area[mesh->neighbor[e]] <= 0;
-            int collapsed = entries[e].kind == ARAP_EDGE_COLLAPSED;
-            mesh->kind[e] = (char)(collapsed && flat ? ARAP_EDGE_WIRE : entries[e].kind);
-        }
-    double mean_area = face_vertices ? area_sum / (double)face_vertices : 1 / (double)n;
-    for (size_t i = 0; i < n; i++) weigh_wires(mesh, (int)i, WIRE_AREA_SHARE * mean_area);
-    mesh->unit = UNIT * mesh->size;
-    if (edge_power > 0) {
-        sums = ARAP_NEW_ZERO(double, 2 * mesh->part_count);
-        if (!sums) goto no_memory;
-        balance_edges(mesh, edge_power, sums, mesh->edge_weight_sym);
-    }
-    mesh->rest_energy = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            mesh->edge_weight_sym[e] = mesh->edge_weight[e] + mesh->edge_weight[mesh->reverse[e]];
-            mesh->rest_energy +=
-                mesh->edge_weight[e] *
-                arap_distance2(mesh->v + 3 * i, mesh->v + 3 * (size_t)mesh->neighbor[e]);
-        }
-    goto done;
+        return arap_fail_memory(&context->error, "the one-rings");
+    status = for_vertices(context, fill_chunk, t);
+    return status ? status : for_vertices(context, finish_chunk, t);
+}
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the one-rings");
-done:
-    arap_free(sums);
-    arap_free(entries);
-    arap_free(fill);
+arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int *links,
+                              size_t link_count, double edge_power) {
+    size_t n = (size_t)mesh->count;
+    ring_task t = {.mesh = mesh, .power = edge_power};
+    arap_status status = append_links(context, mesh, links, link_count);
+    if (status) return status;
+
+    size_t faces = mesh->triangle_count - mesh->surface_count, sizes = mesh->tet_count + faces;
+    if (sizes + mesh->wire_count > INT_MAX)
+        return arap_fail(&context->error, ARAP_NO_MEMORY,
+                         "the mesh has too many faces and edges (%zu)", sizes + mesh->wire_count);
+    mesh->area = ARAP_NEW_ZERO(double, n);
+    mesh->ring = ARAP_NEW_ZERO(size_t, n + 1);
+    t.first = ARAP_NEW(size_t, n + 1);
+    t.around = ARAP_NEW(int, 4 * mesh->tet_count + 3 * faces + 2 * mesh->wire_count);
+    t.size = ARAP_NEW(double, sizes);
+    if (mesh->area && mesh->ring && t.first && t.around && t.size)
+        status = make_rows(context, &t);
+    else
+        status = arap_fail_memory(&context->error, "the one-rings");
+    mesh->unit = UNIT * mesh->size;
+    if (!status && edge_power > 0) status = balance_edges(context, &t);
+    if (!status) status = for_vertices(context, rest_chunk, &t);
+    mesh->rest_energy = 0;
+    for (size_t e = 0; !status && e < mesh->ring[n]; e++)
+        mesh->rest_energy += mesh->edge_weight_sym[e];
+    if (!status) status = for_vertices(context, symmetric_chunk, &t);
+    arap_free(t.first);
+    arap_free(t.around);
+    arap_free(t.size);
+    arap_free(t.scratch);
     return status;
 }
 

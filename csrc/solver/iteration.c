@@ -90,14 +90,30 @@ static arap_matrix penalized_matrix(const arap_solver *s) {
     return matrix;
 }
 
+static arap_status analyze(arap_context *context, void *data) {
+    arap_maps *m = data;
+    return arap_factor_analyze(context, &m->system.matrix, &m->factor);
+}
+
+/* The system of the present influence maps, and beside its assembly the analysis of its pattern. */
+static arap_status assemble(arap_context *context, arap_solver *s) {
+    arap_maps *m = &s->maps;
+    arap_aside analysis = {0};
+    arap_status status =
+        arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences, &s->parts,
+                           s->order, analyze, m, &analysis, &m->system);
+    arap_lap(s, ARAP_TIME_SYSTEM);
+    arap_status analyzed = arap_aside_end(context, &analysis);
+    arap_lap(s, ARAP_TIME_FACTOR);
+    return status ? status : analyzed;
+}
+
 /* System and factor of the present influence maps. A system that is not definite (its weights
  * are not all determined) gets more damping. */
 static arap_status make_system(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_status status = arap_progress(context, "assembly", 0);
-    if (!status)
-        status = arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences,
-                                    &s->parts, s->order, &m->system);
+    if (!status) status = assemble(context, s);
     if (status) return status;
     m->active = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
     m->unknowns = ARAP_NEW(double, m->system.unknowns);
@@ -112,7 +128,7 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
         status = arap_progress(context, "factorization", 0);
         if (status) break;
         arap_matrix matrix = penalized_matrix(s);
-        status = arap_factor_create(context, &matrix, &m->factor);
+        status = arap_factor_update(context, m->factor, &matrix);
         arap_lap(s, ARAP_TIME_FACTOR);
         if (status != ARAP_NOT_FACTORED || attempt + 1 >= DAMPING_TRIES) break;
         context->error = (arap_error){0};

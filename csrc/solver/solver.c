@@ -26,6 +26,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/aside.h"
 #include "base/memory.h"
 #include "base/settings.h"
 #include "energy/energy.h"
@@ -46,6 +47,7 @@
 #include "truss/truss.h"
 
 #define EARLY_ITERATIONS 3
+#define LEAST_ASIDE 2000 /* vertices whose order takes longer than a thread to begin */
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",   "truss",  "visibility", "heat",
                                                    "poses",  "levels", "maps",       "assembly",
@@ -468,10 +470,36 @@ static arap_status make_poses(arap_context *context, arap_solver *s, const arap_
     return status;
 }
 
+/* The arguments of arap_fill_reducing_order. */
+typedef struct ordering {
+    int count;
+    const size_t *ring;
+    const int *neighbor;
+    int *order;
+} ordering;
+
+static arap_status find_order(arap_context *context, void *data) {
+    const ordering *o = data;
+    return arap_fill_reducing_order(context, o->count, o->ring, o->neighbor, o->order);
+}
+
+/* The elimination order, of large meshes beside poses, truss and coarser levels. */
+static arap_status begin_order(arap_context *context, arap_solver *s, ordering *order,
+                               arap_aside *aside) {
+    *order = (ordering){s->mesh.count, s->mesh.ring, s->mesh.neighbor,
+                        s->order = ARAP_NEW(int, s->mesh.count)};
+    if (!s->order) return arap_fail_memory(&context->error, "the elimination order");
+    if (s->mesh.count < LEAST_ASIDE) return find_order(context, order);
+    arap_aside_begin(context, find_order, order, aside);
+    return ARAP_OK;
+}
+
 arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
     int *links = NULL;
     size_t link_count = 0;
+    ordering order;
+    arap_aside aside = {0};
     arap_status status = check_settings(&context->error, settings);
     *out = NULL;
     if (status) return status;
@@ -496,12 +524,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
         status = arap_mesh_connect(context, &s->mesh, links, link_count, settings->edge_power);
     arap_free(links);
     s->link_count = link_count;
-    if (!status) {
-        s->order = ARAP_NEW(int, s->mesh.count);
-        status = s->order ? arap_fill_reducing_order(context, s->mesh.count, s->mesh.ring,
-                                                     s->mesh.neighbor, s->order)
-                          : arap_fail_memory(&context->error, "the elimination order");
-    }
+    if (!status) status = begin_order(context, s, &order, &aside);
     if (!status && problem->symmetry)
         status =
             arap_symmetry_bones(context, problem->symmetry, &s->skeleton, &s->mesh, &s->symmetry);
@@ -510,6 +533,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
     arap_lap(s, ARAP_TIME_MESH);
     if (!status) status = make_poses(context, s, problem, !wants_coarse(s, problem));
+    if (!status && settings->harmonic > 0) status = arap_aside_end(context, &aside);
     if (!status && settings->harmonic > 0) status = arap_make_harmonic(context, s);
     arap_lap(s, ARAP_TIME_SYSTEM);
     if (!status) status = make_truss(context, s, problem);
@@ -523,6 +547,9 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     s->coarse_vertices = !s->coarse                   ? 0
                          : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
                                                       : s->coarse->mesh.count;
+    arap_status ordered = arap_aside_end(context, &aside);
+    if (!status) status = ordered;
+    arap_lap(s, ARAP_TIME_MESH);
     if (!status) status = arap_initial_weights(context, s, problem);
     if (!status) status = arap_share_maps(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);

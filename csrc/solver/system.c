@@ -14,6 +14,7 @@
 #include "energy/stiffness.h"
 
 #define CHUNK 64
+#define MANY 1024 /* vertices of a task without sums of blocks */
 
 typedef struct assembly {
     const arap_mesh *mesh;
@@ -32,6 +33,7 @@ typedef struct assembly {
     arap_system *system;
     double *block; /* (workers, widest * widest + most_edges) */
     int widest;
+    size_t *below; /* (count) rows below the block on the diagonal */
 } assembly;
 
 static size_t row_size(const arap_influences *in, int i) { return in->start[i + 1] - in->start[i]; }
@@ -100,11 +102,25 @@ static int later_leads(const assembly *a, int l, int *later) {
     return count;
 }
 
-/* The rows of the columns of lead l, and no values yet. `at`: position of each later one in the
- * first column. */
-static void begin_columns(const assembly *a, int l, const int *later, int count, int *at) {
+/* Position in the first column of lead l of the rows of another. */
+static int position_of(const assembly *a, int l, int lead) {
+    const arap_system *s = a->system;
+    int column = s->offset[l], lo = s->size[l];
+    const int *row = s->matrix.row + s->matrix.start[column];
+    int hi = s->matrix.start[column + 1] - s->matrix.start[column];
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (row[mid] < s->offset[lead])
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The rows of the columns of lead l, and no values yet. */
+static void begin_columns(const assembly *a, int l, const int *later, int count) {
     arap_system *s = a->system;
-    for (int j = 0, fill = s->size[l]; j < count; fill += s->size[later[j++]]) at[j] = fill;
     for (int u = 0; u < s->size[l]; u++) {
         int fill = s->matrix.start[s->offset[l] + u];
         for (int t = u; t < s->size[l]; t++) s->matrix.row[fill++] = s->offset[l] + t;
@@ -116,12 +132,39 @@ static void begin_columns(const assembly *a, int l, const int *later, int count,
     }
 }
 
-static void assemble_part(const assembly *a, int l, double *block, int *later) {
+/* The scratch of a worker: (most_edges) leads. */
+static int *later_of(const assembly *a, int worker) {
+    size_t largest = (size_t)a->widest * (size_t)a->widest;
+    return (int *)(a->block + (size_t)worker * (largest + a->most_edges) + largest);
+}
+
+static int end_of(const assembly *a, int chunk, int size) {
+    return (chunk + 1) * size < a->count ? (chunk + 1) * size : a->count;
+}
+
+static void count_chunk(void *data, int chunk, int worker) {
+    const assembly *a = data;
+    int *later = later_of(a, worker), end = end_of(a, chunk, MANY);
+    for (int j = chunk * MANY; j < end; j++) {
+        int count = later_leads(a, a->order[j], later);
+        a->below[j] = 0;
+        for (int k = 0; k < count; k++) a->below[j] += (size_t)a->system->size[later[k]];
+    }
+}
+
+static void begin_chunk(void *data, int chunk, int worker) {
+    const assembly *a = data;
+    int *later = later_of(a, worker), end = end_of(a, chunk, MANY);
+    for (int j = chunk * MANY; j < end; j++) {
+        int l = a->order[j];
+        if (a->system->size[l]) begin_columns(a, l, later, later_leads(a, l, later));
+    }
+}
+
+static void assemble_part(const assembly *a, int l, double *block) {
     const arap_two_rings *h = a->harmonic;
     arap_system *s = a->system;
     if (!s->size[l]) return;
-    int count = later_leads(a, l, later), *at = later + a->most_edges;
-    begin_columns(a, l, later, count, at);
     for (int m = l; m >= 0; m = arap_next_of_part(a->parts, m)) {
         double sum = 0;
         for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) sum += a->edge_weight_sym[r];
@@ -132,7 +175,7 @@ static void assemble_part(const assembly *a, int l, double *block, int *later) {
             int k = a->neighbor[r], lead = arap_lead(a->parts, k);
             if (a->place[lead] < a->place[l] || !s->size[k]) continue;
             form_block(a, k, m, -a->edge_weight_sym[r], h->edge ? h->edge[r] : 0, block);
-            add_block(a, k, m, block, lead == l ? 0 : at[find_lead(a, later, count, lead)]);
+            add_block(a, k, m, block, lead == l ? 0 : position_of(a, l, lead));
         }
     }
 }
@@ -141,15 +184,13 @@ static void assemble_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
     size_t largest = (size_t)a->widest * (size_t)a->widest;
     double *block = a->block + (size_t)worker * (largest + a->most_edges);
-    int *later = (int *)(block + largest);
-    int end = (chunk + 1) * CHUNK < a->count ? (chunk + 1) * CHUNK : a->count;
-    for (int j = chunk * CHUNK; j < end; j++) assemble_part(a, a->order[j], block, later);
+    int end = end_of(a, chunk, CHUNK);
+    for (int j = chunk * CHUNK; j < end; j++) assemble_part(a, a->order[j], block);
 }
 
-/* The unknowns of vertex i, from number `offset` on; returns how many. */
-static int number_vertex(const arap_influences *in, int i, int offset, arap_system *s) {
+/* How many unknowns vertex i has, and which. */
+static void size_vertex(const arap_influences *in, int i, arap_system *s) {
     int found = 0;
-    s->offset[i] = offset;
     s->first[i] = in->start[i];
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         if (in->locked[e]) continue;
@@ -158,18 +199,29 @@ static int number_vertex(const arap_influences *in, int i, int offset, arap_syst
         else
             s->entry[s->first[i] + (size_t)found - 2] = e;
     }
-    return s->size[i] = found ? found - 1 : 0;
+    s->size[i] = found ? found - 1 : 0;
+}
+
+static void size_chunk(void *data, int chunk, int worker) {
+    const assembly *a = data;
+    int n = a->mesh->count, end = (chunk + 1) * MANY < n ? (chunk + 1) * MANY : n;
+    (void)worker;
+    for (int i = chunk * MANY; i < end; i++) size_vertex(a->in, i, a->system);
 }
 
 /* Number the unknowns in elimination order. */
-static void number_unknowns(const assembly *a) {
+static arap_status number_unknowns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
-    for (int j = 0; j < a->count; j++) {
+    arap_status status = arap_parallel(context, (a->mesh->count + MANY - 1) / MANY, size_chunk, a);
+    for (int j = 0; j < a->count && !status; j++) {
         int size = 0;
-        for (int m = a->order[j]; m >= 0; m = arap_next_of_part(a->parts, m))
-            size = number_vertex(a->in, m, s->unknowns, s);
+        for (int m = a->order[j]; m >= 0; m = arap_next_of_part(a->parts, m)) {
+            s->offset[m] = s->unknowns;
+            size = s->size[m];
+        }
         s->unknowns += size;
     }
+    return status;
 }
 
 /* The leads in the order of the last vertices of their parts. */
@@ -189,30 +241,30 @@ static void order_parts(assembly *a, const int *vertices, int *leads, int *place
     }
 }
 
-/* Column starts; ARAP_NO_MEMORY when the matrix passes 2^31 entries. later: (most_edges) scratch */
-static arap_status size_columns(arap_context *context, const assembly *a, int *later) {
+/* Column starts; ARAP_NO_MEMORY when the matrix passes 2^31 entries. */
+static arap_status size_columns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
     size_t fill = 0;
-    for (int j = 0; j < a->count; j++) {
-        int l = a->order[j], count = later_leads(a, l, later);
-        size_t below = 0;
-        for (int k = 0; k < count; k++) below += (size_t)s->size[later[k]];
+    arap_status status = arap_parallel(context, (a->count + MANY - 1) / MANY, count_chunk, a);
+    for (int j = 0; j < a->count && !status; j++) {
+        int l = a->order[j];
         for (int u = 0; u < s->size[l]; u++) {
             s->matrix.start[s->offset[l] + u] = (int)fill;
-            fill += below + (size_t)(s->size[l] - u);
+            fill += a->below[j] + (size_t)(s->size[l] - u);
             if (fill > INT_MAX)
                 return arap_fail(&context->error, ARAP_NO_MEMORY,
                                  "the weight system of %d unknowns is too large", s->unknowns);
         }
     }
     s->matrix.start[s->unknowns] = (int)fill;
-    return ARAP_OK;
+    return status;
 }
 
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
                                const arap_influences *in, const arap_rigid_parts *parts,
-                               const int *order, arap_system *s) {
+                               const int *order, arap_aside_fn analyze, void *data,
+                               arap_aside *analysis, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
     int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n);
     int wide = harmonic->ring != NULL;
@@ -239,22 +291,25 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     order_parts(&a, order, leads, place);
     for (size_t i = 0; i < n; i++)
         if ((int)row_size(in, (int)i) > a.widest) a.widest = (int)row_size(in, (int)i);
-    number_unknowns(&a);
+    status = number_unknowns(context, &a);
+    if (status) goto done;
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
     a.block = ARAP_NEW(double, (size_t)context->threads *
                                    ((size_t)a.widest * (size_t)a.widest + a.most_edges));
-    if (!s->matrix.start || !a.block) goto no_memory;
-    status = size_columns(context, &a, (int *)a.block);
+    a.below = ARAP_NEW(size_t, a.count);
+    if (!s->matrix.start || !a.block || !a.below) goto no_memory;
+    status = size_columns(context, &a);
     if (status) goto done;
     s->matrix.row = ARAP_NEW(int, s->matrix.start[s->unknowns]);
     s->matrix.value = ARAP_NEW(double, s->matrix.start[s->unknowns]);
     s->penalized = ARAP_NEW(double, s->matrix.start[s->unknowns]);
     if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
+    status = arap_parallel(context, (a.count + MANY - 1) / MANY, begin_chunk, &a);
+    if (status) goto done;
+    if (s->unknowns) arap_aside_begin(context, analyze, data, analysis);
     status = arap_poses_gram_of(context, mesh, poses, in);
     if (!status) status = arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
-    if (status) goto done;
-    memcpy(s->penalized, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
     goto done;
 
 no_memory:
@@ -263,7 +318,7 @@ done:
     arap_free(place);
     arap_free(leads);
     arap_free(a.block);
-    if (status) arap_system_clear(s);
+    arap_free(a.below);
     return status;
 }
 

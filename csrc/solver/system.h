@@ -2,6 +2,7 @@
 #ifndef ARAP_SYSTEM_H
 #define ARAP_SYSTEM_H
 
+#include "base/aside.h"
 #include "energy/harmonic.h"
 #include "linalg/factor.h"
 #include "rig/poses.h"
@@ -22,16 +23,19 @@ typedef struct arap_system {
     size_t *entry;      /* influence of a vertex that an unknown is */
     size_t *eliminated; /* (vertices) influence that balances the others, if size > 0 */
     arap_matrix matrix; /* Z'FZ, in elimination order */
-    double *penalized;  /* (matrix.start[unknowns]) values of A, penalties included */
+    double *penalized;  /* (matrix.start[unknowns]) values of A, penalties included, once there are
+                           penalties */
 } arap_system;
 
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
  * elimination order of the vertices; their unknowns stay together. A part goes with the last of its
- * vertices. */
+ * vertices. As soon as the pattern of the matrix is known, and unless it is empty, analyze(data)
+ * begins beside the rest; the caller ends it, and clears the system, whether or not this fails. */
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
                                const arap_influences *influences, const arap_rigid_parts *parts,
-                               const int *order, arap_system *system);
+                               const int *order, arap_aside_fn analyze, void *data,
+                               arap_aside *analysis, arap_system *system);
 void arap_system_clear(arap_system *system);
 
 /* Set `penalized` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a

@@ -1,0 +1,29 @@
+/* One piece of work beside what its caller does, for as long as neither needs the other. */
+#ifndef ARAP_ASIDE_H
+#define ARAP_ASIDE_H
+
+#include <pthread.h>
+
+#include "base/context.h"
+
+typedef arap_status (*arap_aside_fn)(arap_context *context, void *data);
+
+/* Must stay where it is until it has ended. */
+typedef struct arap_aside {
+    arap_aside_fn work;
+    void *data;
+    arap_context context; /* its own, deaf: progress is the caller's alone */
+    arap_status status;
+    pthread_t thread;
+    int has_thread, is_under_way;
+} arap_aside;
+
+/* Begin work(context, data) on a thread of its own; on the caller's, here and now, where its
+ * context has but one or none can be had. `data` must live until the end. */
+void arap_aside_begin(const arap_context *context, arap_aside_fn work, void *data, arap_aside *out);
+
+/* Wait for the end; a failure becomes that of `context` unless it has one. ARAP_OK where nothing
+ * was begun, or it has ended before. */
+arap_status arap_aside_end(arap_context *context, arap_aside *aside);
+
+#endif
