@@ -100,13 +100,7 @@ def flags_of(source):
     common += [] if source.name in FUSED else ["-ffp-contract=off"]
     # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.
     if source.is_relative_to(SUITESPARSE):
-        listens = source.name == "cholmod_super_numeric.c"
-        before = (
-            ["-DARAP_IN_CHOLMOD", "-include", str(CSRC / "linalg/listening_cholmod.h")]
-            if listens
-            else []
-        )
-        return [*common, *before, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]
+        return [*common, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]
     return [
         *common,
         # How vectors are passed depends on the machine: all that takes one is inlined (vec4.h).

@@ -180,3 +180,17 @@ void arap_dtrsv_(const char *uplo, const char *op, const char *diagonal, const i
     else
         scipy_dtrsv_(uplo, op, diagonal, n, l, ldl, x, step);
 }
+
+void arap_lower_product(int high, int wide, int inner, const double *a, int lda, double *out) {
+    const double one = 1, zero = 0;
+    int below = high - wide;
+    arap_dsyrk_("L", "N", &wide, &inner, &one, a, &lda, &zero, out, &high);
+    if (below)
+        arap_dgemm_("N", "C", &below, &wide, &inner, &one, a + wide, &lda, a, &lda, &zero,
+                    out + wide, &high);
+}
+
+void arap_solve_below(int rows, int columns, double *a, int lda) {
+    const double one = 1;
+    arap_dtrsm_("R", "L", "C", "N", &rows, &columns, &one, a, &lda, a + columns, &lda);
+}

@@ -21,6 +21,13 @@ void arap_cholesky_solve(int n, const double *a, int count, double *x);
  * the first column that shows that it is not positive definite. */
 int arap_lower_cholesky(int n, double *a, int lda);
 
+/* Of A (high, inner) by columns and its first `wide` rows B: out (high, wide) = A B', of which only
+ * what is on and below the diagonal counts. */
+void arap_lower_product(int high, int wide, int inner, const double *a, int lda, double *out);
+
+/* The rows of a factor below such a part of it: X L' = what is there, in place. */
+void arap_solve_below(int rows, int columns, double *a, int lda);
+
 /* The factor of what may be large, which listens: ARAP_CANCELLED; `definite`: there is one. */
 arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *definite);
 

@@ -7,9 +7,8 @@
  * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
  * that an iteration allocates nothing.
  *
- * A factorization listens (arap_listen) before each of its supernodes, and when it has to stop ends
- * as for a matrix that is not positive definite: CHOLMOD is compiled to call this file
- * (listening_cholmod.h).
+ * A supernodal factor's numbers are ours (supernodes.h): on all threads, and so that a
+ * factorization listens. A simplicial one is of little work, and CHOLMOD's.
  *
  * A CHOLMOD common object belongs to each factor: factors share no state and may be used from
  * different threads. A matrix that is not positive definite is ARAP_NOT_FACTORED, which its
@@ -21,14 +20,13 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "linalg/blas.h"
-#include "linalg/listening_cholmod.h"
+#include "linalg/supernodes.h"
 
 struct arap_factor {
-    cholmod_common common; /* the first: see arap_cholmod_potrf */
-    arap_context *context; /* of the factorization that runs */
+    cholmod_common common;
     cholmod_factor *factor;
-    cholmod_dense *x, *y, *e; /* work of cholmod_solve2 */
+    arap_supernode_plan *plan; /* of a supernodal one, else NULL */
+    cholmod_dense *x, *y, *e;  /* work of cholmod_solve2 */
 };
 
 void arap_matrix_clear(arap_matrix *matrix) {
@@ -84,6 +82,17 @@ static void start_common(cholmod_common *common) {
     common->postorder = 1;
 }
 
+static arap_supernodes supernodes_of(const cholmod_factor *l) {
+    return (arap_supernodes){.size = (int)l->n,
+                             .count = (int)l->nsuper,
+                             .first = l->super,
+                             .row_start = l->pi,
+                             .start = l->px,
+                             .row = l->s,
+                             .order = l->Perm,
+                             .most_block = l->maxcsize};
+}
+
 arap_status arap_factor_analyze(arap_context *context, const arap_matrix *pattern,
                                 arap_factor **out) {
     arap_factor *f = *out = ARAP_NEW_ZERO(arap_factor, 1);
@@ -93,6 +102,10 @@ arap_status arap_factor_analyze(arap_context *context, const arap_matrix *patter
     f->factor = cholmod_analyze(&a, &f->common);
     arap_status status = translate(&context->error, &f->common, "the symbolic factorization", 0,
                                    (size_t)pattern->size);
+    if (!status && f->factor->is_super) {
+        arap_supernodes supernodes = supernodes_of(f->factor);
+        status = arap_supernodes_plan(context, &supernodes, &f->plan);
+    }
     if (status) {
         arap_factor_free(f);
         *out = NULL;
@@ -111,18 +124,23 @@ arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix,
     return status;
 }
 
-void arap_cholmod_potrf(cholmod_common *common, const char *uplo, const int *n, double *a,
-                        const int *lda, int *info) {
-    (void)uplo; /* "L" */
-    *info = 1;
-    if (!arap_listen(((arap_factor *)common)->context)) *info = arap_lower_cholesky(*n, a, *lda);
-}
-
 arap_status arap_factor_update(arap_context *context, arap_factor *f, const arap_matrix *matrix) {
     cholmod_sparse a = view(matrix);
-    f->context = context;
-    cholmod_factorize(&a, f->factor, &f->common);
-    if (context->error.status == ARAP_CANCELLED) return ARAP_CANCELLED;
+    if (!f->plan) {
+        cholmod_factorize(&a, f->factor, &f->common);
+    } else {
+        int minor, started = f->factor->xtype != CHOLMOD_PATTERN ||
+                             cholmod_change_factor(CHOLMOD_REAL, 1, 1, 1, 1, f->factor, &f->common);
+        if (started) {
+            arap_supernodes supernodes = supernodes_of(f->factor);
+            arap_status status = arap_supernodes_factorize(context, &supernodes, f->plan, matrix,
+                                                           f->factor->x, &minor);
+            if (status) return status;
+            f->factor->is_ll = 1;
+            f->factor->minor = (size_t)minor;
+            f->common.status = minor < matrix->size ? CHOLMOD_NOT_POSDEF : CHOLMOD_OK;
+        }
+    }
     return translate(&context->error, &f->common, "the factorization", f->factor->minor,
                      (size_t)matrix->size);
 }
@@ -192,6 +210,7 @@ double arap_factor_size(const arap_factor *f) {
 
 void arap_factor_free(arap_factor *f) {
     if (!f) return;
+    arap_supernodes_plan_free(f->plan);
     cholmod_free_factor(&f->factor, &f->common);
     cholmod_free_dense(&f->x, &f->common);
     cholmod_free_dense(&f->y, &f->common);

@@ -1,0 +1,33 @@
+/* Sparse Cholesky factors in supernodes: columns of nearly the same rows, which dense products
+ * factorize together. */
+#ifndef ARAP_SUPERNODES_H
+#define ARAP_SUPERNODES_H
+
+#include "linalg/factor.h"
+
+/* The pattern of a factor, as CHOLMOD's analysis makes it; columns in postorder. Borrowed. */
+typedef struct arap_supernodes {
+    int size, count;
+    const int *first;     /* (count + 1) first column of a supernode */
+    const int *row_start; /* (count + 1) where its rows are in `row`: first its columns */
+    const int *start;     /* (count + 1) where its values are, a column after the other */
+    const int *row;       /* ascending */
+    const int *order;     /* (size) which column of the matrix a column is */
+    size_t most_block;    /* numbers that one supernode adds to another, at most */
+} arap_supernodes;
+
+typedef struct arap_supernode_plan arap_supernode_plan;
+
+/* Who adds to whom, in which order, and what can be done side by side. */
+arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *supernodes,
+                                 arap_supernode_plan **out);
+void arap_supernodes_plan_free(arap_supernode_plan *plan);
+
+/* The factor of a matrix with this pattern into `value`, on all threads of the context, with the
+ * same bits on any number. minor: the first column that shows that the matrix is not positive
+ * definite, or `size`. Listens. */
+arap_status arap_supernodes_factorize(arap_context *context, const arap_supernodes *supernodes,
+                                      const arap_supernode_plan *plan, const arap_matrix *matrix,
+                                      double *value, int *minor);
+
+#endif
