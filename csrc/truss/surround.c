@@ -124,16 +124,42 @@ void arap_surroundings_clear(arap_surroundings *surroundings) {
     *surroundings = (arap_surroundings){0};
 }
 
-static arap_status keep(arap_context *context, arap_surroundings *kept,
-                        struct arap_surrounding one) {
-    if (kept->count == kept->room) {
-        int room = 2 * kept->room + 64;
-        struct arap_surrounding *grown = arap_realloc(kept->found, (size_t)room, sizeof *grown);
-        if (!grown) return arap_fail_memory(&context->error, "what surrounds the bones");
-        kept->found = grown;
-        kept->room = room;
+/* The same search, of all bones. */
+typedef struct search {
+    const arap_bvh *faces;
+    view *views;               /* (workers) */
+    arap_surroundings *around; /* (bones) */
+    char *failed;              /* (bones) no memory */
+} search;
+
+static void search_bone(void *data, int bone, int worker) {
+    const search *of = data;
+    view *v = &of->views[worker];
+    arap_surroundings *around = &of->around[bone];
+    look_around(v, of->faces, &v->lines->line[bone]);
+    around->found = ARAP_NEW(struct arap_surrounding, v->met_count);
+    of->failed[bone] = !around->found;
+    for (int k = 0; k < v->met_count; k++) {
+        double *sum = v->sums + 4 * v->met[k];
+        double off = sqrt(sum[2] * sum[2] + sum[3] * sum[3]);
+        if (around->found)
+            around->found[around->count++] = (struct arap_surrounding){
+                bone, v->met[k], sum[0] / (SECTIONS * RAYS), sum[1] > 0 ? off / sum[1] : 1};
+        memset(sum, 0, 4 * sizeof *sum);
     }
-    kept->found[kept->count++] = one;
+}
+
+/* Those of all bones, one after the other. */
+static arap_status collect(arap_context *context, const search *of, int bones,
+                           arap_surroundings *kept) {
+    int count = 0;
+    for (int b = 0; b < bones; b++) count += of->around[b].count;
+    kept->found = ARAP_NEW(struct arap_surrounding, count);
+    if (!kept->found || memchr(of->failed, 1, (size_t)bones))
+        return arap_fail_memory(&context->error, "what surrounds the bones");
+    for (int b = 0; b < bones; b++)
+        for (int k = 0; k < of->around[b].count; k++)
+            kept->found[kept->count++] = of->around[b].found[k];
     return ARAP_OK;
 }
 
@@ -141,42 +167,49 @@ static arap_status keep(arap_context *context, arap_surroundings *kept,
 static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
                                    const arap_bone_lines *lines, const char *stage,
                                    arap_surroundings *kept) {
-    size_t parts = (size_t)mesh->part_count;
+    size_t parts = (size_t)mesh->part_count, workers = (size_t)context->threads;
+    size_t bones = (size_t)lines->count;
+    if (workers > bones) workers = bones ? bones : 1;
     arap_bvh *faces = NULL;
-    view v = {.mesh = mesh,
-              .lines = lines,
-              .nearest = ARAP_NEW(double, parts),
-              .hit = ARAP_NEW(int, parts),
-              .sums = ARAP_NEW_ZERO(double, 4 * parts),
-              .met = ARAP_NEW(int, parts)};
+    double *nearest = ARAP_NEW(double, workers * parts);
+    double *sums = ARAP_NEW_ZERO(double, 4 * workers * parts);
+    int *hit = ARAP_NEW(int, workers * parts), *met = ARAP_NEW(int, workers * parts);
+    search of = {.views = ARAP_NEW(view, workers),
+                 .around = ARAP_NEW_ZERO(arap_surroundings, bones),
+                 .failed = ARAP_NEW_ZERO(char, bones)};
     arap_status status = ARAP_OK;
-    if (!v.nearest || !v.hit || !v.sums || !v.met) {
+    if (!nearest || !sums || !hit || !met || !of.views || !of.around || !of.failed) {
         status = arap_fail_memory(&context->error, "what surrounds the bones");
         goto done;
     }
-    status = arap_face_bvh(context, mesh, NULL, &faces);
-    find_center(&v);
-    for (size_t p = 0; p < parts; p++) v.nearest[p] = 2;
-    for (int b = 0; b < lines->count && !status; b++) {
-        look_around(&v, faces, &lines->line[b]);
-        for (int k = 0; k < v.met_count && !status; k++) {
-            double *sum = v.sums + 4 * v.met[k];
-            double off = sqrt(sum[2] * sum[2] + sum[3] * sum[3]);
-            status = keep(context, kept,
-                          (struct arap_surrounding){b, v.met[k], sum[0] / (SECTIONS * RAYS),
-                                                    sum[1] > 0 ? off / sum[1] : 1});
-            memset(sum, 0, 4 * sizeof *sum);
-        }
-        if (!status) status = arap_progress(context, stage, (b + 1.0) / lines->count);
+    view one = {.mesh = mesh, .lines = lines};
+    find_center(&one);
+    for (size_t p = 0; p < workers * parts; p++) nearest[p] = 2;
+    for (size_t w = 0; w < workers; w++) {
+        of.views[w] = one;
+        of.views[w].nearest = nearest + w * parts;
+        of.views[w].sums = sums + 4 * w * parts;
+        of.views[w].hit = hit + w * parts;
+        of.views[w].met = met + w * parts;
     }
+    status = arap_face_bvh(context, mesh, NULL, &faces);
+    of.faces = faces;
+    if (!status) status = arap_progress(context, stage, 0);
+    if (!status) status = arap_parallel(context, (int)bones, search_bone, &of);
+    if (!status) status = collect(context, &of, (int)bones, kept);
+    if (!status) status = arap_progress(context, stage, 1);
     kept->known = !status;
 
 done:
+    for (size_t b = 0; b < bones && of.around; b++) arap_surroundings_clear(&of.around[b]);
     arap_bvh_free(faces);
-    arap_free(v.nearest);
-    arap_free(v.hit);
-    arap_free(v.sums);
-    arap_free(v.met);
+    arap_free(of.views);
+    arap_free(of.around);
+    arap_free(of.failed);
+    arap_free(nearest);
+    arap_free(sums);
+    arap_free(hit);
+    arap_free(met);
     return status;
 }
 

@@ -12,7 +12,7 @@ typedef void (*arap_surround_fn)(void *data, int bone, int part, double share, d
 /* What has been found of a mesh and its bones, for a second visit. All zero before. */
 typedef struct arap_surroundings {
     struct arap_surrounding *found;
-    int count, room, known;
+    int count, known;
 } arap_surroundings;
 void arap_surroundings_clear(arap_surroundings *surroundings);
 

@@ -152,3 +152,14 @@ def test_any_number_of_threads(threads):
     solver = shapes.solved(araplbs.Solver(*mesh, *bones, threads=threads))
     reference = shapes.solved(araplbs.Solver(*mesh, *bones))
     np.testing.assert_array_equal(solver.weights, reference.weights)
+
+
+def test_large_systems_on_any_number_of_threads():
+    """Subtrees of the factor, and what is done beside something else, begin at some size."""
+    mesh, bones = shapes.tube(60, 120), shapes.chain(4)
+    settings = {"pose_count": 6, "widenings": 0, "iterations": 2, "coarsen": 0}
+    one, four = (araplbs.Solver(*mesh, *bones, threads=k, **settings) for k in (1, 4))
+    one.solve()
+    four.solve()
+    assert one.report["factor_size"] > 1e6
+    np.testing.assert_array_equal(one.weights, four.weights)
