@@ -81,12 +81,35 @@ static int stride_of(int n) {
     return stride > 0 ? stride : 1;
 }
 
+/* The vertex that is visited so many strides after vertex i. */
+static int later(const clustering *c, int i, long long strides) {
+    return (int)((i + strides) % c->mesh->count);
+}
+
+/* What the visit of a later vertex will read: it is far off, and would be waited for. */
+static void fetch(const clustering *c, int i, long long stride) {
+    const arap_mesh *mesh = c->mesh;
+    int far = later(c, i, 8 * stride), near = later(c, i, 4 * stride);
+    __builtin_prefetch(c->cluster + far);
+    __builtin_prefetch(mesh->ring + far);
+    if (c->cluster[near] >= 0) return;
+    __builtin_prefetch(mesh->neighbor + mesh->ring[near]);
+    __builtin_prefetch(mesh->kind + mesh->ring[near]);
+    __builtin_prefetch(mesh->v + 3 * (size_t)near);
+    int next = later(c, i, 2 * stride);
+    if (c->cluster[next] >= 0) return;
+    for (size_t e = mesh->ring[next]; e < mesh->ring[next + 1]; e++) {
+        __builtin_prefetch(mesh->v + 3 * (size_t)mesh->neighbor[e]);
+        __builtin_prefetch(c->cluster + mesh->neighbor[e]);
+    }
+}
+
 /* Number the clusters of all vertices: that of a vertex, at once with that of its partner. */
 static void cluster_vertices(const clustering *c, arap_coarse *out) {
     for (int i = 0; i < c->mesh->count; i++) c->cluster[i] = -1;
     int stride = stride_of(c->mesh->count);
-    for (int k = 0, i = 0; k < c->mesh->count;
-         k++, i = (int)(((long long)i + stride) % c->mesh->count)) {
+    for (int k = 0, i = 0; k < c->mesh->count; k++, i = later(c, i, stride)) {
+        fetch(c, i, stride);
         if (c->cluster[i] >= 0) continue;
         int own = out->count++, image = partner_of(c, i), other = own;
         c->cluster[i] = own;

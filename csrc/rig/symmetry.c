@@ -230,23 +230,43 @@ static int edges_match(const arap_mesh *mesh, const int *partner, int i) {
     return 2 * matched >= count;
 }
 
+/* Which vertices keep the partners that were found. */
+typedef struct edge_task {
+    const arap_mesh *mesh;
+    const int *found;
+    char *match;
+} edge_task;
+
+static void edge_chunk(void *data, int chunk, int worker) {
+    const edge_task *t = data;
+    int n = t->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end; i++)
+        t->match[i] = t->found[i] < 0 || edges_match(t->mesh, t->found, i);
+}
+
 /* Take the partners from vertices that were near by chance: their edges do not match. */
 static arap_status drop_chance(arap_context *context, arap_symmetry *symmetry,
                                const arap_mesh *mesh) {
     int *found = ARAP_NEW(int, mesh->count);
-    if (!found) return arap_fail_memory(&context->error, "the symmetry map");
-    for (int dropped = 1; dropped;) {
+    char *match = ARAP_NEW(char, mesh->count);
+    arap_status status =
+        found && match ? ARAP_OK : arap_fail_memory(&context->error, "the symmetry map");
+    for (int dropped = 1; dropped && !status;) {
         dropped = 0;
         memcpy(found, symmetry->vertex, (size_t)mesh->count * sizeof *found);
-        for (int i = 0; i < mesh->count; i++) {
+        status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, edge_chunk,
+                               &(edge_task){mesh, found, match});
+        for (int i = 0; i < mesh->count && !status; i++) {
             int j = found[i];
-            if (j < 0 || (edges_match(mesh, found, i) && edges_match(mesh, found, j))) continue;
+            if (j < 0 || (match[i] && match[j])) continue;
             symmetry->vertex[i] = -1;
             dropped++;
         }
     }
     arap_free(found);
-    return ARAP_OK;
+    arap_free(match);
+    return status;
 }
 
 /* Take them from whole parts of which too few have one. */

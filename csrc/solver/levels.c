@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "mesh/rings.h"
+#include "base/sets.h"
 #include "solver/steering.h"
 
 /* A level pays off with at least this many vertices per cluster, and clusters per bone. */
@@ -309,32 +309,35 @@ done:
     return status;
 }
 
-/* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. */
+/* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. An island
+ * is the parts that links join. */
 static arap_status inherit_islands(arap_context *context, arap_solver *s) {
     arap_islands_report *report = &s->heat_report;
-    int n = s->mesh.count;
-    int *island = ARAP_NEW(int, n), *stack = ARAP_NEW(int, n), *size = ARAP_NEW_ZERO(int, n),
-        *first = ARAP_NEW(int, n);
+    const arap_mesh *mesh = &s->mesh;
+    *report = s->coarse->heat_report;
+    s->coarse->heat_report = (arap_islands_report){0};
+    if (!report->unseen_count) return ARAP_OK;
+    int *island = ARAP_NEW(int, mesh->part_count), *size = ARAP_NEW_ZERO(int, mesh->part_count);
+    int *first = ARAP_NEW(int, mesh->part_count);
     arap_status status = ARAP_OK;
-    if (!island || !stack || !size || !first) {
+    if (!island || !size || !first) {
         status = arap_fail_memory(&context->error, "the report");
         goto done;
     }
-    *report = s->coarse->heat_report;
-    s->coarse->heat_report = (arap_islands_report){0};
-    if (!report->unseen_count) goto done;
-    arap_find_islands(&s->mesh, island, stack);
-    for (int i = 0; i < n; i++)
-        if (!size[island[i]]++) first[island[i]] = i;
+    for (int p = 0; p < mesh->part_count; p++) island[p] = p;
+    for (size_t e = mesh->wire_count - mesh->link_count; e < mesh->wire_count; e++)
+        arap_unite(island, mesh->part[mesh->wires[2 * e]], mesh->part[mesh->wires[2 * e + 1]]);
+    for (int p = 0; p < mesh->part_count; p++) island[p] = arap_find_root(island, p);
+    for (int i = 0; i < mesh->count; i++)
+        if (!size[island[mesh->part[i]]]++) first[island[mesh->part[i]]] = i;
     for (int k = 0; k < report->unseen_count; k++) {
-        int label = island[s->clusters.seed[report->unseen[k].vertex]];
-        report->unseen[k].vertex = s->mesh.first[first[label]];
-        report->unseen[k].size = size[label];
+        int root = island[mesh->part[s->clusters.seed[report->unseen[k].vertex]]];
+        report->unseen[k].vertex = mesh->first[first[root]];
+        report->unseen[k].size = size[root];
     }
 
 done:
     arap_free(island);
-    arap_free(stack);
     arap_free(size);
     arap_free(first);
     return status;

@@ -20,6 +20,7 @@
 
 #define YIELD 0.3   /* relative error at which a spoke keeps a quarter of its strength */
 #define WEAKEST 0.1 /* share that is always left */
+#define CHUNK 256   /* vertices of a task */
 
 void arap_spokes_weigh(arap_mesh *mesh) {
     for (int i = 0; i < mesh->count; i++) {
@@ -70,6 +71,30 @@ static double spoke_error(const arap_mesh *mesh, const arap_poses *poses, const 
     return rest > 0 ? fmax(0, (sum - 2 * along + rest) / rest) : 0;
 }
 
+/* A robust weight of each spoke, for now in `held`. */
+typedef struct yield_task {
+    arap_mesh *mesh;
+    const arap_poses *poses;
+    const arap_influences *in;
+    const double *along;
+    term *terms; /* (workers, most) */
+    size_t most;
+} yield_task;
+
+static void yield_chunk(void *data, int chunk, int worker) {
+    const yield_task *y = data;
+    arap_mesh *mesh = y->mesh;
+    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    for (int i = chunk * CHUNK; i < end; i++)
+        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
+            arap_spoke *spoke = &mesh->spoke[j];
+            double error = spoke_error(mesh, y->poses, y->in, i, spoke, y->along[j],
+                                       y->terms + (size_t)worker * y->most);
+            double give = 1 + error / (YIELD * YIELD);
+            spoke->held = 1 / (give * give);
+        }
+}
+
 arap_status arap_spokes_yield(arap_context *context, arap_mesh *mesh, const arap_poses *poses,
                               const arap_influences *in, const double *along) {
     size_t widest = 0;
@@ -80,20 +105,19 @@ arap_status arap_spokes_yield(arap_context *context, arap_mesh *mesh, const arap
     arap_status status = arap_poses_gram_of(context, mesh, poses, in);
     if (status) return status;
     size_t spokes = mesh->spoke_start[mesh->count];
-    term *terms = ARAP_NEW(term, 2 * widest + 2);
+    yield_task y = {mesh, poses, in, along, NULL, 2 * widest + 2};
+    y.terms = ARAP_NEW(term, (size_t)context->threads * y.most);
     double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */
-    if (!terms || !best) {
+    if (!y.terms || !best) {
         status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
-    for (int i = 0; i < mesh->count; i++)
-        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
-            arap_spoke *spoke = &mesh->spoke[j];
-            double error = spoke_error(mesh, poses, in, i, spoke, along[j], terms);
-            double give = 1 + error / (YIELD * YIELD);
-            spoke->held = 1 / (give * give);
-            best[spoke->bone] = fmax(best[spoke->bone], spoke->held);
-        }
+    status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, yield_chunk, &y);
+    if (status) goto done;
+    for (size_t j = 0; j < spokes; j++) {
+        const arap_spoke *spoke = &mesh->spoke[j];
+        best[spoke->bone] = fmax(best[spoke->bone], spoke->held);
+    }
     for (size_t j = 0; j < spokes; j++) {
         arap_spoke *spoke = &mesh->spoke[j];
         double most = best[spoke->bone];
@@ -102,7 +126,7 @@ arap_status arap_spokes_yield(arap_context *context, arap_mesh *mesh, const arap
     arap_spokes_weigh(mesh);
 
 done:
-    arap_free(terms);
+    arap_free(y.terms);
     arap_free(best);
     return status;
 }

@@ -289,6 +289,23 @@ static int place_spokes(const truss *t, const arap_bendy *bendy, const arap_symm
     return 2;
 }
 
+typedef struct place_task {
+    const truss *truss;
+    const arap_bendy *bendy;
+    const arap_symmetry *symmetry;
+    arap_spoke *spoke; /* (vertices, 2) */
+    size_t *count;     /* (vertices) */
+} place_task;
+
+static void place_chunk(void *data, int chunk, int worker) {
+    const place_task *p = data;
+    int n = p->truss->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end; i++)
+        p->count[i] =
+            (size_t)place_spokes(p->truss, p->bendy, p->symmetry, i, p->spoke + 2 * (size_t)i);
+}
+
 arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap_skeleton *skeleton,
                               const arap_bendy *bendy, const arap_symmetry *symmetry,
                               double strength, arap_barred_fn barred, const void *data,
@@ -343,9 +360,15 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
     }
     status = make_patches(context, &t);
     if (status) goto done;
-    for (size_t i = 0; i < n; i++) {
+    place_task place = {&t, bendy, symmetry, mesh->spoke, mesh->spoke_start};
+    status = arap_parallel(context, chunks, place_chunk, &place);
+    if (status) goto done;
+    for (size_t i = 0; i < n; i++) { /* one after the other */
+        size_t count = mesh->spoke_start[i];
+        if (count && fill < 2 * i)
+            memmove(mesh->spoke + fill, mesh->spoke + 2 * i, count * sizeof *mesh->spoke);
         mesh->spoke_start[i] = fill;
-        fill += (size_t)place_spokes(&t, bendy, symmetry, (int)i, mesh->spoke + fill);
+        fill += count;
     }
     mesh->spoke_start[n] = fill;
     arap_spokes_weigh(mesh);
