@@ -1,11 +1,11 @@
 /* Nearest points of a surface: see closest.h.
  *
  * Through the hierarchy of faces, that of match.c in transfer/: O(log triangles) for a point, those
- * of one part passed over as whole branches, O(triangles log triangles) to build it. The side is
- * that of the normals of the vertices, mixed linearly in the triangle, as normals of triangles say
- * nothing beyond an edge; on a sheet it is the side of its orientation. Triangles that welding has
- * collapsed are left out. Fails without memory, for meshes that arap_mesh_create refuses, and for
- * owners that are no vertices. */
+ * of one part passed over as whole branches, O(triangles log triangles) to build it; of no points
+ * nothing is built, the parts alone are found. The side is that of the normals of the vertices,
+ * mixed linearly in the triangle, as normals of triangles say nothing beyond an edge; on a sheet it
+ * is the side of its orientation. Triangles that welding has collapsed are left out. Fails without
+ * memory, for meshes that arap_mesh_create refuses, and for owners that are no vertices. */
 #include "mesh/closest.h"
 
 #include "base/memory.h"
@@ -105,7 +105,7 @@ arap_status arap_closest_points(arap_context *context, const arap_geometry *geom
     }
     for (int k = 0; k < mesh.part_count; k++) tags[k] = k;
     arap_vertex_normals(&mesh, normals);
-    status = arap_face_bvh(context, &mesh, tags, &faces);
+    if (count) status = arap_face_bvh(context, &mesh, tags, &faces);
     if (status) goto done;
     search task = {&mesh, faces, normals, count, points, owner, radius, out};
     status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, search_chunk, &task);

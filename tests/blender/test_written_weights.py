@@ -39,11 +39,13 @@ def of(ob):
 
 @pytest.mark.parametrize("known", [False, True], ids=["read", "known"])
 @pytest.mark.parametrize("locked", [False, True], ids=["all", "locked"])
-def test_every_entry(rng, known, locked):
+@pytest.mark.parametrize("least", [0, 1000], ids=["at once", "one by one"])
+def test_every_entry(rng, known, locked, least, monkeypatch):
     """Those of bones are the weights, all others as they were: vertices without entries, with some,
     with one whole weight, with quarters that many share; groups in another order than bones, one of
     no bone, one bone and every fifth vertex not written."""
     count, module = 60, addon("blender.write.write_weights")
+    monkeypatch.setattr(module, "AT_ONCE", least)
     ob, have = given(rng, count, ["d", "other", "b", "a"])
     dense = np.where(rng.random((count, BONES)) < 0.4, rng.random((count, BONES)), 0)
     dense[::4] = np.eye(BONES)[rng.integers(0, BONES, len(dense[::4]))]
@@ -68,6 +70,61 @@ def test_every_entry(rng, known, locked):
     }
     again = module.write_weights(ob, rows_of(dense), names, bones, bones, vertices)
     assert again == {"changed": 0, "removed": 0, "new_groups": 0} and of(ob) == expected
+
+
+def test_at_once_leaves_all_else(rng, monkeypatch):
+    """What is there keeps its place among the entries of a vertex, new ones come after it; locks
+    of groups, the active one, attributes and shape keys stay, and nothing is left in the file."""
+    module = addon("blender.write.write_weights")
+    monkeypatch.setattr(module, "AT_ONCE", 0)
+    calls, write = [], module.write_at_once
+    monkeypatch.setattr(module, "write_at_once", lambda *a: calls.append(write(*a)) or calls[-1])
+    new_scene()
+    ob = add_tube()
+    count = len(ob.data.vertices)
+    for name in ("d", "other", "b", "a"):
+        ob.vertex_groups.new(name=name)
+    ob.vertex_groups["other"].lock_weight = True
+    ob.vertex_groups.active_index = 2
+    ob.vertex_groups["other"].add([0, 5], 0.25, "REPLACE")
+    ob.vertex_groups["b"].add([0], 0.5, "REPLACE")
+    ob.vertex_groups["d"].add([0, 1], 0.5, "REPLACE")
+    for name in ("Basis", "Long"):
+        ob.shape_key_add(name=name)
+    layer = ob.data.attributes.new("mark", "INT", "FACE")
+    layer.data.foreach_set("value", np.arange(len(ob.data.polygons)))
+    kept = len(bpy.data.objects), len(bpy.data.meshes)
+    dense = np.zeros((count, BONES))
+    dense[:, 1] = 0.75  # b
+    dense[:, 4] = 0.25  # e
+    every = np.ones(BONES, bool)
+    done = module.write_weights(
+        ob, rows_of(dense), list("abcde"), every, every, np.ones(count, bool)
+    )
+    assert calls == [True] and done["new_groups"] == 2 and done["removed"] == 2
+    places = {group.name: group.index for group in ob.vertex_groups}
+    assert places == {"d": 0, "other": 1, "b": 2, "a": 3, "c": 4, "e": 5}
+    first = [(g.group, g.weight) for g in ob.data.vertices[0].groups]
+    assert first == [(1, 0.25), (2, 0.75), (5, 0.25)]
+    assert [(g.group, g.weight) for g in ob.data.vertices[1].groups] == [(2, 0.75), (5, 0.25)]
+    assert [g.name for g in ob.vertex_groups if g.lock_weight] == ["other"]
+    assert ob.vertex_groups.active_index == 2
+    assert [key.name for key in ob.data.shape_keys.key_blocks] == ["Basis", "Long"]
+    marks = np.empty(len(ob.data.polygons), np.int32)
+    ob.data.attributes["mark"].data.foreach_get("value", marks)
+    np.testing.assert_array_equal(marks, np.arange(len(marks)))
+    assert (len(bpy.data.objects), len(bpy.data.meshes)) == kept
+
+
+def test_one_by_one_where_it_cannot_be_at_once(rng, monkeypatch):
+    module = addon("blender.write.write_weights")
+    monkeypatch.setattr(module, "AT_ONCE", 0)
+    monkeypatch.setattr(module, "write_at_once", lambda *_arguments: False)
+    ob, _have = given(rng, 30, ["a"])
+    dense, every = rng.dirichlet(np.ones(BONES), 30), np.ones(BONES, bool)
+    module.write_weights(ob, rows_of(dense), list("abcde"), every, every, np.ones(30, bool))
+    expected = {(v, b): float(np.float32(dense[v, b])) for v, b in np.ndindex(30, BONES)}
+    assert of(ob) == expected
 
 
 def test_what_was_written_comes_back(rng):

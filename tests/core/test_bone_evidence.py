@@ -293,6 +293,20 @@ def test_has_skin():
     assert has_skin(points, sparse_of(0 * dense), bones, [2]).tolist() == [False]
 
 
+def test_has_skin_looks_at_all_that_is_near(rng, monkeypatch):
+    """As many vertices as by distances of all of them from all bones, no more and no fewer."""
+    module, bones = core("skeleton.bone_distances"), skeleton(*TWO)
+    points = rng.uniform(-0.7, 2.4, (400, 3)) * (0.3, 0.3, 1)
+    dense = np.eye(3)[rng.integers(0, 3, 400)]
+    away = module.distances(points, bones, np.arange(3))
+    near = (away < module.NEARER * away[np.arange(400), dense.argmax(1)][:, None]).sum(0)
+    assert (near > module.LEAST).all()
+    for most in np.concatenate([near - 0.5, near + 0.5]):
+        monkeypatch.setattr(module, "LEAST_SHARE", most / 400)
+        found = module.has_skin(points, sparse_of(dense), bones, range(3))
+        np.testing.assert_array_equal(found, near > most)
+
+
 QUIET = {
     **dict.fromkeys(("control_bones", "deformers", "volume", "taken_as_one", "posed_by")),
     **dict.fromkeys(("collapsed_triangles", "triangles", "far_vertices", "above_limit"), 0),

@@ -148,6 +148,15 @@ def test_large_trees_are_the_same_whatever_builds_them(threads, rng):
     np.testing.assert_allclose(one[2], np.linalg.norm(points, axis=1) - 0.5, atol=1e-3)
 
 
+def test_parts_alone():
+    """Of no points there are no nearest ones, but parts."""
+    body = shapes.join(shapes.sphere(), shapes.sphere(at=(1.5, 0, 0)))
+    *found, parts = araplbs.nearest_points(*body, np.zeros((0, 3)))
+    assert [len(each) for each in found] == [0, 0, 0]
+    np.testing.assert_array_equal(parts, araplbs.nearest_points(*body, body[0])[3])
+    assert parts.max() == 1
+
+
 def test_nearest_points_of_other_parts():
     one, other = shapes.sphere(), shapes.sphere(at=(1.5, 0, 0))
     vertices, triangles = shapes.join(one, other)

@@ -3,7 +3,9 @@
 import numpy as np
 
 from ..read.read_mesh import group_entries
+from .write_at_once import write_at_once
 
+AT_ONCE = 3000  # entries that change: so many are written with all others
 MANY = 4  # vertices of one weight: so many are written at once
 
 
@@ -17,12 +19,46 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
     """
     groups, new_groups = make_groups(ob, names, with_group)
     wanted = wanted_entries(rows, bones, vertices, groups)
+    whole = entries is not None or vertices.all()  # entries of all vertices
     if entries is None:
-        entries = group_entries(ob.data, None if vertices.all() else np.flatnonzero(vertices))
+        entries = group_entries(ob.data, None if whole else np.flatnonzero(vertices))
     present = _present(ob, bones, vertices, groups, entries)
     changed, removed = _difference(wanted, present)
 
-    bare = np.ones(len(vertices), bool)
+    many = whole and len(changed[0]) >= AT_ONCE and _are_plain(entries, len(ob.vertex_groups))
+    if not many or not write_at_once(ob, *_merged(entries, changed, removed)):
+        _write_one_by_one(ob, entries, changed, removed)
+    return {"changed": len(changed[0]), "removed": len(removed[0]), "new_groups": new_groups}
+
+
+def _are_plain(entries, count):
+    """Whether bmesh gives these entries as they are: those of groups that are not in the list any
+    more, or with weights beyond 1, come from files alone."""
+    _vertices, groups, weights = entries
+    return bool((groups < count).all() and ((weights >= 0) & (weights <= 1)).all())
+
+
+def _merged(entries, changed, removed):
+    """Entries in the order in which Blender has them after these are changed and removed: what is
+    there keeps its place, what is new comes after it, groups ascending."""
+    stride = 1 + max(int(groups.max(initial=0)) for _v, groups, _w in (entries, changed))
+    there, new, gone = (v * stride + g for v, g, _w in (entries, changed, removed))
+    kept = ~np.isin(there, gone)
+    order = np.argsort(there[kept], kind="stable")
+    ordered, weights = there[kept][order], entries[2][kept].astype(np.float32)
+    at = np.minimum(np.searchsorted(ordered, new), max(len(ordered) - 1, 0))
+    known = ordered[at] == new if len(ordered) else np.zeros(len(new), bool)
+    weights[order[at[known]]] = changed[2][known]
+    fresh = np.lexsort((new[~known], changed[0][~known]))
+    rest = [each[~known][fresh] for each in changed]
+    parts = zip((entries[0][kept], entries[1][kept], weights), rest, strict=True)
+    vertices, groups, weights = map(np.concatenate, parts)
+    order = np.argsort(vertices, kind="stable")
+    return vertices[order], groups[order], weights[order]
+
+
+def _write_one_by_one(ob, entries, changed, removed):
+    bare = np.ones(len(ob.data.vertices), bool)
     bare[entries[0]] = False
     bare = bare[changed[0]]
     _fill(ob, *(each[bare] for each in changed))
@@ -31,7 +67,6 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
         add[group](members, weight, "REPLACE")
     for group, members in _runs(removed[1], removed[0]):
         ob.vertex_groups[group].remove(members.tolist())
-    return {"changed": len(changed[0]), "removed": len(removed[0]), "new_groups": new_groups}
 
 
 def make_groups(ob, names, with_group):

@@ -92,7 +92,7 @@ class Surface:
             own = np.flatnonzero(self.split.groups != np.arange(len(self.vertices)))
             edges = np.vstack([edges, np.column_stack([own, self.split.groups[own]])])
         found: Any = araplbs.nearest_points(
-            self.vertices, self.triangles, self.vertices[:1], edges=edges
+            self.vertices, self.triangles, self.vertices[:0], edges=edges
         )
         return found[3]
 

@@ -47,13 +47,13 @@ def make_report(
     """The report of a solved problem.
 
     deformation: {"before", "after"}: what is seen of the initial weights and of the result over all
-    poses used, see core/measures/deformation.py.
+    poses given and at most 24 random ones, see core/measures/deformation.py.
     energy_before, energy_after: the same of the energy that is minimized, relative.
     symmetric: share of the vertices, images of Mirror modifiers included, that have the
     same weights on both sides.
     deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
-    which by envelopes, and deformation and energies (the paper's, of the surface alone) as they
-    are then; else None.
+    which by envelopes, and deformation and energies (the paper's, of the surface alone, in the
+    same poses) as they are then; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
     pinned_error in it: how far pinned weights are off on the surface, at most, or None.
     rigid: the rigid parts, by one vertex of each, its vertices and the bone that moves it most.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..character.sparse_weights import SparseWeights
 
 NEARER = 0.9  # of another distance: skin so much nearer to a bone is its own
+SLACK = 1e-6  # for rounding
 LEAST, LEAST_SHARE = 4, 0.002  # of the vertices: fewer are no skin to speak of
 
 
@@ -51,6 +52,12 @@ def has_skin(
         return np.zeros(0, bool)
     weighted, leaders = rows.leaders()
     own = points[weighted]
-    away = distances_from_own(own, skeleton, leaders)
-    near = [np.sum(distances_from_own(own, skeleton, bone) < NEARER * away) for bone in bones]
+    most, near = NEARER * distances_from_own(own, skeleton, leaders), []
+    for bone in bones:
+        # No point of a bone is farther from its middle than half its length: a quick first look.
+        ends = skeleton.heads[bone], skeleton.tails[bone]
+        off = own - (ends[0] + ends[1]) / 2
+        reach = most + (1 + SLACK) / 2 * np.linalg.norm(ends[1] - ends[0])
+        some = np.einsum("ij,ij->i", off, off) <= (1 + SLACK) * reach**2
+        near.append(np.sum(distances_from_own(own[some], skeleton, bone) < most[some]))
     return np.array(near, int) >= max(LEAST, LEAST_SHARE * len(points))

@@ -28,6 +28,7 @@ WAYS: Final = BY_CONTROLS, FURTHER, BONE_BY_BONE
 # Of random poses:
 CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail
 STRETCHES = 0.7, 1.5  # how long a stretchable bone becomes, of its length
+MEASURED = 24  # so many measure what is seen: more change it by a percent
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,11 @@ def pose_set(problem: Problem, options: Options) -> Poses:
             arguments.get("pose_weights"),
         )
     return with_random(problem, options, given)
+
+
+def measured_poses(problem: Problem, options: Options) -> Poses:
+    """The Poses in which a result is measured: as pose_set(), but fewer random ones."""
+    return pose_set(problem, replace(options, pose_count=min(options.pose_count, MEASURED)))
 
 
 def with_random(problem: Problem, options: Options, given: Poses | None) -> Poses:

@@ -20,7 +20,7 @@ from ..character.rigid_parts import rigid_bones
 from ..character.sparse_weights import SparseWeights
 from ..measures.deformation import measure
 from ..measures.energy import minimized_energy
-from ..skeleton.poses import Poses, pose_set
+from ..skeleton.poses import Poses, measured_poses
 from .solve import check, report_deformation
 
 MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames
@@ -229,7 +229,7 @@ class LiveSolver(Worker):
         strains = self.frame.strains if self.frame else None
         if strains and not done and self._measuring > MEASURING_SHARE * self._worked():
             return strains
-        self._poses = self._poses or pose_set(self._problem, self._options)
+        self._poses = self._poses or measured_poses(self._problem, self._options)
         found = measure(self._problem, rows, self._poses, threads=self._threads)["area"]
         self._measuring += time.perf_counter() - start
         found = found if np.isfinite(found) else None

@@ -14,7 +14,7 @@ from ..character.rigid_parts import rigid_bones
 from ..character.sparse_weights import SparseWeights
 from ..measures.armature_modifier import report_deformers
 from ..measures.deformation import compare
-from ..skeleton.poses import pose_set
+from ..skeleton.poses import measured_poses
 from .shells import hold_together
 
 LEAST_INITIAL = (
@@ -79,7 +79,7 @@ def report_deformation(
     progress: Listener | None,
 ) -> dict[str, Any]:
     """The part of a report about what is seen of SparseWeights before and after."""
-    progress, poses = Progress.of(progress), pose_set(problem, options)
+    progress, poses = Progress.of(progress), measured_poses(problem, options)
     found = compare(problem, before, after, poses, threads, progress.part(0, 1, "surface strain"))
     if not any(problem.deformers):
         return {"deformation": found}
