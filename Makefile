@@ -41,8 +41,8 @@ test-core:  ## the module alone; PYTEST_ARGS="-k name" for some
 test-blender:  ## tests/blender in one Blender; BED=trixie for another
 	@tests/run.sh $(or $(BED),bpy45)
 
-bench: extension  ## tables and plots in docs/bench; PART=heat for one, CHARACTERS="knight mage" for some
-	@tools/bench.sh $(if $(PART),--part $(PART)) $(if $(REFERENCE),--reference "$(REFERENCE)") $(CHARACTERS)
+bench: extension  ## tables and plots in docs/bench; PART="heat stages" for some, CHARACTERS="knight mage" for some
+	@tools/bench.sh $(if $(PART),--part "$(PART)") $(if $(REFERENCE),--reference "$(REFERENCE)") $(CHARACTERS)
 
 asan:  ## all core tests under the address and undefined-behavior sanitizers
 	@tools/asan.sh

@@ -46,17 +46,35 @@ class Outcome:
     most_influences: int = 0
     mean_influences: float = 0.0
     bad_sums: int = 0  # vertices whose weights do not sum to 1
-    peak_bytes: int = 0
+    processor_seconds: float = 0.0  # of all threads, and of the system
+    peak_bytes: int = 0  # of the process
+    more_bytes: int = 0  # above what it had before
     report: dict | None = None
 
     def as_dict(self):
         kept = (
-            *("seconds", "energy", "worst_stretch", "animation_energy"),
+            *("seconds", "processor_seconds", "energy", "worst_stretch", "animation_energy"),
             *("deformation", "animation_deformation"),
             *("unweighted", "most_influences", "mean_influences", "bad_sums"),
         )
         result = {key: getattr(self, key) for key in kept}
-        return {**result, "peak_mib": round(self.peak_bytes / 2**20, 1)}
+        result["peak_mib"] = round(self.peak_bytes / 2**20, 1)
+        return {**result, "more_mib": round(self.more_bytes / 2**20, 1)}
+
+
+def measured(name, work):
+    """The Outcome of this function, without weights, and what it returned."""
+    before = resident()
+    reset_peak()
+    start, processor = time.perf_counter(), time.process_time()
+    result = work()
+    seconds = {
+        "seconds": time.perf_counter() - start,
+        "processor_seconds": time.process_time() - processor,
+    }
+    most = peak()
+    more = max(0, most - before)
+    return Outcome(name, rows=None, **seconds, peak_bytes=most, more_bytes=more), result
 
 
 def select(armature, meshes):
@@ -184,11 +202,7 @@ def blender_weights(character, limit=0, kind="ARMATURE_AUTO"):
     vertex, by Blender's own operators. kind: of parenting."""
     copies = copies_of(character.meshes)
     select(character.armature, copies)
-    reset_peak()
-    start = time.perf_counter()
-    bpy.ops.object.parent_set(type=kind)
-    seconds = time.perf_counter() - start
-    outcome = Outcome("Blender", seconds, None, peak_bytes=peak())
+    outcome, _done = measured("Blender", lambda: bpy.ops.object.parent_set(type=kind))
     if limit:
         for ob in copies:
             if not any(vertex.groups for vertex in ob.data.vertices):
@@ -204,13 +218,11 @@ def our_weights(character, **options):
     """(Outcome of the operator on copies, the copies)."""
     copies = copies_of(character.meshes)
     select(character.armature, copies)
-    reset_peak()
-    start = time.perf_counter()
-    result = bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT", **options)
-    seconds = time.perf_counter() - start
+    press = bpy.ops.object.araplbs_auto_weight
+    outcome, result = measured("ours", lambda: press("EXEC_DEFAULT", **options))
     if result != {"FINISHED"}:
         raise RuntimeError(f"the operator ended with {result}")
-    outcome = Outcome("ours", seconds, character.present_rows(copies), peak_bytes=peak())
+    outcome.rows = character.present_rows(copies)
     return character.judge(outcome), copies
 
 
@@ -233,9 +245,18 @@ def reset_peak():
 
 def peak():
     """Peak resident memory of the process in bytes since reset_peak(), 0 where unknown."""
+    return _status("VmHWM")
+
+
+def resident():
+    """Bytes of memory that the process has now, 0 where unknown."""
+    return _status("VmRSS")
+
+
+def _status(entry):
     try:
         with open("/proc/self/status", encoding="ascii") as file:
-            found = re.search(r"VmHWM:\s+(\d+) kB", file.read())
+            found = re.search(rf"{entry}:\s+(\d+) kB", file.read())
     except OSError:
         return 0
     return 1024 * int(found.group(1)) if found else 0

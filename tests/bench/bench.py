@@ -1,6 +1,6 @@
-"""Runs the benchmark or one part of it, and links the pages of the parts.
+"""Runs the benchmark or some parts of it, and links the pages of the parts.
 
-bench.py ZIP [--part PART] [--reference FOLDER] [CHARACTER...]     (tools/bench.sh calls it)
+bench.py ZIP [--part "PART PART..."] [--reference FOLDER] [CHARACTER...]    (of tools/bench.sh)
 
 A part of all characters is written to docs/bench, where the pages of the other parts stay as they
 are; one of some characters goes to build/bench/some and leaves docs/bench alone.
@@ -26,7 +26,7 @@ PARTS = {
     "rigs": "production rigs as their makers left them, beside bone heat and their own weights",
     "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters beside bone heat and the artists",
-    "heat": "time, memory and energy beside Blender's automatic weights",
+    "heat": "time and memory beside Blender's automatic weights",
     "peers": "everything that can be had on the same work, and what it does better",
     "stages": "where the time goes",
     "bake": "any deformation baked into weights, beside Dem Bones",
@@ -46,8 +46,8 @@ PARTS = {
     "farm": "characters an hour by one process and by several, memory over 500 files",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
-    "threads": "time over threads",
-    "worst": "many bones, hair, thousands of parts: time and memory",
+    "threads": "time over threads, and the share that they do side by side",
+    "worst": "many bones, hair, thousands of parts; presets, locks, rigid parts: time and memory",
     "heard": "the longest time in which Esc is not heard, over every function",
 }
 WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires",
@@ -58,7 +58,7 @@ FILES = {  # modules of tests/core have the names
 HEADER = """\
 # Benchmark
 
-Written by `make bench`. One part: `make bench PART={parts}`.
+Written by `make bench`. Some parts: `make bench PART="stages heat"`; the parts are those below.
 Some characters: `make bench CHARACTERS="knight mage"`, into build/bench/some. Each page names its
 machine.
 """
@@ -81,15 +81,24 @@ def write_index():
     """docs/bench/README.md: the parts that have a page."""
     pages = [(part, what) for part, what in PARTS.items() if (DOCS / f"{part}.md").exists()]
     lines = [f"- [{page}]({page}.md): {what}" for page, what in [SUMMARY, *pages]]
-    text = "\n".join([HEADER.format(parts="|".join(PARTS)), *lines]) + "\n"
+    text = "\n".join([HEADER, *lines]) + "\n"
     DOCS.mkdir(parents=True, exist_ok=True)
     (DOCS / "README.md").write_text(text)
+
+
+def asked_parts(words):
+    """The parts that these words name, in the order asked for."""
+    parts = words.split()
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown or not parts:
+        raise argparse.ArgumentTypeError(f"no {' '.join(unknown)}; there are {', '.join(PARTS)}")
+    return parts
 
 
 def main():
     parser = argparse.ArgumentParser(prog="bench.py")
     parser.add_argument("zip", type=Path)
-    parser.add_argument("--part", choices=PARTS)
+    parser.add_argument("--part", metavar="PART", type=asked_parts, default=list(PARTS))
     parser.add_argument("--reference", type=Path, metavar="FOLDER")
     parser.add_argument("characters", nargs="*")
     asked = parser.parse_intermixed_args()
@@ -98,8 +107,7 @@ def main():
     for name in ("RIGS", "MPFB", "GENERATED"):
         if os.environ.get(name):
             os.environ[name] = str(Path(os.environ[name]).resolve())
-    parts = [asked.part] if asked.part else list(PARTS)
-    failed = [part for part in parts if run(part, asked.zip.resolve(), asked.characters)]
+    failed = [part for part in asked.part if run(part, asked.zip.resolve(), asked.characters)]
     if not asked.characters:
         write_index()
     if failed:

@@ -1,8 +1,9 @@
-"""Our weights beside Blender's automatic weights, on characters subdivided 0, 1 and 2 times.
+"""Our weights beside Blender's automatic weights, on characters as they are and subdivided.
 
 heat.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
-Environment: BENCH_LEVELS="0 1 2", BENCH_MOST=150000 (vertices: larger cases are left out)."""
+Environment: BENCH_LEVELS="0,1", how often they are subdivided. What all characters took goes from
+here into the sentences of docs/bench/brings.md and README.md that have times (brings.py)."""
 
 import json
 import math
@@ -10,122 +11,161 @@ import os
 import sys
 from pathlib import Path
 
+import brings
+import machine
+import numpy as np
 import plots
-from in_blender import BUILD, run_in_blender
+from in_blender import BUILD, ROOT, run_in_blender
 from problems import characters
-from results import say, table, write_page
+from results import table, write_page
 
-LEVELS = [int(level) for level in os.environ.get("BENCH_LEVELS", "0 1 2").split()]
-MOST = int(os.environ.get("BENCH_MOST", "150000"))
-LIMIT = 1800  # seconds for one case
-
+LEVELS = os.environ.get("BENCH_LEVELS", "0,1")
+LIMIT = 3600  # seconds for all
+CLASSES = {  # of vertices, from and to; what the ratio was to become
+    "below 1,000": (0, 1_000, None), "1,000 to 10,000": (1_000, 10_000, 1.3),
+    "above 10,000": (10_000, math.inf, 0.6),
+}  # fmt: skip
 HEAD = (
-    "character", "vertices", "bones", "Blender s", "ours s", "ratio", "start s", "iteration s",
-    "its", "MiB B/o", "stretch % B", "ours", "file", "worst % B/o", "animation % B", "ours", "file",
-    "unweighted B/o",
+    "character", "vertices", "bones", "Blender s", "ours s", "ratio", "Blender processor s",
+    "ours", "ratio", "MiB B/o", "unweighted B/o",
 )  # fmt: skip
-
-
 NOTE = """\
-B: Blender's `parent_set(type='ARMATURE_AUTO')` in the same process, o: ours, the whole operator;
-asterisk: it left vertices without weights. *stretch*: root of the relative ARAP energy on 100
-poses not used before; *worst*: its 99th percentile over the vertices; *file*: the weights that
-came with the character."""
+B: Blender's `parent_set(type='ARMATURE_AUTO')`, o: ours, the whole operator, from the click to the
+groups, on all processors; in one process of Blender {version}, by turns, the fastest of 3 runs, of
+5 below 5,000 vertices. *s*: seconds of the wall, and of the processors, with those of the system.
+*x4*: subdivided once (Catmull-Clark), up to about 60,000 vertices. Asterisk: it left vertices of
+faces without weights. *bones*: that deform, by their flag. *MiB*: peak memory above what the
+process had before. What is seen of both: [seen](seen.md)."""
+MEDIANS = """\
+Medians of ours / Blender, over the characters where Blender's weights succeed, and over all; below
+1 ours is faster. In the plot those with x4."""
 
 
-def measure(zip_path, path, levels):
-    """What measure.py found, or a line on why it failed."""
-    result = BUILD / "row.json"
-    result.unlink(missing_ok=True)
-    error = run_in_blender("measure.py", zip_path, path, levels, result, limit=LIMIT)
-    return error or json.loads(result.read_text())
+def measure(zip_path, paths):
+    """(rows of measure.py, lines on failures): a process that fails loses its character alone."""
+    result, rows, failures = BUILD / "heat.jsonl", [], []
+    left = dict(paths)
+    while left:
+        result.unlink(missing_ok=True)
+        error = run_in_blender(
+            "measure.py", zip_path, result, LEVELS, *left.values(), limit=LIMIT
+        )  # fmt: skip
+        text = result.read_text(encoding="utf-8") if result.exists() else ""
+        found = [json.loads(line) for line in text.splitlines()]
+        rows += found
+        if not error:
+            break
+        done = {row["character"] for row in found}
+        names = list(left)
+        reached = max((names.index(name) for name in done), default=-1)
+        whole = sum(row["character"] == names[reached] for row in found) == len(LEVELS.split(","))
+        failed = reached + (whole or reached < 0)
+        if failed < len(names):
+            failures.append(f"{names[failed]}: {error}")
+        left = {name: left[name] for name in names[failed + 1 :]}
+    return rows, failures
 
 
-def percent(energy):
-    return "-" if energy is None else f"{100 * math.sqrt(max(energy, 0)):.1f}"
-
-
-def worst(outcome):
-    stretch = outcome["worst_stretch"]
-    return "-" if stretch is None else f"{100 * stretch:.0f}"
+def ratio(row, key="seconds"):
+    return row["ours"][key] / max(row["blender"][key], 1e-9)
 
 
 def line(row):
-    blender, ours, file = row["blender"], row["ours"], row.get("file", {})
-    failed = blender["unweighted"] > 0
-    energy = lambda who, key: percent(who.get(key))  # noqa: E731
-    mark = "*" if failed else ""
+    blender, ours = row["blender"], row["ours"]
+    mark = "*" if blender["unweighted"] else ""
+    wall, processor = "seconds", "processor_seconds"
     return (
         row["character"] + (f" x{4 ** row['levels']}" if row["levels"] else ""),
-        f"{row['vertices']:,}", row["bones"], f"{blender['seconds']:.2f}{mark}",
-        f"{ours['seconds']:.2f}", f"{ours['seconds'] / max(blender['seconds'], 1e-9):.1f}",
-        f"{row['initial_seconds']:.2f}", f"{row['iteration_seconds']:.3f}", row["iterations"],
-        f"{blender['peak_mib']:.0f}/{ours['peak_mib']:.0f}",
-        energy(blender, "energy") + mark, energy(ours, "energy"), energy(file, "energy"),
-        f"{worst(blender)}/{worst(ours)}",
-        energy(blender, "animation_energy") + mark, energy(ours, "animation_energy"),
-        energy(file, "animation_energy"), f"{blender['unweighted']}/{ours['unweighted']}",
+        f"{row['vertices']:,}", row["bones"],
+        f"{blender[wall]:.3g}{mark}", f"{ours[wall]:.3g}", f"{ratio(row):.2f}",
+        f"{blender[processor]:.3g}", f"{ours[processor]:.3g}", f"{ratio(row, processor):.2f}",
+        f"{blender['more_mib']:.0f}/{ours['more_mib']:.0f}",
+        f"{blender['unweighted']}/{ours['unweighted']}",
     )  # fmt: skip
+
+
+def of_class(rows, name):
+    low, high, _asked = CLASSES[name]
+    return [row for row in rows if low <= row["vertices"] < high]
+
+
+def succeeds(rows):
+    """Those on which Blender leaves no vertex without weights."""
+    return [row for row in rows if not row["blender"]["unweighted"]]
+
+
+def median(rows, key="seconds"):
+    return f"{np.median([ratio(row, key) for row in rows]):.2f}" if rows else "-"
+
+
+def medians(rows):
+    """A table by size."""
+    lines = []
+    for name, (_low, _high, asked) in CLASSES.items():
+        for what, levels in (("", [0]), (", x4 among them", None)):
+            those = [
+                row for row in of_class(rows, name) if levels is None or row["levels"] in levels
+            ]
+            whole = succeeds(those)
+            lines.append(
+                [name + what, f"{len(whole)} of {len(those)}", asked or "-", median(whole),
+                 median(whole, "processor_seconds"), median(those),
+                 median(those, "processor_seconds")]
+            )  # fmt: skip
+    head = ["vertices", "succeeds", "asked", "wall", "processor", "all: wall", "processor"]
+    return table(head, lines)
 
 
 def draw(rows, output):
-    fig, [[time, stretch]] = plots.figure(2, width=10, height=4.6)
+    fig, [[time, times]] = plots.figure(2, width=11, height=4.8)
+    looks = {"blender": ("Blender", plots.ORANGE, "s"), "ours": ("ours", plots.BLUE, "o")}
     vertices = [row["vertices"] for row in rows]
-    looks = {
-        "blender": ("Blender", plots.ORANGE, "s"), "ours": ("ours", plots.BLUE, "o"),
-    }  # fmt: skip
     for key, (label, color, marker) in looks.items():
-        look = {"marker": marker, "color": color, "s": 28, "zorder": 3}
+        look = {"marker": marker, "color": color, "s": 26, "zorder": 3}
         time.scatter(vertices, [row[key]["seconds"] for row in rows], label=label, **look)
     failed = [row for row in rows if row["blender"]["unweighted"]]
+    look = {"marker": "x", "color": plots.BLACK, "s": 26, "zorder": 4}
     time.scatter(
         [row["vertices"] for row in failed], [row["blender"]["seconds"] for row in failed],
-        marker="x", color=plots.BLACK, s=28, zorder=4, label="leaves vertices without weights",
+        label="leaves vertices without weights", **look,
     )  # fmt: skip
-    time.set_yscale("log")
-    time.set_xscale("log")
-    time.set_xlabel("vertices")
+    times.scatter(vertices, list(map(ratio, rows)), color=plots.BLUE, s=26, zorder=3)
+    times.scatter([row["vertices"] for row in failed], list(map(ratio, failed)), **look)
+    for name, (low, high, asked) in CLASSES.items():
+        known = [ratio(row) for row in succeeds(of_class(rows, name))]
+        ends = [max(low, min(vertices)), min(high, max(vertices))]
+        if known:
+            label = None if times.get_legend_handles_labels()[0] else "median"
+            times.plot(ends, [np.median(known)] * 2, color=plots.BLACK, linewidth=2, label=label)
+        if asked:
+            label = None if "asked" in times.get_legend_handles_labels()[1] else "asked"
+            times.plot(ends, [asked] * 2, color=plots.RED, linestyle="--", label=label)
+    times.axhline(1, color=plots.GRAY, linewidth=1)
+    for axes in (time, times):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("vertices")
+        for axis in (axes.xaxis, axes.yaxis):
+            plots.plain_numbers(axis)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    times.yaxis.set_major_locator(plots.mpl.ticker.LogLocator(subs=(1, 2, 5)))
     time.set_ylabel("seconds")
-    whole = [row for row in rows if not row["blender"]["unweighted"]]
-    x = [100 * math.sqrt(row["blender"]["energy"]) for row in whole]
-    stretch.scatter(
-        x, [100 * math.sqrt(row["ours"]["energy"]) for row in whole], color=plots.BLUE, s=28,
-        zorder=3,
-    )  # fmt: skip
-    ends = [0, 1.05 * max(x, default=1)]
-    stretch.plot(ends, ends, color=plots.BLACK, linewidth=1)
-    stretch.annotate("as Blender", [0.93 * ends[1]] * 2, ha="right", va="bottom")
-    stretch.set_xlim(ends)
-    stretch.set_ylim(ends)
-    stretch.set_xlabel("mean stretch on unseen poses in %, Blender")
-    stretch.set_ylabel("ours")
-    for axis in (time.xaxis, time.yaxis):
-        plots.plain_numbers(axis)
-    plots.legend_above(fig, time, 3)
+    times.set_ylabel("ours / Blender, wall")
     return plots.save(fig, output, "heat.png")
 
 
 def main(zip_path, output, *names):
     output = Path(output)
-    rows, failures = [], []
-    for name, path in characters(names).items():
-        vertices = 0
-        for levels in LEVELS:
-            if 4 * vertices > MOST:
-                say(f"{name} x{4**levels}: left out, about {4 * vertices:,} vertices")
-                break
-            row = measure(zip_path, path, levels)
-            if isinstance(row, str):
-                failures.append(f"{name} x{4**levels}: {row}")
-                say(failures[-1])
-                break
-            vertices = row["vertices"]
-            rows.append(row)
-            say(" | ".join(str(cell) for cell in line(row)))
+    rows, failures = measure(zip_path, characters(names))
+    if not rows:
+        sys.exit(f"bench: {'; '.join(failures)}")
+    note = NOTE.format(version=rows[0]["blender_version"])
     write_page(
-        output, "heat", "Beside Blender's automatic weights", NOTE, table(HEAD, map(line, rows)),
-        *failures, pictures=[draw(rows, output)], rows=rows,
+        output, "heat", "Beside Blender's automatic weights", note, MEDIANS, medians(rows),
+        "## All", table(HEAD, map(line, rows)), *failures, pictures=[draw(rows, output)], rows=rows,
     )  # fmt: skip
+    if not names and not failures and output == ROOT / "docs/bench":
+        brings.fill(rows, machine.processors())
     return 1 if failures else 0
 
 

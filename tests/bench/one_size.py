@@ -7,10 +7,10 @@ import json
 import os
 import resource
 import sys
-import time
 from pathlib import Path
 
 import araplbs
+import stage_times
 from synthetic import creature
 
 
@@ -27,23 +27,17 @@ def peak():
 def main(vertices, spine, arm, threads, repeats):
     arguments = creature(vertices, spine, arm)
     before = resident()
-    for attempt in range(repeats):
-        start = time.perf_counter()
-        solver = araplbs.Solver(*arguments, threads=threads)
-        solver.solve()
-        report = solver.report
-        total = time.perf_counter() - start
-        if attempt == 0:
-            result = {
-                "vertices": len(arguments[0]), "bones": len(arguments[2]), "threads": threads,
-                "peak": peak(), "own": peak() - before, "seconds": {},
-            }  # fmt: skip
-            kept = ("iterations", "unknowns", "factor_size", "energy_before", "energy_after")
-            result.update({key: report[key] for key in kept})
-        times = {**report["seconds"], "total": total}
-        for stage, seconds in times.items():
-            result["seconds"][stage] = min(seconds, result["seconds"].get(stage, seconds))
-        del solver
+    make = lambda: araplbs.Solver(*arguments, threads=threads)  # noqa: E731
+    runs = [stage_times.timed(make)]
+    most = peak()
+    runs += [stage_times.timed(make) for _ in range(1, repeats)]
+    kept = ("iterations", "unknowns", "factor_size", "energy_before", "energy_after")
+    result = {
+        "vertices": len(arguments[0]), "bones": len(arguments[2]), "threads": threads,
+        "peak": most, "own": most - before,
+        "seconds": min((run["seconds"] for run in runs), key=lambda seconds: seconds["total"]),
+        **{key: runs[0]["report"][key] for key in kept},
+    }  # fmt: skip
     print(json.dumps(result))
 
 

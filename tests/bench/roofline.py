@@ -2,13 +2,13 @@
 
 roofline.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
-Operations per vertex and pose, counted in csrc/energy/local_kernel.h; square roots and divisions
-count as one. Per bone of the one-ring, 36 multiplications and additions each to sum T_b M_b into
-the covariance and as many to sum T_b^T R into P_b. For the rotation: norm 19, scaling 10, cofactors
-27, determinant, norms and first root 26, four Newton steps of 15, k and z 5, B B^T 30, its
-factors 5, R 90, R^T R 39, product 45, the test for flat ones 4. What is done once per vertex, for
-all poses together (moments, scatter, quadratic part of the energy), is not counted: it is
-overhead in the ratio."""
+Operations per visited ring and pose, counted in csrc/energy/local_kernel.h; square roots and
+divisions count as one. Per bone of the ring, 36 multiplications and additions each to sum T_b M_b
+into the covariance and as many to sum T_b^T R into P_b. For the rotation: norm 19, scaling 10,
+cofactors 27, determinant, norms and first root 26, four Newton steps of 15, k and z 5, B B^T 30,
+its factors 5, R 90, R^T R 39, product 45, the test for those that take the exact path 8. What is
+done once per ring, for all poses together (moments, scatter, gathering, quadratic part of the
+energy), is not counted: it is overhead in the ratio."""
 
 import sys
 from pathlib import Path
@@ -21,56 +21,74 @@ from results import say, table, write_page
 from scipy.sparse import coo_array, csr_array
 
 PER_BONE = 2 * (36 + 36)
-PER_ROTATION = 19 + 10 + 27 + 26 + 4 * 15 + 5 + 30 + 5 + 90 + 39 + 45 + 4
-ITERATIONS = 12  # of which the fastest counts
+PER_ROTATION = 19 + 10 + 27 + 26 + 4 * 15 + 5 + 30 + 5 + 90 + 39 + 45 + 8
+ITERATIONS = 8  # of a stage, those of the last on the mesh itself; the fastest counts
 NOTE = f"""\
-On one thread. *Local*: nanoseconds of a local step with its energy, per vertex and pose; its
-*limit* is the time of the operations alone, {PER_BONE} per bone of the one-ring (of the final
-weights) and {PER_ROTATION} for the rotation, at the measured speed of single-precision matrix
-products. *Solve*: a back-substitution with all that belongs to a global step; it reads the factor
-twice, and its *limit* is the time to read an array of that size twice, from the cache that holds
-it if one does. Limits are measured by NumPy on this machine. Factorizations are not compared:
+On one thread, iterations of the last stage, on the mesh itself. *Local*: nanoseconds of a local
+step with its right-hand side and energy, per ring that is visited and pose. Rings where no weight
+can move, as those of vertices with one bone and neighbors of the same, are passed over: *visited*.
+Its *limit* is the time of the operations of the kernel alone, {PER_BONE} for each bone that the
+maps and spokes of the ring have and {PER_ROTATION} for the rotation, at the measured speed of
+single-precision matrix products: what is summed once per ring for all poses is above it. *Solve*: a
+back-substitution with all that belongs to a global step; it reads the factor twice, and its
+*limit* is the time to read an array of that size twice, from the cache that holds it if one does.
+Limits are measured by NumPy on this machine, and a loop of square roots, divisions and products
+with three columns does not reach those of matrix products. Factorizations are not compared:
 CHOLMOD's count of operations is not in the report."""
 
 
-def ring_bones(problem, solver):
-    """Mean number of bones that influence a vertex or its neighbors."""
-    vertices, triangles = problem.arguments["vertices"], problem.arguments["triangles"]
-    _, place = np.unique(vertices, axis=0, return_inverse=True)
-    place = place.ravel()
-    n = place.max() + 1
-    pairs = [triangles[:, [a, b]] for a, b in ((0, 1), (1, 2), (2, 0))]
-    edges = place[np.concatenate([*pairs, problem.arguments["edges"]])]
-    i = np.concatenate([edges[:, 0], edges[:, 1], np.arange(n)])
-    k = np.concatenate([edges[:, 1], edges[:, 0], np.arange(n)])
-    start, bones, weights = solver.sparse_weights
-    owner = place[np.repeat(np.arange(len(vertices)), np.diff(start))]
-    shape = (n, len(problem.arguments["bone_heads"]))
-    influences = coo_array((weights > 0, (owner, bones)), shape=shape).astype(int).tocsr()
-    ring = csr_array((np.ones(len(i), int), (i, k)), shape=(n, n))
-    return (ring @ influences).nnz / n, n
+def rings(inside):
+    """(bones of the rings that are visited, mean; share of these): rings in which some map has more
+    than one bone. Locked vertices aside, no weight of the others can move."""
+    n = len(inside["ring"]) - 1
+    owner = np.repeat(np.arange(n), np.diff(inside["start"]))
+    bone = [inside["bone"]]
+    tied = [owner]
+    if "spoke_start" in inside:
+        spoke = np.repeat(np.arange(n), np.diff(inside["spoke_start"]))
+        carried = inside["spoke_share"] > 0
+        tied.append(np.repeat(spoke, carried.sum(1)))
+        bone.append(inside["spoke_column"][carried])
+    columns = 1 + max(each.max(initial=0) for each in bone)
+    maps = coo_array((np.ones(len(owner), int), (owner, bone[0])), shape=(n, columns)).tocsr()
+    spokes = coo_array(
+        (np.ones(len(np.concatenate(tied)), int), (np.concatenate(tied), np.concatenate(bone))),
+        shape=(n, columns),
+    ).tocsr()
+    around = np.repeat(np.arange(n), np.diff(inside["ring"]))
+    pairs = (np.ones(len(around), int), (around, inside["neighbor"]))
+    ring = csr_array(coo_array(pairs, shape=(n, n)))
+    union = (ring @ maps + spokes).astype(bool)
+    movable = np.diff(inside["start"]) > 1
+    visited = movable | (ring @ movable.astype(int) > 0)
+    return np.diff(union.tocsr().indptr)[visited].mean() if visited.any() else 0.0, visited.mean()
 
 
 def measure(problem, speed):
     solver = problem.solver(threads=1, tolerance=0, iterations=ITERATIONS)
-    local, solve = [], []
+    local, solve, stage = [], [], None
     while not solver.done:
-        before = solver.report["seconds"]
+        before, visits = solver.report, solver._inside["visits"]
         solver.iterate(1)
-        after = solver.report["seconds"]
-        local.append(after["local"] - before["local"])
-        solve.append(after["solve"] - before["solve"])
-    bones, vertices = ring_bones(problem, solver)
-    report = solver.report
-    last = report["stage_starts"][-1] + 1 - len(solver.energies)  # iterations of the last stage
-    size = int(report["factor_size"])
+        after = solver.report
+        more = solver._inside["visits"] - visits
+        if stage != after["stage_starts"]:  # new maps, and what belongs to them
+            local, solve, stage = [], [], after["stage_starts"]
+        elif more > 0:
+            local.append((after["seconds"]["local"] - before["seconds"]["local"]) / more)
+            solve.append(after["seconds"]["solve"] - before["seconds"]["solve"])
+    inside = solver._inside
+    bones, visited = rings(inside)
+    size = int(solver.report["factor_size"])
     row = {
         "name": problem.name,
+        "visited": visited,
         "bones": bones,
-        "local": min(local[last:]) / (vertices * report["poses"]),
+        "poses": len(inside["transform"]),
+        "local": min(local) / len(inside["transform"]),
         "local_limit": (PER_BONE * bones + PER_ROTATION) / speed,
         "factor_mib": 8 * size / 2**20,
-        "solve": min(solve[last:]),
+        "solve": min(solve),
         "solve_limit": 2 * machine.read_seconds(size),
     }
     say(*row.values())
@@ -102,11 +120,10 @@ def draw(rows, bandwidth, output):
     speed = (PER_BONE * rows[0]["bones"] + PER_ROTATION) / rows[0]["local_limit"]
     limit = 1e9 * (PER_BONE * bones + PER_ROTATION) / speed
     local.plot(bones, limit, color=plots.BLACK, label="arithmetic limit")
-    local.set_yscale("log")
-    plots.plain_numbers(local.yaxis)
     local.set_xlim(bones)
-    local.set_xlabel("bones of the one-ring, mean")
-    local.set_ylabel("ns per vertex and pose")
+    local.set_ylim(0)
+    local.set_xlabel("bones of a visited ring, mean")
+    local.set_ylabel("ns per ring and pose")
     size = np.array([row["factor_mib"] for row in rows])
     order = np.argsort(size)
     solve.scatter(
@@ -136,12 +153,13 @@ def main(zip_path, output, *names):
     speed = found["single-precision products, Gflop/s"][0]
     rows = [measure(problem, speed) for problem in problems(Path(zip_path), names)]
     head = (
-        "character", "bones of the ring", "local ns", "limit ns", "ratio", "factor MiB",
-        "solve ms", "limit ms", "ratio",
+        "character", "visited %", "bones of the ring", "poses", "local ns", "limit ns", "ratio",
+        "factor MiB", "solve ms", "limit ms", "ratio",
     )  # fmt: skip
     lines = [
         (
-            row["name"], f"{row['bones']:.1f}", f"{1e9 * row['local']:.1f}",
+            row["name"], f"{100 * row['visited']:.0f}", f"{row['bones']:.1f}", row["poses"],
+            f"{1e9 * row['local']:.1f}",
             f"{1e9 * row['local_limit']:.1f}", f"{row['local'] / row['local_limit']:.1f}",
             f"{row['factor_mib']:.1f}", f"{1e3 * row['solve']:.3g}",
             f"{1e3 * row['solve_limit']:.3g}", f"{row['solve'] / row['solve_limit']:.1f}",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import machine
 import plots
+import stage_times
 from results import say, table, write_page
 
 MOST = int(os.environ.get("BENCH_MOST", "300000"))
@@ -23,9 +24,10 @@ LIMIT = 3600  # seconds for a case
 NOTE = f"""\
 A synthetic creature, a spine with arms to both sides in one closed mesh
 (`tests/bench/synthetic.py`), with default settings, each size in a process of its own that may
-take {100 * MEMORY:.0f} % of the free memory. Seconds per stage; those of the smaller sizes are
-the fastest of several runs. *MiB*: peak memory less what the mesh alone takes.
-`BENCH_MOST=1000000` adds the million."""
+take {100 * MEMORY:.0f} % of the free memory. Seconds per [stage](stages.md), of the smaller
+sizes the fastest of several runs. *MiB*: peak memory less what the mesh alone takes.
+`BENCH_MOST=1000000` adds the million.
+{{}}"""
 
 
 def guard():
@@ -54,11 +56,6 @@ def measure(vertices, shape, threads, repeats):
     return row
 
 
-def stages(rows):
-    """Names of the timed stages."""
-    return [stage for stage in rows[0]["seconds"] if stage != "total"]
-
-
 def repeats(vertices):
     return 5 if vertices <= 10_000 else 2 if vertices <= 100_000 else 1
 
@@ -73,46 +70,44 @@ def measure_all():
 
 
 def draw(rows, output):
-    fig, [[time, memory]] = plots.figure(2, width=10, height=4.6)
-    line = [row for row in rows if row["bones"] == rows[0]["bones"]]
-    x = [row["vertices"] for row in line]
-    for stage, color, marker in plots.looks(stages(rows)):
-        y = [row["seconds"][stage] for row in line]
-        time.plot(x, y, color=color, marker=marker, markersize=5, linewidth=1, label=stage)
-    total = [row["seconds"]["total"] for row in line]
-    time.plot(x, total, color=plots.BLACK, linewidth=2.5, label="all")
-    time.set_yscale("log")
-    plots.plain_numbers(time.yaxis)
-    time.set_ylabel("seconds")
-    per_thousand = [row["own"] / 2**20 / row["vertices"] * 1000 for row in line]
-    memory.plot(x, per_thousand, color=plots.BLUE, marker="o")
-    memory.set_yscale("log")
-    plots.plain_numbers(memory.yaxis)
-    plots.plain_minor(memory.yaxis)
-    memory.set_ylabel("peak MiB per 1,000 vertices")
-    for row in rows[len(line) :]:
-        note = {"color": plots.RED, "marker": "*", "s": 90, "zorder": 4}
-        label = f"all, {row['bones']} bones"
-        time.scatter(row["vertices"], row["seconds"]["total"], label=label, **note)
-        memory.scatter(row["vertices"], row["own"] / 2**20 / row["vertices"] * 1000, **note)
+    """Bars per vertex, level where nothing grows faster than the mesh."""
+    fig, [[time, memory]] = plots.figure(2, width=11, height=4.8)
+    places = range(len(rows))
+    bottom = [0.0] * len(rows)
+    for stage in stage_times.stages(rows):
+        height = [1e6 * row["seconds"][stage] / row["vertices"] for row in rows]
+        time.bar(places, height, bottom=bottom, color=stage_times.color(stage), label=stage)
+        bottom = [a + b for a, b in zip(bottom, height, strict=True)]
+    each = [row["own"] / 2**20 / row["vertices"] * 1000 for row in rows]
+    memory.bar(places, each, color=plots.BLUE)
+    for place, row in enumerate(rows):
+        look = {"ha": "center", "va": "bottom"}
+        time.text(place, bottom[place], f"{row['seconds']['total']:.3g} s", **look)
+        memory.text(place, each[place], f"{row['own'] / 2**20:,.0f}", **look)
+    names = [
+        f"{row['vertices']:,}" + (f"\n{row['bones']} bones" if row["bones"] != 54 else "")
+        for row in rows
+    ]  # fmt: skip
     for axes in (time, memory):
-        axes.set_xscale("log")
-        plots.plain_numbers(axes.xaxis)
+        axes.set_xticks(places, names, rotation=30, ha="right")
+        axes.grid(False, axis="x")
         axes.set_xlabel("vertices")
-    plots.legend_above(fig, time, 5)
+    time.set_ylabel("µs per vertex; on top: seconds in all")
+    memory.set_ylabel("peak MiB per 1,000 vertices; on top: MiB")
+    plots.legend_above(fig, time, 6)
     return plots.save(fig, output, "scaling.png")
 
 
 def size_table(rows):
     head = (
-        "vertices", "bones", "seconds", *stages(rows), "iterations", "unknowns", "factor MiB",
-        "MiB", "MiB per 1,000",
+        "vertices", "bones", "seconds", *stage_times.stages(rows), "iterations", "unknowns",
+        "factor MiB", "MiB", "MiB per 1,000",
     )  # fmt: skip
     return table(head, [
         (
             f"{row['vertices']:,}", row["bones"], f"{row['seconds']['total']:.3g}",
-            *(f"{row['seconds'][stage]:.2g}" for stage in stages(rows)), row["iterations"],
-            f"{row['unknowns']:,}", f"{8 * row['factor_size'] / 2**20:,.1f}",
+            *(f"{row['seconds'][stage]:.2g}" for stage in stage_times.stages(rows)),
+            row["iterations"], f"{row['unknowns']:,}", f"{8 * row['factor_size'] / 2**20:,.1f}",
             f"{row['own'] / 2**20:,.0f}", f"{row['own'] / 2**20 / row['vertices'] * 1000:.1f}",
         )
         for row in rows
@@ -123,8 +118,8 @@ def main(_zip_path, output):
     output = Path(output)
     rows, failures = measure_all()
     write_page(
-        output, "scaling", "Scaling", NOTE, size_table(rows), *failures,
-        pictures=[draw(rows, output)], rows=rows,
+        output, "scaling", "Scaling", NOTE.format(stage_times.left_out(rows)),
+        size_table(rows), *failures, pictures=[draw(rows, output)], rows=rows,
     )  # fmt: skip
     return 1 if failures else 0
 

@@ -1,19 +1,31 @@
-"""Time over 1 to all processors, on a synthetic creature of two sizes.
+"""Time over 1 to all processors, on a character and on a synthetic creature.
 
-threads.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
+threads.py ZIP OUTPUT_FOLDER     (bench.py calls it)
+
+Environment: BENCH_MOST=300000 (vertices); with 1000000 also a creature of a million."""
 
 import sys
 from pathlib import Path
 
+import araplbs
 import machine
 import plots
+import stage_times
+from problems import characters, problems
 from results import say, table, write_page
-from scaling import FIFTY, measure, repeats, stages
+from scaling import FIFTY, MOST
+from synthetic import creature
 
-SIZES = (30_000, 100_000)
-NOTE = """\
-The synthetic creature of [scaling](scaling.md) with default settings; the counts alternate, and the
-fastest time of each stage counts."""
+CHARACTER = "mh_game"
+SIZES = {30_000: 3, 100_000: 2, 1_000_000: 1}  # vertices of the creature: runs with each count
+RUNS = 3  # of the character
+NOTE = f"""\
+{CHARACTER} of the [characters](stages.md), and the synthetic creature of [scaling](scaling.md);
+default settings. The counts alternate, and the fastest run of {RUNS} counts, of {SIZES[100_000]}
+and 1 for the larger creatures. Seconds in all and per [stage](stages.md). *Side by side*: the share
+of one thread's work that all threads do together, if the rest is done by one (Amdahl's law); 85
+were to be reached. `BENCH_MOST=1000000` adds the million.
+{{}}"""
 
 
 def counts():
@@ -22,58 +34,90 @@ def counts():
     return sorted({most, *(2**k for k in range(most.bit_length()) if 2**k <= most)})
 
 
-def measure_all():
-    """{vertices: rows}; the runs with different counts alternate and the fastest times count."""
-    found = {}
-    for vertices in SIZES:
-        for _ in range(repeats(vertices) + 1):
-            for threads in counts():
-                row = measure(vertices, FIFTY, threads, 1)
-                if isinstance(row, str):
-                    say(f"{vertices:,} vertices: {row}")
-                    continue
-                best = found.setdefault(vertices, {}).setdefault(threads, row)["seconds"]
-                for stage, seconds in row["seconds"].items():
-                    best[stage] = min(best[stage], seconds)
-    return {vertices: list(rows.values()) for vertices, rows in found.items()}
+def cases(zip_path):
+    """(name, vertices, function of the number of threads that makes a solver, runs)."""
+    if CHARACTER in characters([]):
+        [problem] = problems(zip_path, [CHARACTER])
+        yield CHARACTER, problem.vertices, lambda count: problem.solver(threads=count), RUNS
+    for vertices, runs in SIZES.items():
+        if vertices <= MOST:
+            given = creature(vertices, *FIFTY)
+            make = lambda count, given=given: araplbs.Solver(*given, threads=count)  # noqa: E731
+            yield "creature", len(given[0]), make, runs
+
+
+def measure(name, vertices, make, runs):
+    """A row for each count of threads; the runs with different counts alternate."""
+    rows = {}
+    for _ in range(runs):
+        for count in counts():
+            seconds = stage_times.timed(lambda count=count: make(count))["seconds"]
+            best = rows.get(count)
+            if best is None or seconds["total"] < best["seconds"]["total"]:
+                rows[count] = {
+                    "name": name, "vertices": vertices, "threads": count, "seconds": seconds
+                }  # fmt: skip
+    for row in rows.values():
+        row["speed"] = rows[1]["seconds"]["total"] / row["seconds"]["total"]
+        say(f"{name}, {vertices:,} vertices, {row['threads']} threads: {row['speed']:.2f}")
+    return list(rows.values())
+
+
+def side_by_side(row):
+    """The share of the work that is, in percent, or "-"."""
+    count = row["threads"]
+    if count == 1:
+        return "-"
+    return f"{100 * max(0, (1 - 1 / row['speed']) / (1 - 1 / count)):.0f}"
 
 
 def draw(found, output):
-    fig, [panels] = plots.figure(len(found), width=max(8, 5 * len(found)), height=4.2, sharey=True)
-    for axes, rows in zip(panels, found.values(), strict=True):
-        threads = [row["threads"] for row in rows]
-        axes.plot(threads, threads, color=plots.GRAY, linestyle=":", label="ideal")
-        for stage, color, marker in plots.looks(stages(rows)):
-            speed = [rows[0]["seconds"][stage] / row["seconds"][stage] for row in rows]
-            axes.plot(threads, speed, color=color, marker=marker, linewidth=1, label=stage)
-        speed = [rows[0]["seconds"]["total"] / row["seconds"]["total"] for row in rows]
-        axes.plot(threads, speed, color=plots.BLACK, linewidth=2.5, label="all")
-        axes.set_xticks(threads)
-        axes.set_xlabel(f"threads; {rows[0]['vertices']:,} vertices")
-    panels[0].set_ylabel("times as fast as one thread")
-    plots.legend_above(fig, panels[0], 5)
+    """Bars of each count: how they grow shorter, and which part of them does not."""
+    stages = stage_times.stages([row for rows in found for row in rows])
+    fig, [panels] = plots.figure(len(found), width=max(8, 3 * len(found)), height=4.6)
+    for axes, rows in zip(panels, found, strict=True):
+        bottom = [0.0] * len(rows)
+        for stage in stages:
+            height = [row["seconds"][stage] for row in rows]
+            look = {"color": stage_times.color(stage), "label": stage, "width": 0.7}
+            axes.bar(range(len(rows)), height, bottom=bottom, **look)
+            bottom = [a + b for a, b in zip(bottom, height, strict=True)]
+        for place, row in enumerate(rows):
+            axes.text(
+                place, bottom[place], f"{row['speed']:.2f} x" if place else "1", ha="center",
+                va="bottom",
+            )  # fmt: skip
+        axes.set_xticks(range(len(rows)), [str(row["threads"]) for row in rows])
+        axes.grid(False, axis="x")
+        axes.set_xlabel(f"threads; {rows[0]['name']}, {rows[0]['vertices']:,} vertices")
+    panels[0].set_ylabel("seconds")
+    plots.legend_above(fig, panels[0], 6)
     return plots.save(fig, output, "threads.png")
 
 
-def thread_table(found):
-    head = ("vertices", "threads", "seconds", *stages(next(iter(found.values()))), "times as fast")
+def thread_table(rows):
+    stages = stage_times.stages(rows)
+    head = (
+        "input", "vertices", "threads", "seconds", "times as fast", "side by side %", *stages,
+    )  # fmt: skip
     return table(head, [
         (
-            f"{row['vertices']:,}", row["threads"], f"{row['seconds']['total']:.3f}",
-            *(f"{row['seconds'][stage]:.3f}" for stage in stages(rows)),
-            f"{rows[0]['seconds']['total'] / row['seconds']['total']:.2f}",
+            row["name"], f"{row['vertices']:,}", row["threads"], f"{row['seconds']['total']:.3g}",
+            f"{row['speed']:.2f}", side_by_side(row),
+            *(f"{row['seconds'][stage]:.2g}" for stage in stages),
         )
-        for rows in found.values()
         for row in rows
     ])  # fmt: skip
 
 
-def main(_zip_path, output):
+def main(zip_path, output):
     output = Path(output)
-    found = measure_all()
+    found = [measure(*case) for case in cases(Path(zip_path))]
+    rows = [row for each in found for row in each]
+    note = NOTE.format(stage_times.left_out(rows))
     write_page(
-        output, "threads", "Threads", NOTE, thread_table(found), pictures=[draw(found, output)],
-        rows=found,
+        output, "threads", "Threads", note, thread_table(rows), pictures=[draw(found, output)],
+        rows=rows,
     )  # fmt: skip
 
 

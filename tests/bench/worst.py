@@ -1,4 +1,5 @@
-"""Time and memory where they once grew faster than the input: many bones, hair, thousands of parts.
+"""Time and memory where they once grew faster than the input (many bones, hair, thousands of
+parts), and of one character with each preset, with locked vertices and with rigid parts.
 
 worst.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
 
@@ -7,49 +8,112 @@ import subprocess
 import sys
 from pathlib import Path
 
+from core_modules import add_on
+from in_blender import BUILD
+from problems import characters, problems
 from results import say, table, write_page
-from worst_inputs import BALL, HAIR
+from worst_inputs import BALL, HAIR, SHAPES
 
 CASES = (  # name, function of worst_inputs.py, its arguments
+    ("creature", "creature", tuple((60_000, bones) for bones in SHAPES)),
     ("tube, a chain of bones", "tube", ((20_000, 100), (20_000, 300), (20_000, 1_000))),
     (f"hair, {HAIR} vertices each", "hair", ((20_000, 20), (60_000, 20), (200_000, 20))),
     (f"loose plates, {BALL**2} vertices each", "parts", ((1_000, 20), (2_500, 20), (5_000, 20))),
+    ("the same as rigid parts", "rigid", ((1_000, 20), (2_500, 20), (5_000, 20))),
 )
+CHARACTER, OTHERWISE = "mh_game", "generated"  # which is always there
+SHARES = (0.25, 0.75)
 LIMIT = 3600  # seconds for a case
 NOTE = """\
-Generated inputs (`tests/bench/worst_inputs.py`), default settings, one thread, each in a process of
-its own. *Seconds*: of processor time, with those of the system, from the mesh to the weights;
-on a busy machine they are up to twice those of a quiet one. *Coarse*: vertices of the next coarser
-mesh, 0 without one. *MiB*: peak memory of the process, Python and the mesh included."""
+Default settings, one thread, each in a process of its own. *Seconds*: of processor time, with those
+of the system, from the mesh to the weights, of one run; on a busy machine they are up to twice
+those of a quiet one. *Coarse*: vertices of the next coarser mesh, 0 without one. *Factor*: of the
+last system. *MiB*: peak memory above what Python and the mesh take."""
+GENERATED = "Generated inputs: `tests/bench/worst_inputs.py`."
+ONE = """\
+{name}: {vertices:,} vertices, {bones} bones. With each preset of the extension, those of the same
+settings in one line; then with the first of them and a share of the vertices locked, from one end
+of its longest side on, or in rigid parts: the vertices of each of some bones. Of a preset's
+settings those count that the engine has; which bones are controls is decided before."""
 
 
-def measure(kind, size, bones):
+def measure(*about):
     script = Path(__file__).with_name("worst_one.py")
     child = subprocess.run(
-        [sys.executable, script, kind, str(size), str(bones)],
-        capture_output=True, text=True, timeout=LIMIT, check=True,
+        [sys.executable, script, *map(str, about)],
+        capture_output=True, text=True, timeout=LIMIT, check=False,
     )  # fmt: skip
+    if child.returncode:
+        sys.exit(f"bench: {about}: {child.stderr.strip()}")
     row = json.loads(child.stdout)
-    say(f"{kind}, {row['vertices']:,} vertices: {row['seconds']:.2f} s")
+    say(*about, f"{row['vertices']:,} vertices: {row['seconds']:.2f} s")
     return row
 
 
-def main(output):
-    rows, lines = [], []
-    for name, kind, sizes in CASES:
-        for size, bones in sizes:
-            row = measure(kind, size, bones)
-            rows.append({"kind": kind, **row})
-            each = 1e6 * row["seconds"] / row["vertices"]
-            lines.append(
-                [name, f"{row['vertices']:,}", f"{row['bones']:,}", f"{row['parts']:,}",
-                 f"{row['coarse_vertices']:,}", row["iterations"], f"{row['seconds']:.2f}",
-                 f"{each:.0f}", f"{row['mib']:.0f}"]
-            )  # fmt: skip
-    head = ["input", "vertices", "bones", "parts", "coarse", "iterations", "seconds",
-            "µs a vertex", "MiB"]  # fmt: skip
-    write_page(output, "worst", "Worst cases", NOTE, table(head, lines), rows=rows)
+def presets():
+    """Lists of the presets' names that have the same settings."""
+    known = add_on("disk.presets")
+    same = {}
+    for name in known.ORDER:
+        text = known.AS_PUBLISHED.with_name(name.replace(" ", "_") + ".py").read_text("utf-8")
+        same.setdefault(str(sorted(known.preset_values(text).items())), []).append(name)
+    return list(same.values())
+
+
+def of_character(zip_path):
+    """(name, rows) of one character with presets, locks and rigid parts."""
+    name = CHARACTER if CHARACTER in characters([]) else OTHERWISE
+    list(problems(zip_path, [name]))  # makes it
+    kept = BUILD / "worst_weights.npz"
+    kept.unlink(missing_ok=True)
+    alike = presets()
+    cases = [(", ".join(names), names[0], 0, 0) for names in alike]
+    first = alike[0][0]
+    cases += [(f"{100 * share:.0f} % locked", first, share, 0) for share in SHARES]
+    cases += [(f"{100 * share:.0f} % in rigid parts", first, 0, share) for share in SHARES]
+    return name, [
+        {"case": case, **measure("character", name, preset, locked, rigid, kept)}
+        for case, preset, locked, rigid in cases
+    ]
+
+
+def shown(row):
+    """What both tables end with."""
+    return [
+        f"{row['coarse_vertices']:,}", row["iterations"], f"{row['unknowns']:,}",
+        f"{8 * row['factor_size'] / 2**20:.1f}", f"{row['seconds']:.2f}",
+        f"{1e6 * row['seconds'] / row['vertices']:.0f}", f"{row['mib']:.0f}",
+    ]  # fmt: skip
+
+
+ENDS = ["coarse", "iterations", "unknowns", "factor MiB", "seconds", "µs a vertex", "MiB"]
+
+
+def main(zip_path, output):
+    rows = [
+        {"case": name, **measure("input", kind, size, bones)}
+        for name, kind, sizes in CASES
+        for size, bones in sizes
+    ]
+    generated = table(
+        ["input", "vertices", "bones", "parts", *ENDS],
+        (
+            [row["case"], f"{row['vertices']:,}", f"{row['bones']:,}", f"{row['parts']:,}",
+             *shown(row)] for row in rows
+        ),
+    )  # fmt: skip
+    name, own = of_character(Path(zip_path))
+    character = table(
+        [name, "influences", "rigid parts", *ENDS],
+        ([row["case"], row["most_influences"], row["rigid_parts"], *shown(row)] for row in own),
+    )
+    about = ONE.format(name=name, vertices=own[0]["vertices"], bones=own[0]["bones"])
+    write_page(
+        Path(output), "worst", "Sizes and worst cases", NOTE, "## By bones, wires and parts",
+        GENERATED, generated, "## By presets, locks and rigid parts", about, character,
+        rows={"generated": rows, "character": own},
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[2]))
+    main(*sys.argv[1:])

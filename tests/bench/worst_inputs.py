@@ -1,7 +1,10 @@
-"""Inputs whose time once grew faster than they did: a tube of many bones, hair, loose parts."""
+"""Inputs whose time once grew faster than they did: a tube of many bones, hair, loose parts; and
+those of a character with some of it locked or rigid."""
 
 import numpy as np
+import synthetic
 
+SHAPES = {20: (4, 2), 54: (6, 4), 161: (7, 11), 300: (12, 12), 1_000: (40, 12)}  # of the creature
 AROUND = 20  # vertices around the tube
 HAIR, BALL = 20, 5  # vertices of a hair; cells of a part across
 
@@ -47,6 +50,18 @@ def hair(vertices, bones=20):
     }
 
 
+def creature(vertices, bones):
+    """A spine with arms to both sides; `bones` one of SHAPES."""
+    points, triangles, *skeleton = synthetic.creature(vertices, *SHAPES[bones])
+    return {"vertices": points, "triangles": triangles, "bones": tuple(skeleton)}
+
+
+def rigid(count, bones=20):
+    """The parts below, each of them rigid."""
+    given = parts(count, bones)
+    return {**given, "rigid_parts": np.arange(len(given["vertices"])) // BALL**2}
+
+
 def parts(count, bones=20):
     """Loose plates of a coat of mail, 5 x 5 vertices each, around a chain of bones."""
     rng = np.random.default_rng(0)
@@ -68,3 +83,20 @@ def parts(count, bones=20):
         "triangles": triangles.reshape(-1, 3),
         "bones": chain(bones, 2),
     }
+
+
+def locked(vertices, share):
+    """(n,) bool: this share of the vertices, from one end of the longest side on."""
+    along = vertices[:, np.ptp(vertices, axis=0).argmax()]
+    return along <= np.quantile(along, share) if share else np.zeros(len(vertices), bool)
+
+
+def hanging(rows, count, share):
+    """(n,) rigid parts: vertices with the same strongest bone, so many bones that about this share
+    of the vertices is in one; -1: in none. rows: (start, bones, weights)."""
+    start, bones, weights = rows
+    order = np.lexsort((-weights, np.repeat(np.arange(count), np.diff(start))))
+    strongest = bones[order][start[:-1]]
+    names, sizes = np.unique(strongest, return_counts=True)
+    chosen = names[np.cumsum(sizes) <= share * count + 1]
+    return np.where(np.isin(strongest, chosen), strongest, -1)

@@ -1,31 +1,79 @@
-"""Weights one of worst_inputs.py, in a process of its own so that peak memory is its own, and
-prints as JSON what it took:
+"""Weights one input, in a process of its own so that peak memory is its own, and prints as JSON
+what it took:
 
-worst_one.py KIND SIZE BONES     (worst.py calls it)"""
+worst_one.py input KIND SIZE BONES           of worst_inputs.py
+worst_one.py character NAME PRESET LOCKED RIGID KEPT.npz
+    one of the problems (problems.py) with a preset of the extension (as its menu has it), with
+    these shares of its vertices locked and in rigid parts; KEPT.npz has weights for that, or gets
+    them.
+
+worst.py calls it."""
 
 import json
 import resource
 import sys
+from pathlib import Path
 
 import araplbs
+import numpy as np
+import problems
 import worst_inputs
+from core_modules import add_on
+from one_size import resident
+
+KEPT = ("vertices", "bones", "parts", "rigid_parts", "coarse_vertices", "poses", "iterations",
+        "unknowns", "factor_size", "most_influences", "energy_after")  # fmt: skip
 
 
-def main(kind, size, bones):
-    given = getattr(worst_inputs, kind)(size, bones)
+def generated(kind, size, bones):
+    """Arguments of a Solver."""
+    given = getattr(worst_inputs, kind)(int(size), int(bones))
     heads, tails, parents = given.pop("bones")
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    solver = araplbs.Solver(
-        **given, bone_heads=heads, bone_tails=tails, bone_parents=parents, threads=1
-    )
+    return {**given, "bone_heads": heads, "bone_tails": tails, "bone_parents": parents}
+
+
+def settings(preset):
+    """Arguments of a Solver, and whether weights are made symmetric, of a preset."""
+    presets = add_on("disk.presets")
+    file = presets.AS_PUBLISHED.with_name(preset.replace(" ", "_") + ".py")
+    values = presets.preset_values(file.read_text(encoding="utf-8"))
+    options = add_on("character.options").Options(**values)
+    return options.solver_arguments(), options.symmetric
+
+
+def character(name, preset, locked, rigid, kept):
+    given = problems.load(name).arguments
+    more, symmetric = settings(preset)
+    if not symmetric:
+        given.pop("symmetry", None)
+    if locked := float(locked):
+        given["locked_vertices"] = worst_inputs.locked(given["vertices"], locked)
+        given["weights"] = rows_of(kept)
+    if rigid := float(rigid):
+        count = len(given["vertices"])
+        given["rigid_parts"] = worst_inputs.hanging(rows_of(kept), count, rigid)
+    return {**more, **given}
+
+
+def rows_of(file):
+    with np.load(file) as arrays:
+        return tuple(arrays[key] for key in ("start", "bones", "weights"))
+
+
+def main(kind, *about):
+    given = {"input": generated, "character": character}[kind](*about)
+    held, before = resident(), resource.getrusage(resource.RUSAGE_SELF)
+    solver = araplbs.Solver(**given, threads=1)
     solver.solve()
     after, report = resource.getrusage(resource.RUSAGE_SELF), solver.report
-    kept = ("vertices", "bones", "parts", "coarse_vertices", "iterations", "energy_after")
-    result = {key: report[key] for key in kept}
+    result = {key: report[key] for key in KEPT}
     result["seconds"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    result["mib"] = after.ru_maxrss / 1024
+    result["mib"] = (1024 * after.ru_maxrss - held) / 2**20
+    if kind == "character" and not Path(about[-1]).exists():
+        start, bones, weights = solver.sparse_weights
+        np.savez(about[-1], start=start, bones=bones, weights=weights)
     print(json.dumps(result))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    main(*sys.argv[1:])

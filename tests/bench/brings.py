@@ -1,0 +1,151 @@
+"""Times in sentences written by hand, docs/bench/brings.md and README.md, from what heat.py has
+measured."""
+
+import re
+import textwrap
+
+import numpy as np
+from in_blender import ROOT
+
+WIDTH = 128
+BRINGS, README = ROOT / "docs/bench/brings.md", ROOT / "README.md"
+ROWS = {  # of the table: the character
+    "Cesium man": "cesium_man", "human with a game rig": "mh_game",
+    "human with a face rig": "mh_base", "mannequin of 61 shells": "m2m_human",
+    "horse": "m2m_horse", "T. rex": "q_trex", "hand (random poses)": "leap_hand",
+    "knight of 139 parts (random poses)": "knight", "robot of rigid parts": "q_robot",
+    "layered outfit (ranger)": "ranger", "Sintel": "sintel",
+}  # fmt: skip
+CLASSES = (  # vertices from, and in words
+    (0, "below 1,000 vertices"), (1_000, "with 1,000 to 10,000"), (10_000, "above 10,000"),
+)  # fmt: skip
+LEFT_OUT = ("generated", "fox_soup", "human_game_engine")  # of the characters, as in seen.md
+SLOWER = 1.05  # from here on it is
+SOURCE = "seconds of the whole operator on {processors} processors, from [heat.md](heat.md):"
+FASTER = "a second for {quick} of {count} characters"
+
+
+def as_text(seconds):
+    return f"{seconds:.1f}" if seconds >= 0.095 else f"{seconds:.2f}"
+
+
+def classes(rows):
+    """For each class with characters: its words, least and most seconds, median ratio to heat."""
+    found = []
+    ends = [low for low, _words in CLASSES[1:]] + [np.inf]
+    for (low, words), high in zip(CLASSES, ends, strict=True):
+        those = [row for row in rows if low <= row["vertices"] < high]
+        whole = [row for row in those if not row["blender"]["unweighted"]]
+        if whole:
+            times = [row["ours"]["seconds"] for row in those]
+            ratio = np.median([row["ours"]["seconds"] / row["blender"]["seconds"] for row in whole])
+            spans = " to ".join(dict.fromkeys((as_text(min(times)), as_text(max(times)))))
+            found.append((words, spans, ratio))
+    return found
+
+
+def pattern_of(mark):
+    """A paragraph or point of a list that begins with `mark`."""
+    return rf"(?m)^{re.escape(mark)}.*(?:\n(?!- |\n).+)*"
+
+
+def whole(text, mark):
+    """That paragraph in one line."""
+    found = re.findall(pattern_of(mark), text)
+    if len(found) != 1:
+        raise ValueError(f"not one paragraph begins with {mark!r}")
+    return " ".join(found[0].split())
+
+
+def paragraph(text, mark, new):
+    """`text` with `new` in its place."""
+    whole(text, mark)
+    indent = "  " if new.startswith("- ") else ""
+    filled = textwrap.fill(
+        new, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return re.sub(pattern_of(mark), lambda _found: filled, text)
+
+
+def instead(text, pattern, new):
+    """`text` with `new` for the only place that fits."""
+    changed, count = re.subn(pattern, lambda _found: new, text)
+    if count != 1:
+        raise ValueError(f"{count} places for {new!r}")
+    return changed
+
+
+def table_times(text, rows, _processors):
+    """Of brings.md: the last column of the table."""
+    seconds = {row["character"]: row["ours"]["seconds"] for row in rows}
+    for words, character in ROWS.items():
+        lines = re.findall(rf"(?m)^\| {re.escape(words)} \|.*\| [\d.]+ s \|$", text)
+        if len(lines) != 1 or character not in seconds:
+            raise ValueError(f"not one line of the table is that of {words!r}")
+        new = re.sub(r"[\d.]+ s \|$", f"{as_text(seconds[character])} s |", lines[0])
+        text = text.replace(lines[0], new)
+    return text
+
+
+def source_of_times(text, _rows, processors):
+    """Of brings.md: where the seconds of the table are from."""
+    mark = "Surface Strain in percent"
+    source = instead(whole(text, mark), r"seconds of the whole operator[^:]*:",
+                     SOURCE.format(processors=processors))  # fmt: skip
+    return paragraph(text, mark, source)
+
+
+def cost(text, rows, _processors):
+    """Of brings.md: what it costs."""
+    points = [
+        f"{words} {'' if place else 'it takes '}{spans} seconds, {ratio:.1f} times as long as "
+        + ("these" if place else "Blender's weights (medians, where these succeed)")
+        for place, (words, spans, ratio) in enumerate(classes(rows))
+    ]
+    line = "; ".join(points) + "."
+    return paragraph(text, "- Below ", f"- {line[0].upper()}{line[1:]}")
+
+
+def quick(text, rows, _processors):
+    """Of README.md: on how many characters it is."""
+    judged = [row for row in rows if row["character"] not in LEFT_OUT]
+    count = sum(row["ours"]["seconds"] < 1 for row in judged)
+    return instead(
+        text, r"(?<=One click, under\s)[a-z]+\s+seconds?\s+for\s+\d+\s+of\s+\d+\s+characters",
+        FASTER.format(quick=count, count=len(judged)),
+    )  # fmt: skip
+
+
+def beside_heat(text, rows, _processors):
+    """Of README.md: among what it is no good at."""
+    slow, rest = [], []
+    for words, spans, ratio in classes(rows):
+        part = f"{ratio:.1f} times {words} ({spans} s)"
+        (slow if ratio >= SLOWER else rest).append(part)
+    marks = "- It is slower than heat:", "- Time beside heat:"
+    line = f"{marks[0]} {', '.join(slow)}." if slow else marks[1]
+    if rest:
+        line += f" {'Not so: ' if slow else ''}{', '.join(rest)}."
+    return paragraph(text, marks[marks[0] not in text], line)
+
+
+CHANGES = {BRINGS: (table_times, source_of_times, cost), README: (quick, beside_heat)}
+
+
+def changed(text, changes, rows, processors):
+    """The text after these changes; of one that finds its place no more it is said, and it is left
+    out."""
+    for change in changes:
+        try:
+            text = change(text, rows, processors)
+        except ValueError as error:
+            print(f"by hand, please: {change.__doc__} ({error})", flush=True)
+    return text
+
+
+def fill(rows, processors):
+    """Bring both files up to date with the rows of heat.py."""
+    rows = [row for row in rows if not row["levels"]]
+    for file, changes in CHANGES.items():
+        text = changed(file.read_text(encoding="utf-8"), changes, rows, processors)
+        file.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,67 @@
+"""Seconds of the stages of a solve, as stages.py, threads.py and scaling.py show them: rows have
+{"seconds": {stage: s, ..., "total": s}}."""
+
+import time
+
+import plots
+
+COLORS = {
+    "mesh": plots.GRAY, "truss": "#b8a000", "visibility": plots.ORANGE, "heat": plots.RED,
+    "poses": plots.BLACK, "levels": "#f2b6d8", "maps": "#17becf", "assembly": plots.PURPLE,
+    "factor": plots.GREEN, "local": plots.BLUE, "solve": plots.SKY, "result": "#8c564b",
+}  # fmt: skip
+UNKNOWN, REST = "#5a3fa0", "#dddddd"
+LEAST = 0.01  # share of the time below which a stage is not shown
+ABOUT = """
+
+*mesh*: checks, welding, links between parts, elimination order, symmetry; *truss*: spokes from the
+skin to the bones, rigid parts; *visibility*: nearest bones, and which of them a vertex sees;
+*heat*: initial weights and their maps; *poses*: sampling them; *levels*: making coarser meshes, and
+bringing their weights to finer ones; *maps*: which bones may influence a vertex; *assembly* and
+*factor* of the system; *local*: best rotations, right-hand sides, energies; *solve*:
+back-substitutions, clipping, acceleration; *result*: tidy weights and their energy. What is done on
+coarser meshes counts in its stage."""
+
+
+def timed(make):
+    """Of one solve: its "seconds" and its "report", with the weights that are handed out."""
+    start = time.perf_counter()
+    solver = make()
+    solver.solve()
+    report = solver.report
+    total = time.perf_counter() - start
+    return {"seconds": {**report["seconds"], "total": total}, "report": report}
+
+
+def fastest(make, repeats):
+    """The fastest of several."""
+    return min((timed(make) for _ in range(repeats)), key=lambda run: run["seconds"]["total"])
+
+
+def stages(rows):
+    """Names of the stages that take their time somewhere, in their order."""
+    return [
+        stage
+        for stage in rows[0]["seconds"]
+        if stage != "total"
+        and any(row["seconds"][stage] >= LEAST * row["seconds"]["total"] for row in rows)
+    ]
+
+
+def left_out(rows):
+    """One sentence about what the tables and plots do not show."""
+    shown = stages(rows)
+    small = [stage for stage in rows[0]["seconds"] if stage not in (*shown, "total")]
+    rest = max(
+        1 - sum(row["seconds"][stage] for stage in row["seconds"] if stage != "total")
+        / row["seconds"]["total"] for row in rows
+    )  # fmt: skip
+    text = f"In no stage, the Python boundary among it: at most {100 * max(rest, 0):.1f} %."
+    if small:
+        names = ", ".join(f"*{stage}*" for stage in small)
+        text += f" Less than {100 * LEAST:g} % everywhere, and not shown: {names}."
+    return text
+
+
+def color(stage):
+    return COLORS.get(stage, UNKNOWN)

@@ -1,0 +1,127 @@
+"""Sentences with times that the benchmark writes into pages made by hand, and what it asks for."""
+
+import sys
+from argparse import ArgumentTypeError
+from importlib import import_module
+
+import numpy as np
+import pytest
+from paths import TESTS
+
+sys.path.append(str(TESTS / "bench"))
+bench, brings, worst_inputs = map(import_module, ("bench", "brings", "worst_inputs"))
+
+
+def row(character, vertices, ours, heat, unweighted=0):
+    blender = {"seconds": heat, "unweighted": unweighted}
+    return {
+        "character": character, "levels": 0, "vertices": vertices, "ours": {"seconds": ours},
+        "blender": blender,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def rows():
+    names = [*brings.ROWS.values(), "generated"]
+    found = [row(name, 2_000, 0.2, 0.1) for name in names]
+    return [*found, row("small", 500, 0.04, 0.01), row("large", 50_000, 1.5, 3.0),
+            row("failed", 60_000, 2.5, 0.1, 60_000)]  # fmt: skip
+
+
+SUMMARY = """\
+# What it brings
+
+Surface Strain in percent by area, from [seen.md](seen.md); and seconds of the whole
+operator on 2 cores, from an earlier run:
+
+| character | ours | |
+|---|--:|--:|
+{rows}
+| dog | 11.8 / 36 | 9.5 s |
+
+- First point.
+- Below 5,000 vertices it takes 0.1 seconds,
+  and more above.
+- Last point.
+
+The end.
+"""
+README = """\
+Of the artists. One click, under
+three seconds for 18 of 23 characters, as many influences as you like.
+
+- It is slower than heat: twice at 13,000.
+- Limbs leave their bones.
+"""
+
+
+@pytest.fixture
+def summary():
+    lines = [f"| {words} | 11.8 / 36 | 0.5 s |" for words in brings.ROWS]
+    return SUMMARY.format(rows="\n".join(lines))
+
+
+def changes(file):
+    return brings.CHANGES[file]
+
+
+def test_times_come_into_the_summary(rows, summary):
+    text = brings.changed(summary, changes(brings.BRINGS), rows, 2)
+    assert text.count("| 0.2 s |") == len(brings.ROWS)
+    assert "| dog | 11.8 / 36 | 9.5 s |\n\n- First point.\n- Below 1,000 vertices it takes" in text
+    assert text.endswith("as these.\n- Last point.\n\nThe end.\n")
+    assert max(map(len, text.splitlines())) <= brings.WIDTH
+    words = " ".join(text.split())
+    assert "seconds of the whole operator on 2 processors, from [heat.md](heat.md): |" in words
+    assert "it takes 0.04 seconds, 4.0 times as long as Blender's weights (medians" in words
+    assert "; with 1,000 to 10,000 0.2 seconds, 2.0 times as long as these" in words
+    assert "; above 10,000 1.5 to 2.5 seconds, 0.5 times as long as these." in words
+    assert brings.changed(text, changes(brings.BRINGS), rows, 2) == text
+
+
+def test_times_come_into_the_readme(rows):
+    text = brings.changed(README, changes(brings.README), rows, 2)
+    words = " ".join(text.split())
+    assert "One click, under a second for 12 of 14 characters, as many" in words
+    slower = "- It is slower than heat: 4.0 times below 1,000 vertices (0.04 s), 2.0 times with"
+    assert slower in words
+    assert "Not so: 0.5 times above 10,000 (1.5 to 2.5 s). - Limbs leave their bones." in words
+    assert brings.changed(text, changes(brings.README), rows, 2) == text
+
+
+def test_where_it_is_never_slower(rows):
+    for each in rows:
+        each["ours"]["seconds"] = each["blender"]["seconds"] / 2
+    text = brings.changed(README, changes(brings.README), rows, 2)
+    assert "- Time beside heat: 0.5 times below 1,000 vertices" in text
+    assert brings.changed(text, changes(brings.README), rows, 2) == text
+
+
+def test_a_sentence_that_is_gone_is_missed(rows, summary, capsys):
+    """And the others come in."""
+    other = summary.replace("- Below ", "- Under ")
+    text = brings.changed(other, changes(brings.BRINGS), rows, 2)
+    assert "what it costs" in capsys.readouterr().out
+    assert "- Under 5,000 vertices it takes 0.1 seconds," in text
+    assert text.count("| 0.2 s |") == len(brings.ROWS)
+
+
+def test_parts_that_are_asked_for():
+    assert bench.asked_parts("stages heat") == ["stages", "heat"]
+    with pytest.raises(ArgumentTypeError, match="no nonsense"):
+        bench.asked_parts("stages nonsense")
+
+
+def test_a_share_is_locked_or_rigid():
+    points = np.random.default_rng(0).normal(size=(1_000, 3)) * [1, 2, 1]
+    locked = worst_inputs.locked(points, 0.25)
+    assert locked.sum() == 250
+    assert points[locked, 1].max() <= points[~locked, 1].min()
+    bone = np.arange(1_000) % 4
+    rows = (
+        2 * np.arange(1_001),
+        np.column_stack([bone, 4 + bone]).ravel(),
+        np.tile([0.6, 0.4], 1_000),
+    )
+    parts = worst_inputs.hanging(rows, 1_000, 0.75)
+    assert np.array_equal(parts, np.where(bone < 3, bone, -1))
