@@ -28,6 +28,7 @@
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
+#define ROWS_EVERY 3     /* iterations from positivity rows to the next ones, with acceleration */
 #define LEAST_STRIDE 0.1 /* of a global step for dual quaternions */
 #define MOST_RISE 0.02   /* of the objective over the best of the stage, as a share of the energy */
 
@@ -307,9 +308,22 @@ static arap_status global_step(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* The paper's positivity rows; they count from the next global step on. */
+/* Do the paper's positivity rows come in some iterations only? */
+static int rows_wait(const arap_solver *s) {
+    return s->settings.positivity == ARAP_POSITIVITY_PENALTY && s->maps.anderson &&
+           s->stage.number == s->stage.last;
+}
+
+int arap_must_go_on(const arap_solver *s) {
+    return rows_wait(s) && s->stage.iterations <= ROWS_EVERY;
+}
+
+/* The paper's positivity rows; they count from the next global step on, which needs a new factor.
+ * Where steps are accelerated, which new rows would begin anew, they come in some iterations only
+ * (docs/decisions/007). */
 static void add_positivity(arap_solver *s) {
     arap_maps *m = &s->maps;
+    if (rows_wait(s) && s->stage.iterations % ROWS_EVERY != ROWS_EVERY - 1) return;
     int rows = arap_activate_bounds(&s->mesh, &s->influences, hard(s), 1, m->active, &m->penalties);
     s->assembled.positivity_rows += rows;
     m->active_changes += rows;

@@ -13,6 +13,9 @@ void arap_release_maps(arap_solver *solver);
  * and factorizes. Sets stage_over when further ones would not help. */
 arap_status arap_iteration(arap_context *context, arap_solver *solver);
 
+/* After iterations of a stage: are the first positivity rows still to count? */
+int arap_must_go_on(const arap_solver *solver);
+
 /* Back to the best weights of these iterations, unless they are the present ones. */
 arap_status arap_end_iterations(arap_context *context, arap_solver *solver);
 

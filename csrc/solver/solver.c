@@ -304,7 +304,7 @@ static arap_status step(arap_context *context, arap_solver *s) {
     if (s->coarse_vertices && s->stage.iterations > 1 && change < previous)
         change *= change / previous;
     int settled = change <= s->settings.tolerance * fabs(last[-1]) && m->guarded == was_guarded &&
-                  m->stride == stride;
+                  m->stride == stride && !arap_must_go_on(s);
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;
     return s->stage.over ? arap_end_iterations(context, s) : status;

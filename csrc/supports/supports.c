@@ -64,14 +64,14 @@ static arap_status sort_entries(arap_context *context, size_t count, sorted_entr
     return status;
 }
 
-/* Dropping entry e of vertex i would leave a smaller weight of its bone next to nothing. */
-static int makes_minimum(const arap_mesh *mesh, const arap_influences *in, const char *keep, int i,
-                         size_t e) {
+/* Entry e of vertex i stays: if a neighbor dropped a larger weight of its bone, this one would be
+ * left next to nothing. */
+static void hold_larger(const arap_mesh *mesh, const arap_influences *in, int i, size_t e,
+                        char *held) {
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
         ptrdiff_t other = arap_find_influence(in, mesh->neighbor[r], in->bone[e]);
-        if (other >= 0 && keep[other] && in->weight[other] < in->weight[e]) return 1;
+        if (other >= 0 && in->weight[e] < in->weight[other]) held[other] = 1;
     }
-    return 0;
 }
 
 arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_influences *in,
@@ -81,8 +81,9 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
     sorted_entry *other = ARAP_NEW(sorted_entry, entries);
     double *sum = ARAP_NEW_ZERO(double, in->count), *largest = ARAP_NEW_ZERO(double, in->count);
     int *left = ARAP_NEW(int, in->count);
+    char *held = ARAP_NEW_ZERO(char, entries);
     arap_status status = ARAP_OK;
-    if (!sorted || !other || !sum || !largest || !left) {
+    if (!sorted || !other || !sum || !largest || !left || !held) {
         status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
@@ -102,8 +103,10 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
         double w = in->weight[e];
         if (s % SLICE == SLICE - 1) status = arap_listen(context);
         if (in->locked[e] || left[i] - 1 < pruning->least || sum[i] - w <= pruning->kept_sum ||
-            w >= pruning->relative * largest[i] || makes_minimum(mesh, in, keep, i, e))
+            w >= pruning->relative * largest[i] || held[e]) {
+            hold_larger(mesh, in, i, e, held);
             continue;
+        }
         keep[e] = 0;
         left[i]--;
         sum[i] -= w;
@@ -115,6 +118,7 @@ done:
     arap_free(sum);
     arap_free(largest);
     arap_free(left);
+    arap_free(held);
     return status;
 }
 

@@ -91,6 +91,17 @@ def test_positivity_rows_come_after_the_iteration_and_stay(rng):
     assert s.solver.weights.min() >= 0
 
 
+def test_accelerated_positivity_rows_come_every_third_iteration(rng):
+    """Each change of the rows costs a factor, and the stage does not end before the first count."""
+    s = Solved(rng, "wires", positivity="penalty", iterations=8, tolerance=1)
+    rows = []
+    while not s.solver.done:
+        s.solver.iterate(1)
+        rows.append(s.solver.report["positivity_rows"])
+    assert rows[:2] == [0, 0] and rows[2] > 0
+    assert rows[3:] == rows[2:-1] and len(rows) > 3
+
+
 def test_clip_is_one_iteration_without_the_negative_part(rng):
     """With "clip" weights are made >= 0 after every iteration, with "none" only in the result."""
     clipped, free = (
