@@ -196,11 +196,8 @@ def draw_errors(output, name):
     camera = shaded.view(-60, 10)
     for panel, (title, (points, error)) in zip(axes[0], panels.items(), strict=True):
         shown = looks.MOST_STRAIN * error[triangles].mean(1) / SHOWN
-        looks.draw(panel, points, triangles, shown, camera)
-        panel.autoscale_view()
-        panel.set_aspect("equal")
-        panel.axis("off")
-        panel.set_title(f"{title}: {100 * error.max():.1f} %" if error.any() else title)
+        title += f": {100 * error.max():.1f} %" if error.any() else ""
+        looks.draw(panel, points, triangles, shown, camera, title)
     return plots.save(fig, output, "bake.png")
 
 

@@ -11,7 +11,7 @@ import looks
 import numpy as np
 import plots
 import shaded
-from core_modules import add_on, rows_of
+from core_modules import add_on, rows_of, skeleton_of
 from paths import DATA
 from results import say, table, write_page
 from yardstick import Yardstick, normalized, skin
@@ -33,17 +33,6 @@ nothing along. **Off**: how far vertices are from where all bones and their weig
 mean square, in % of the size. **Strain**: of the surface against its shape at rest, in %: root mean
 square over area / 99th percentile. A surface that moves less is strained less: strain below that of
 *all* is motion that was lost."""
-
-
-def skeleton_of(model):
-    problem = add_on("character.problem")
-    m = len(model["bone_names"])
-    return problem.Skeleton(
-        [str(name) for name in model["bone_names"]], model["bone_head"].astype(float),
-        model["bone_tail"].astype(float), model["bone_parent"].astype(int),
-        np.nan_to_num(model["bone_roll_axis"].astype(float)), model["bone_deform"].astype(bool),
-        np.full((m, 3, 2), np.nan), np.arange(m),
-    )  # fmt: skip
 
 
 def ancestor(parents, gone, deform, bone):
@@ -108,11 +97,7 @@ def draw(shown, output):
     camera = shaded.view(-60, 10)
     for panel, way in zip(panels[0], WAYS, strict=True):
         off = np.linalg.norm(posed[way] - posed["all"], axis=1)[triangles].mean(1) / size
-        looks.draw(panel, posed[way], triangles, off / MOST_OFF * looks.MOST_STRAIN, camera)
-        panel.set_title(way)
-        panel.autoscale_view()
-        panel.set_aspect("equal")
-        panel.axis("off")
+        looks.draw(panel, posed[way], triangles, off / MOST_OFF * looks.MOST_STRAIN, camera, way)
     fig.savefig(output / "fewer.png")
 
 

@@ -166,11 +166,7 @@ def draw(meshes, posed, output):
                 middle = vertices[faces].mean(axis=1)
                 faces = faces[(faces.min(axis=1) >= first) | (middle[:, 1] > 0)]
                 colors = np.where(faces.min(axis=1) >= first, np.nan, 0.0)
-            looks.draw(panel, points, faces, colors, camera)
-            panel.set_title(f"{name}: {title}")
-            panel.autoscale_view()
-            panel.set_aspect("equal")
-            panel.axis("off")
+            looks.draw(panel, points, faces, colors, camera, f"{name}: {title}")
     fig.savefig(output / "generated.png", dpi=80)
 
 

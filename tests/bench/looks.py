@@ -111,8 +111,9 @@ def normals_of(points, triangles):
     return unit(unit(at_vertex)[triangles].sum(1)), flat
 
 
-def draw(panel, points, triangles, strain, camera):
-    """The lit surface from the camera, the nearest triangle last; strain NaN: blue."""
+def draw(panel, points, triangles, strain, camera, title="", box=None):
+    """The lit surface from the camera, the nearest triangle last, all of it or what is in the box;
+    strain NaN: blue."""
     seen = points @ camera.T
     normals, flat = normals_of(seen, triangles)
     outside = flat[:, 2] > 0
@@ -129,6 +130,13 @@ def draw(panel, points, triangles, strain, camera):
             linewidths=0.3,
         )
     )  # fmt: skip
+    if box is None:
+        panel.autoscale_view()
+    else:
+        panel.set(xlim=[corner[0] for corner in box], ylim=[corner[1] for corner in box])
+    panel.set_aspect("equal")
+    panel.axis("off")
+    panel.set_title(title)
 
 
 def strain_of(yardstick, rows, points):
@@ -171,12 +179,7 @@ def picture(look, zip_path, output):
     fig, [panels] = plots.figure(len(WAYS), width=len(WAYS) * width, height=HEIGHT)
     for panel, (way, label) in zip(panels, WAYS.items(), strict=True):
         strain = strain_of(yardstick, rows[way], posed[way])
-        draw(panel, posed[way], yardstick.triangles, strain, camera)
-        panel.set_xlim(low[0], high[0])
-        panel.set_ylim(low[1], high[1])
-        panel.set_aspect("equal")
-        panel.axis("off")
-        panel.set_title(label)
+        draw(panel, posed[way], yardstick.triangles, strain, camera, label, (low, high))
     return plots.save(fig, output, f"{look.name}.png"), None
 
 

@@ -249,11 +249,7 @@ def draw(name, output):
     fig, [panels] = plots.figure(PICTURED, width=PICTURED * width, height=looks.HEIGHT)
     for panel, points in zip(panels, posed, strict=True):
         strain = looks.strain_of(yardstick, rows, points)
-        looks.draw(panel, points, yardstick.triangles, strain, camera)
-        panel.set_xlim(low[0], high[0])
-        panel.set_ylim(low[1], high[1])
-        panel.set_aspect("equal")
-        panel.axis("off")
+        looks.draw(panel, points, yardstick.triangles, strain, camera, box=(low, high))
     return plots.save(fig, output, f"reach_{name}.png")
 
 

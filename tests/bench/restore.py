@@ -10,7 +10,7 @@ import looks
 import numpy as np
 import plots
 import shaded
-from core_modules import add_on, rows_of
+from core_modules import add_on, mesh_of, rows_of, skeleton_of
 from in_blender import BUILD, run_in_blender
 from paths import DATA
 from results import say, table, write_page
@@ -78,20 +78,13 @@ def off(given, made, weights):
 def ours(given, made):
     """(weights, seconds, matched)"""
     keep, work = add_on("tools.kept"), add_on("tools.restore")
-    problem = add_on("character.problem")
-    m = given["W"].shape[1]
-    names = [str(k) for k in range(m)]
-    skeleton = problem.Skeleton(
-        names, given["bone_head"], given["bone_tail"], given["bone_parent"].astype(int),
-        np.tile([0, 0, 1.0], (m, 1)), np.ones(m, bool), np.full((m, 3, 2), np.nan), np.arange(m),
-    )  # fmt: skip
+    skeleton = skeleton_of(given)
+    m, names = len(skeleton.names), skeleton.names
     start = time.perf_counter()
     whole = keep.Kept("Now", "Rig", given["V"], given["F"], names, rows_of(given["W"]), names,
                       skeleton.heads, skeleton.tails)  # fmt: skip
     [kept] = keep.unpack(keep.pack([whole]), "it")
-    mesh = problem.Mesh(
-        "Now", made["vertices"].astype(float), made["triangles"], np.zeros((0, 2), int), np.eye(4)
-    )
+    mesh = mesh_of("Now", made["vertices"], made["triangles"])
     [done] = work.restore([kept], [work.Now(mesh, {})], skeleton, work.RestoreOptions())
     seconds = time.perf_counter() - start
     dense = add_on("character.sparse_weights").dense_of(done.rows, len(done.groups))
@@ -170,11 +163,7 @@ def draw(shown, output):
     for panel, (way, title) in zip(panels[0], titles.items(), strict=True):
         far = off(given, made, weights[way])
         colors = far[len(given["V"]) :] / MOST_OFF * looks.MOST_STRAIN
-        looks.draw(panel, given["V"], given["F"], colors, camera)
-        panel.set_title(f"{title}: L1 {far.mean():.3f}")
-        panel.autoscale_view()
-        panel.set_aspect("equal")
-        panel.axis("off")
+        looks.draw(panel, given["V"], given["F"], colors, camera, f"{title}: L1 {far.mean():.3f}")
     fig.savefig(output / "restore.png")
 
 

@@ -135,11 +135,7 @@ def draw(body, clothes, shapes, output):
     for panel, (title, skin, worn) in zip(panels[0], pictures, strict=True):
         triangles = np.concatenate([body.triangles, clothes[name][1] + len(skin)])
         colors = np.repeat([0.0, np.nan], [len(body.triangles), len(clothes[name][1])])
-        looks.draw(panel, np.concatenate([skin, worn]), triangles, colors, camera)
-        panel.set_title(title)
-        panel.autoscale_view()
-        panel.set_aspect("equal")
-        panel.axis("off")
+        looks.draw(panel, np.concatenate([skin, worn]), triangles, colors, camera, title)
     fig.savefig(output / "shapes.png")
 
 

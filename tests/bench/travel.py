@@ -13,7 +13,7 @@ import looks
 import numpy as np
 import plots
 import shaded
-from core_modules import add_on, rows_of
+from core_modules import add_on, mesh_of, rows_of, skeleton_of
 from in_blender import BUILD, run_in_blender
 from results import say, table, write_page
 from scipy.spatial import cKDTree
@@ -51,28 +51,8 @@ largest over all poses."""
 
 
 def dense_of(rows, bones):
-    start, bone, weight = rows
-    out = np.zeros((len(start) - 1, bones))
-    out[np.repeat(np.arange(len(out)), np.diff(start)), bone] = weight
-    return out
-
-
-def skeleton_of(model):
-    m = len(model["bone_head"])
-    return add_on("character.problem").Skeleton(
-        names=[str(name) for name in model["bone_names"]],
-        heads=model["bone_head"], tails=model["bone_tail"],
-        parents=model["bone_parent"].astype(np.int32),
-        roll_axes=np.nan_to_num(model["bone_roll_axis"]), deform=model["bone_deform"].astype(bool),
-        limits=np.full((m, 3, 2), np.nan), opposite=np.arange(m),
-    )  # fmt: skip
-
-
-def mesh_of(name, vertices, triangles, weights):
-    none = np.zeros((0, 2), int)
-    return add_on("character.problem").Mesh(
-        name, vertices, triangles, none, np.eye(4), weights=weights
-    )
+    rows_type = add_on("character.sparse_weights")
+    return rows_type.dense_of(rows_type.SparseWeights(*rows), bones)
 
 
 def own(garment, **options):
@@ -272,11 +252,7 @@ def draw(shown, output):
             points.append(skin(garment.mesh[0], ways[way], pose))
             triangles.append(garment.mesh[1] + first)
             colors.append(np.full(len(garment.mesh[1]), np.nan))
-        looks.draw(panel, *map(np.concatenate, (points, triangles, colors)), camera)
-        panel.set_title(title)
-        panel.autoscale_view()
-        panel.set_aspect("equal")
-        panel.axis("off")
+        looks.draw(panel, *map(np.concatenate, (points, triangles, colors)), camera, title)
     fig.savefig(output / "travel.png")
 
 
