@@ -169,7 +169,7 @@ def test_given_start_is_not_fresh():
 
 
 def test_cancelled_and_continued():
-    check_stops(lambda progress: start(progress=progress), every=5)
+    check_stops(lambda progress: start(progress=progress), every=3)
 
 
 def test_islands_are_those_of_the_mesh():
