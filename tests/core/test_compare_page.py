@@ -11,6 +11,7 @@ from compared import OPTIONS, tube_case
 from test_pictures import read_png
 
 from araplbs_addon.core.base.refusal import Refused
+from araplbs_addon.core.comparison import compare_figures
 from araplbs_addon.core.comparison.compare import compare
 from araplbs_addon.core.comparison.compare_figures import VIEWS, draw_all, picture_size, scatter
 from araplbs_addon.core.comparison.compare_files import page_names, refuse_folder, write_comparisons
@@ -51,6 +52,13 @@ class Reader(HTMLParser):
 
     def all(self, tag):
         return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_pictures():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compare_figures, "AREA", 60 * 72)
+        yield
 
 
 @pytest.fixture(scope="module")
