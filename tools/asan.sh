@@ -17,8 +17,7 @@ LONG=(
   # Of every kind of solve test_properties.py makes one.
   test_levels.py test_joint_spines.py test_elastic.py test_dual_deformer.py test_pose_weights.py
   # By gcov, once: no line and no branch of C that the others do not run.
-  test_harmonic.py test_joint_feet.py test_parts.py test_clearance.py test_fixtures.py test_heat.py
-  test_penalties.py
+  test_harmonic.py test_joint_feet.py test_parts.py test_clearance.py test_fixtures.py
   test_properties.py::test_written_to_by_progress  # the values, of the same work as its other tests
 )
 # No code of ours but Python's.

@@ -7,7 +7,7 @@ import pytest
 import reference
 import scipy.sparse
 import shapes
-from refusals import GOOD, changed, refuse
+from refusals import GOOD, changed, refuse, row, table
 from scipy.sparse.csgraph import dijkstra
 from shared_data import Character
 
@@ -438,31 +438,27 @@ def test_biharmonic_weights_are_smoother_than_heat(name):
 # ---- What is refused ----
 
 
-def weights_of(**arguments):
-    return araplbs.automatic_weights(**{**GOOD, **arguments})
-
-
-def test_bad_input():
-    cases = {
-        "method is 'glow': must be": {"method": "glow"},
-        "max_influences is -1: must be": {"max_influences": -1},
-        "least_weight is 0.5: must be": {"least_weight": 0.5},
-        "least_weight is nan: must be": {"least_weight": np.nan},
-        "threads is -1": {"threads": -1},
-        r"vertices\[3, 1\] is nan": {"vertices": changed(GOOD["vertices"], (3, 1), np.nan)},
-        "has no vertices": {"vertices": np.zeros((0, 3)), "triangles": None},
-        r"triangles\[2, 0\] is 99": {"triangles": changed(GOOD["triangles"], (2, 0), 99)},
-        r"edges\[0, 1\] is 99": {"edges": [[0, 99]]},
-        r"tets\[0, 3\] is 99": {"tets": [[0, 1, 2, 99]]},
-        "bone_tails has shape": {"bone_heads": GOOD["bone_heads"][:2]},
-        "deform": {"bone_deform": [False] * 3},
-        "bone_parents": {"bone_parents": [5, 0, 1]},
-    }
-    for pattern, arguments in cases.items():
-        refuse(ValueError, pattern, weights_of, **arguments)
-    for arguments in ({"method": 3}, {"progress": 3}, {"bogus": 1}, {"vertices": None}):
-        with pytest.raises(TypeError):
-            weights_of(**arguments)
+test_bad_input = table(
+    araplbs.automatic_weights,
+    GOOD,
+    row("method is 'glow': must be", method="glow"),
+    row("max_influences is -1: must be", max_influences=-1),
+    row("least_weight is 0.5: must be", least_weight=0.5),
+    row("least_weight is nan: must be", least_weight=np.nan),
+    row("threads is -1", threads=-1),
+    row(r"vertices\[3, 1\] is nan", vertices=changed(GOOD["vertices"], (3, 1), np.nan)),
+    row("has no vertices", vertices=np.zeros((0, 3)), triangles=None),
+    row(r"triangles\[2, 0\] is 99", triangles=changed(GOOD["triangles"], (2, 0), 99)),
+    row(r"edges\[0, 1\] is 99", edges=[[0, 99]]),
+    row(r"tets\[0, 3\] is 99", tets=[[0, 1, 2, 99]]),
+    row("bone_tails has shape", bone_heads=GOOD["bone_heads"][:2]),
+    row("deform", bone_deform=[False] * 3),
+    row("bone_parents", bone_parents=[5, 0, 1]),
+    row("method", TypeError, method=3),
+    row("progress", TypeError, progress=3),
+    row("bogus", TypeError, bogus=1),
+    row("vertices", TypeError, vertices=None),
+)
 
 
 @pytest.mark.parametrize("method", ["bbw", "biharmonic"])
@@ -470,7 +466,8 @@ def test_too_many_vertices_for_a_bilaplacian(method):
     vertices = np.random.default_rng(0).random((200_001, 3))
     refuse(
         ValueError, "has 200001 vertices: too many for biharmonic weights, at most 200000",
-        weights_of, vertices=vertices, triangles=None, method=method,
+        araplbs.automatic_weights, **{**GOOD, "vertices": vertices, "triangles": None},
+        method=method,
     )  # fmt: skip
 
 
