@@ -9,13 +9,13 @@ OLDEST, NEWEST = (4, 2), (5, 2)
 VERSION = bpy.app.version[:2]
 ALL = os.environ.get("ARAPLBS_TEST_ALL")
 # Where a marked test runs, beside where tests/run.sh asks for all: what is slow in the newest
-# Blender; what is about files, processes and pages, in which versions of Blender hardly differ, in
-# the oldest, the newest, and in that of each other system.
+# Blender; what is about files, processes, pages and faults, in which versions of Blender hardly
+# differ, in the oldest, the newest, and in that of each other system.
 MARKS = {
     "slow": (VERSION >= NEWEST and os.name != "nt", "slow: in Blender 5.2 on Linux only"),
     "outside": (
         VERSION <= OLDEST or VERSION >= NEWEST or not sys.platform.startswith("linux"),
-        "files, processes, pages: in Blender 4.2 and 5.2, and in that of other systems",
+        "files, processes, pages, faults: in Blender 4.2 and 5.2, and in that of other systems",
     ),
 }
 

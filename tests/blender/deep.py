@@ -4,6 +4,8 @@ import hashlib
 
 import bpy
 import numpy as np
+import pytest
+from scenes import select
 
 # The user interface, and what Blender makes anew or holds for a moment only.
 NOT_DATA = {"window_managers", "screens", "workspaces", "libraries", "brushes", "all_ids"}
@@ -141,6 +143,20 @@ def difference(before, after):
         for path in sorted(before.keys() | after.keys())
         if before.get(path) != after.get(path)
     }
+
+
+def refused(operator, *objects, **options):
+    """The sentence with which an operator refuses, after a look that nothing was changed."""
+    if objects:
+        select(*objects)
+    bpy.context.view_layer.update()
+    before = deep_snapshot()
+    with pytest.raises(RuntimeError) as error:
+        getattr(bpy.ops.object, f"araplbs_{operator}")("EXEC_DEFAULT", **options)
+    text = str(error.value)
+    assert "Traceback" not in text and len(text.strip().splitlines()) == 1
+    assert difference(before, deep_snapshot()) == {}
+    return text
 
 
 def without_weights(changes, *meshes):

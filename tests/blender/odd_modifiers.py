@@ -1,15 +1,14 @@
 """Rows of odd scenes: what else deforms a mesh, and what its weights were before."""
 
 import bpy
-from odd_table import Odd, odd, turn
+from odd_table import Odd, odd, row, turn
 from scenes import add_armature, add_object, add_tube, auto_weight, bind, select, tube_and_rig
 
 # Modifiers beside that of the armature.
 
 
-@odd
-def modifiers_before_and_after():
-    tube, rig = tube_and_rig()
+@odd()
+def modifiers_before_and_after(tube, rig):
     tube.modifiers.clear()
     tube.modifiers.new("Before", "SUBSURF")
     tube.modifiers.new("Waves", "WAVE")
@@ -19,39 +18,31 @@ def modifiers_before_and_after():
     smooth = tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH")
     smooth.use_only_smooth = True
     turn(rig)
-    return Odd(tube, rig)
 
 
-@odd
-def more_faces_before():
-    tube, rig = tube_and_rig()
+@odd()
+def more_faces_before(tube, rig):
     for kind in ("EDGE_SPLIT", "SOLIDIFY", "SUBSURF"):
         tube.modifiers.new(kind, kind)
         tube.modifiers.move(len(tube.modifiers) - 1, 0)
     turn(rig)
-    return Odd(tube, rig)
 
 
 def armature_alone(name, bone):
     return add_armature(name, [(bone, (0, 0, 0), (0, 0, 3), None)])
 
 
-@odd
-def two_armature_modifiers():
-    tube, rig = tube_and_rig()
+@odd(said=("The armature 'Other' deforms 'Tube' too",))
+def two_armature_modifiers(tube, rig):
     tube.modifiers.new("Second", "ARMATURE").object = armature_alone("Other", "only")
-    return Odd(tube, rig, said=("The armature 'Other' deforms 'Tube' too",))
 
 
-@odd
-def two_armatures_with_bones_of_one_name():
-    tube, rig = tube_and_rig()
+@odd(said=("deforms 'Tube' too, with the same weights for bones of the same name: middle",))
+def two_armatures_with_bones_of_one_name(tube, rig):
     tube.modifiers.new("Second", "ARMATURE").object = armature_alone("Other", "middle")
-    said = ("deforms 'Tube' too, with the same weights for bones of the same name: middle",)
-    return Odd(tube, rig, said=said)
 
 
-@odd
+@row
 def second_armature_modifier_alone_selected():
     tube, other = tube_and_rig()
     rig = add_armature("Second")
@@ -60,58 +51,44 @@ def second_armature_modifier_alone_selected():
     return Odd(tube, rig, said=("The armature 'Rig' deforms 'Tube' too",), by_rig=True)
 
 
-@odd
-def two_armature_modifiers_of_one_rig():
-    tube, rig = tube_and_rig()
+@odd()
+def two_armature_modifiers_of_one_rig(tube, rig):
     second = tube.modifiers.new("Second", "ARMATURE")
     second.object, second.use_multi_modifier = rig, True
-    return Odd(tube, rig)
 
 
-@odd
-def empty_armature_modifier_before():
-    tube, rig = tube_and_rig()
+@odd()
+def empty_armature_modifier_before(tube, rig):
     tube.modifiers.new("Empty", "ARMATURE")
     tube.modifiers.move(1, 0)
-    return Odd(tube, rig)
 
 
-@odd
-def armature_modifier_of_a_vertex_group():
-    tube, rig = tube_and_rig()
+@odd(said=("works by its vertex group 'half' only",))
+def armature_modifier_of_a_vertex_group(tube, rig):
     tube.vertex_groups.new(name="half").add(range(90), 1.0, "REPLACE")
     tube.modifiers["Armature"].vertex_group = "half"
-    return Odd(tube, rig, said=("works by its vertex group 'half' only",))
 
 
-@odd
-def armature_modifier_switched_off():
-    tube, rig = tube_and_rig()
+@odd(said=("The Armature modifier 'Armature' of 'Tube' is switched off",))
+def armature_modifier_switched_off(tube, rig):
     modifier = tube.modifiers["Armature"]
     modifier.show_viewport = modifier.show_render = False
-    return Odd(tube, rig, said=("The Armature modifier 'Armature' of 'Tube' is switched off",))
 
 
-@odd
-def lattice_before():
-    tube, rig = tube_and_rig()
+@odd(said=("'Tube' was weighted as it is without 'Lattice'",))
+def lattice_before(tube, rig):
     add_lattice(tube)
     tube.modifiers.move(1, 0)
-    return Odd(tube, rig, said=("'Tube' was weighted as it is without 'Lattice'",))
 
 
-@odd
-def lattice_after():
-    tube, rig = tube_and_rig()
+@odd()
+def lattice_after(tube, rig):
     add_lattice(tube)
-    return Odd(tube, rig)
 
 
-@odd
-def lattice_that_bones_deform():
-    tube, rig = tube_and_rig()
+@odd(said=("'Tube' follows the lattice 'Lattice' too, which bones deform",))
+def lattice_that_bones_deform(tube, rig):
     bind(add_lattice(tube), rig)
-    return Odd(tube, rig, said=("'Tube' follows the lattice 'Lattice' too, which bones deform",))
 
 
 def add_lattice(tube):
@@ -124,15 +101,13 @@ def add_lattice(tube):
     return lattice
 
 
-@odd
-def cage_and_armature():
-    tube, rig = tube_and_rig()
+@odd(said=("'Tube' follows the Mesh Deform cage 'Cage' too",))
+def cage_and_armature(tube, rig):
     bind(add_cage(tube), rig)
     turn(rig)
-    return Odd(tube, rig, said=("'Tube' follows the Mesh Deform cage 'Cage' too",))
 
 
-@odd
+@row
 def cage_alone():
     rig, tube = add_armature(), add_tube()
     bind(add_cage(tube), rig)
@@ -140,11 +115,9 @@ def cage_alone():
     return Odd(tube, rig, refused=refused)
 
 
-@odd
-def cage_that_no_bone_deforms():
-    tube, rig = tube_and_rig()
+@odd()
+def cage_that_no_bone_deforms(tube, rig):
     add_cage(tube)
-    return Odd(tube, rig)
 
 
 def add_cage(tube):
@@ -160,17 +133,13 @@ def add_cage(tube):
 # What the weights were.
 
 
-@odd
-def weights_that_do_not_sum_to_one():
-    tube, rig = tube_and_rig()
+@odd()
+def weights_that_do_not_sum_to_one(tube, rig):
     for name, weight in (("lower", 0.3), ("middle", 0.2), ("upper", 0.9)):
         tube.vertex_groups.new(name=name).add(range(0, 192, 2), weight, "REPLACE")
-    return Odd(tube, rig)
 
 
-@odd
-def weights_of_bones_that_are_gone():
-    tube, rig = tube_and_rig()
+@odd()
+def weights_of_bones_that_are_gone(tube, rig):
     auto_weight(tube, rig)
     tube.vertex_groups.new(name="gone").add(range(192), 1.0, "REPLACE")
-    return Odd(tube, rig)

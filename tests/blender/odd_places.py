@@ -17,6 +17,7 @@ from odd_table import (
     key,
     odd,
     on_bone,
+    row,
     turn,
 )
 from scenes import (
@@ -30,15 +31,13 @@ from scenes import (
 # What follows bones.
 
 
-@odd
-def bound_on_a_posed_bone():
-    tube, rig = tube_and_rig()
+@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+def bound_on_a_posed_bone(tube, rig):
     on_bone(tube, rig)
     turn(rig)
-    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
 
 
-@odd
+@row
 def unbound_on_a_posed_bone():
     rig, tube = add_armature(), add_tube()
     on_bone(tube, rig)
@@ -46,7 +45,7 @@ def unbound_on_a_posed_bone():
     return Odd(tube, rig, BOUND + PLACED, atol=ROUNDED)
 
 
-@odd
+@row
 def unbound_under_what_is_on_a_posed_bone():
     rig, tube, empty = add_armature(), add_tube(), add_empty()
     on_bone(empty, rig, "upper")
@@ -57,15 +56,13 @@ def unbound_under_what_is_on_a_posed_bone():
     return Odd(tube, rig, BOUND + PLACED, atol=ROUNDED)
 
 
-@odd
-def bound_child_of_a_posed_bone():
-    tube, rig = tube_and_rig()
+@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+def bound_child_of_a_posed_bone(tube, rig):
     child_of(tube, rig)
     turn(rig)
-    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
 
 
-@odd
+@row
 def unbound_child_of_a_posed_bone():
     rig, tube = add_armature(), add_tube()
     child_of(tube, rig)
@@ -75,29 +72,24 @@ def unbound_child_of_a_posed_bone():
     return Odd(tube, rig, may, atol=ROUNDED, said=said)
 
 
-@odd
-def armature_constraint_of_the_object():
-    tube, rig = tube_and_rig()
+@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+def armature_constraint_of_the_object(tube, rig):
     constraint = tube.constraints.new("ARMATURE")
     target = constraint.targets.new()
     target.target, target.subtarget = rig, "middle"
     turn(rig)
-    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
 
 
-@odd
-def driven_by_a_posed_bone():
-    tube, rig = tube_and_rig()
+@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+def driven_by_a_posed_bone(tube, rig):
     tube.parent = None
     drive(tube, "location", (1,), rig, "upper", space="WORLD_SPACE")
     turn(rig)
     assert abs(tube.matrix_world.translation.y) > 0.3
-    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
 
 
-@odd
-def on_a_vertex_of_what_is_posed():
-    tube, rig = tube_and_rig()
+@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+def on_a_vertex_of_what_is_posed(tube, rig):
     skin = add_tube("Skin")
     bind(skin, rig)
     skin.vertex_groups.new(name="upper").add(range(len(skin.data.vertices)), 1.0, "REPLACE")
@@ -108,68 +100,56 @@ def on_a_vertex_of_what_is_posed():
     assert np.allclose(tube.matrix_world, np.eye(4), atol=1e-6)
     turn(rig)
     assert not np.allclose(tube.matrix_world, np.eye(4), atol=0.1)
-    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
 
 
-@odd
-def on_a_bone_of_another_rig():
-    tube, rig = tube_and_rig()
+@odd(atol=ROUNDED)
+def on_a_bone_of_another_rig(tube, rig):
     tube.parent = None
     other = add_armature("Other")
     on_bone(tube, other)
     turn(other)
-    return Odd(tube, rig, atol=ROUNDED)
 
 
-@odd
-def rig_and_mesh_on_a_bone_of_another_rig():
-    tube, rig = tube_and_rig()
+@odd(atol=ROUNDED)
+def rig_and_mesh_on_a_bone_of_another_rig(tube, rig):
     other = add_armature("Other")
     on_bone(rig, other)
     turn(other)
-    return Odd(tube, rig, atol=ROUNDED)
 
 
 # Poses and animation.
 
 
-@odd
-def posed():
-    tube, rig = tube_and_rig()
+@odd()
+def posed(tube, rig):
     turn(rig)
     rig.pose.bones["upper"].scale = 1.5, 0.7, 1.5
-    return Odd(tube, rig)
 
 
-@odd
-def rest_position():
-    tube, rig = tube_and_rig()
+@odd()
+def rest_position(tube, rig):
     turn(rig)
     rig.data.pose_position = "REST"
-    return Odd(tube, rig)
 
 
-@odd
+@row
 def on_a_bone_in_rest_position():
     tube, rig = bound_on_a_posed_bone().tube, bpy.data.objects["Rig"]
     rig.data.pose_position = "REST"
     return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
 
 
-@odd
-def constrained_rig():
-    tube, rig = tube_and_rig()
+@odd()
+def constrained_rig(tube, rig):
     goal = add_empty("Goal", Matrix.Translation((0, 1, 1.5)))
     constraint = rig.pose.bones["upper"].constraints.new("IK")
     constraint.target = goal
     bpy.context.view_layer.update()
-    return Odd(tube, rig)
 
 
-@odd
-def posed_by_hand_over_an_action():
+@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+def posed_by_hand_over_an_action(tube, rig):
     """The pose that is seen has no key: it must be there afterwards."""
-    tube, rig = tube_and_rig()
     on_bone(tube, rig)
     posed = rig.pose.bones["middle"]
     posed.rotation_mode = "XYZ"
@@ -177,24 +157,20 @@ def posed_by_hand_over_an_action():
     key(rig, "location", ((1, (0, 0, 0)), (20, (0, 0, 0))))
     bpy.context.scene.frame_set(7)
     turn(rig, angle=-0.9)
-    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
 
 
-@odd
-def animated_objects():
+@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+def animated_objects(tube, rig):
     """The rig walks, and the tube hangs on its bone."""
-    tube, rig = tube_and_rig()
     on_bone(tube, rig)
     key(rig, "location", ((1, (0, 0, 0)), (20, (0, 9, 0))))
     key(tube, "location", ((1, (0, 0, 5)), (12, (0, 0, 0))))
     turn(rig)
     bpy.context.scene.frame_set(12)
-    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
 
 
-@odd
-def nla():
-    tube, rig = tube_and_rig()
+@odd()
+def nla(tube, rig):
     posed = rig.pose.bones["middle"]
     posed.rotation_mode = "XYZ"
     for _ in range(2):
@@ -205,18 +181,15 @@ def nla():
         data.action = None
     track.strips[0].influence = 0.25
     bpy.context.scene.frame_set(12)
-    return Odd(tube, rig)
 
 
-@odd
-def drivers():
-    tube, rig = tube_and_rig()
+@odd(atol=1.0)
+def drivers(tube, rig):
     turn(rig, "lower", 0.5)
     drive(rig.pose.bones["upper"], "location", (0,), rig, "lower", "ROT_X", "2 * var")
     tube.shape_key_add(name="Basis")
     tube.shape_key_add(name="Bulge").data[5].co.x += 0.5
     drive(tube.data.shape_keys.key_blocks["Bulge"], "value", (), rig, "lower", "ROT_X")
-    return Odd(tube, rig, atol=1.0)  # posed through the rig
 
 
 # Places and parents.
@@ -235,42 +208,36 @@ def under_parent(*matrices):
     return tube, rig
 
 
-@odd
+@row
 def mirrored_parent():
     return Odd(*under_parent(Matrix.Diagonal((-1, 1, 1, 1))), atol=ROUNDED)
 
 
-@odd
+@row
 def sheared_parents():
     shear = (Matrix.Diagonal((1, 3, 0.5, 1)), rotation(40, "X") @ rotation(20, "Z"))
     return Odd(*under_parent(*shear), atol=ROUNDED)
 
 
-@odd
-def mirrored_mesh():
+@odd(atol=ROUNDED)
+def mirrored_mesh(tube, rig):
     """Only the mesh, whose vertices are mirrored for it."""
-    tube, rig = tube_and_rig()
     tube.data.transform(Matrix.Diagonal((1, -1, 1, 1)))
     tube.matrix_basis = Matrix.Diagonal((1, -1, 1, 1))
     tube.data.update()
-    return Odd(tube, rig, atol=ROUNDED)
 
 
-@odd
-def sheared_mesh():
-    tube, rig = tube_and_rig()
+@odd(atol=ROUNDED)
+def sheared_mesh(tube, rig):
     shear = Matrix(((1, 0.5, 0, 0), (0, 1, 0.25, 0), (0, 0, 1, 0), (0, 0, 0, 1)))
     tube.data.transform(shear.inverted())
     tube.matrix_parent_inverse = shear
-    return Odd(tube, rig, atol=ROUNDED)
 
 
-@odd
-def delta_transforms():
-    tube, rig = tube_and_rig()
+@odd()
+def delta_transforms(tube, rig):
     tube.delta_location = 1, 2, 3
     tube.location = -1, -2, -3
-    return Odd(tube, rig)
 
 
 def scaled(mesh=(1, 1, 1), rig=(1, 1, 1)):

@@ -5,7 +5,7 @@ import bpy
 import odd_modifiers  # noqa: F401 (its rows)
 import odd_places  # noqa: F401 (its rows)
 from mathutils import Matrix
-from odd_table import ROUNDED, SCENES, Odd, add_empty, odd, on_bone, turn
+from odd_table import ROUNDED, SCENES, Odd, add_empty, odd, on_bone, row, turn
 from scenes import (
     add_armature,
     add_cube,
@@ -22,15 +22,13 @@ from scenes import (
 # Who else uses what is there.
 
 
-@odd
-def shared_mesh():
-    tube, rig = tube_and_rig()
+@odd(said=("shares its mesh, and with it these weights: Twin",))
+def shared_mesh(tube, rig):
     twin = add_object("Twin", tube.data, Matrix.Translation((5, 0, 0)))
     bind(twin, rig)
-    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
 
 
-@odd
+@row
 def shared_mesh_both_selected():
     tube, rig = tube_and_rig()
     twin = add_object("Twin", tube.data, Matrix.Translation((5, 0, 0)))
@@ -39,34 +37,27 @@ def shared_mesh_both_selected():
     return Odd(tube, rig, said=said, selected=(twin,))
 
 
-@odd
-def shared_mesh_under_another_rig():
-    tube, rig = tube_and_rig()
+@odd(said=("shares its mesh, and with it these weights: Twin",))
+def shared_mesh_under_another_rig(tube, rig):
     auto_weight(tube, rig)
     bind(add_object("Twin", tube.data), add_armature("Other"))
-    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
 
 
-@odd
-def shared_mesh_under_a_rig_of_other_bones():
-    tube, rig = tube_and_rig()
+@odd(said=("shares its mesh, and with it these weights: Twin",))
+def shared_mesh_under_a_rig_of_other_bones(tube, rig):
     other = add_armature("Other", [("only", (0, 0, 0), (0, 0, 3), None)])
     bind(add_object("Twin", tube.data), other)
-    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
 
 
-@odd
-def shared_mesh_and_shared_bones():
+@odd(said=("shares its mesh, and with it these weights: Twin",))
+def shared_mesh_and_shared_bones(tube, rig):
     """A character and its linked duplicate."""
-    tube, rig = tube_and_rig()
     rig_2 = add_object("Rig 2", rig.data, Matrix.Translation((5, 0, 0)))
     bind(add_object("Twin", tube.data, Matrix.Translation((5, 0, 0))), rig_2)
-    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
 
 
-@odd
-def instanced():
-    tube, rig = tube_and_rig()
+@odd()
+def instanced(tube, rig):
     character = bpy.data.collections.new("Character")
     bpy.context.scene.collection.children.link(character)
     for ob in (tube, rig):
@@ -76,55 +67,46 @@ def instanced():
     stone = add_cube("Stone", (0, 0, 9))
     stone.parent = tube
     tube.instance_type = "VERTS"
-    return Odd(tube, rig)
 
 
-@odd
-def in_two_scenes():
-    tube, rig = tube_and_rig()
+@odd()
+def in_two_scenes(tube, rig):
     other = bpy.data.scenes.new("Other")
     for ob in (tube, rig):
         other.collection.objects.link(ob)
-    return Odd(tube, rig)
 
 
 # What is hidden.
 
 
-@odd
-def hidden_bystanders():
-    tube, rig = tube_and_rig()
+@odd()
+def hidden_bystanders(tube, rig):
     hidden, disabled, excluded = (add_tube(n) for n in ("Hidden", "Disabled", "Excluded"))
     for ob in (hidden, disabled, excluded):
         bind(ob, rig)
     hidden.hide_set(True)
     disabled.hide_viewport = True
     exclude(excluded)
-    return Odd(tube, rig)
 
 
-@odd
-def rig_alone():
-    tube, rig = tube_and_rig()
+@odd(by_rig=True)
+def rig_alone(tube, rig):
     add_tube("Unbound").parent = rig
-    return Odd(tube, rig, by_rig=True)
 
 
-@odd
+@row
 def rig_alone_with_hidden_bystanders():
     scene = hidden_bystanders()
     said = ("Left alone, bound to 'Rig' but hidden: Hidden, Disabled, Excluded",)
     return Odd(scene.tube, scene.rig, said=said, by_rig=True)
 
 
-@odd
-def rig_alone_and_all_is_hidden():
-    tube, rig = tube_and_rig()
+@odd(refused="All meshes bound to 'Rig' are hidden: Tube", by_rig=True)
+def rig_alone_and_all_is_hidden(tube, rig):
     exclude(tube)
-    return Odd(tube, rig, refused="All meshes bound to 'Rig' are hidden: Tube", by_rig=True)
 
 
-@odd
+@row
 def rig_alone_and_nothing_is_bound():
     rig, tube = add_armature(), add_tube()
     return Odd(tube, rig, refused="No mesh is bound to 'Rig' by an Armature", by_rig=True)
@@ -145,14 +127,14 @@ def moved_rig():
     return tube_and_rig(*[Matrix.Translation((0, 0, 4)) @ rotation(30, "X")] * 2)
 
 
-@odd
+@row
 def hidden_rig():
     tube, rig = moved_rig()
     rig.hide_set(True)
     return Odd(tube, rig, atol=ROUNDED, alone=True)
 
 
-@odd
+@row
 def disabled_rig():
     tube, rig = moved_rig()
     rig.hide_viewport = True
@@ -160,32 +142,29 @@ def disabled_rig():
     return Odd(tube, rig, atol=ROUNDED, alone=True)
 
 
-@odd
+@row
 def excluded_rig():
     tube, rig = moved_rig()
     exclude(rig)
     return Odd(tube, rig, atol=ROUNDED, alone=True)
 
 
-@odd
-def hidden_rig_with_constraint():
+@odd(atol=ROUNDED, alone=True)
+def hidden_rig_with_constraint(tube, rig):
     """Its matrix is not kept up to date: it has been moved since."""
-    tube, rig = tube_and_rig()
     goal = add_empty("Goal")
     rig.constraints.new("COPY_LOCATION").target = goal
     bpy.context.view_layer.update()
     rig.hide_viewport = True
     goal.location = 0, 7, 0
     bpy.context.view_layer.update()
-    return Odd(tube, rig, atol=ROUNDED, alone=True)
 
 
 # What else a mesh has.
 
 
-@odd
-def shape_keys():
-    tube, rig = tube_and_rig()
+@odd()
+def shape_keys(tube, rig):
     tube.shape_key_add(name="Basis")
     bulge = tube.shape_key_add(name="Bulge", from_mix=False)
     for point in bulge.data:
@@ -194,25 +173,22 @@ def shape_keys():
     bulge.vertex_group = ""
     tube.active_shape_key_index = 1
     tube.show_only_shape_key = True
-    return Odd(tube, rig)
 
 
-@odd
-def other_data():
-    tube, rig = tube_and_rig()
+@odd()
+def other_data(tube, rig):
     tube.data.uv_layers.new(name="UV")
     tube.data.attributes.new("mine", "FLOAT", "POINT").data[3].value = 0.5
     tube.data.color_attributes.new("paint", "BYTE_COLOR", "CORNER")
     tube.data.materials.append(bpy.data.materials.new("Skin"))
     tube["mine"] = {"a": [1, 2, 3]}
     rig["mine"] = 0.5
-    return Odd(tube, rig)
 
 
 LONG = "\u9aa8" * 20 + "\xe9x"  # 63 bytes
 
 
-@odd
+@row
 def unicode_names_of_63_bytes():
     assert len(LONG.encode()) == 63
     tube, rig = tube_and_rig()
@@ -245,19 +221,19 @@ def linked(tmp_path, names, override=False):
     return found
 
 
-@odd
+@row
 def linked_character(tmp_path):
     found = linked(tmp_path, ["Tube", "Rig"])
     return Odd(found["Tube"], found["Rig"], refused="'Tube' is linked from another file")
 
 
-@odd
+@row
 def overridden_character(tmp_path):
     found = linked(tmp_path, ["Tube", "Rig"], override=True)
     return Odd(found["Tube"], found["Rig"], refused="'Tube' is")
 
 
-@odd
+@row
 def linked_rig(tmp_path):
     rig = linked(tmp_path, ["Rig"])["Rig"]
     tube = add_tube()
@@ -265,7 +241,7 @@ def linked_rig(tmp_path):
     return Odd(tube, rig)
 
 
-@odd
+@row
 def overridden_rig(tmp_path):
     rig = linked(tmp_path, ["Rig"], override=True)["Rig"]
     tube = add_tube()
@@ -274,7 +250,7 @@ def overridden_rig(tmp_path):
     return Odd(tube, rig)
 
 
-@odd
+@row
 def on_a_posed_bone_of_an_overridden_rig(tmp_path):
     scene = overridden_rig(tmp_path)
     scene.rig.pose.bones["middle"].rotation_euler.x = 0
@@ -288,17 +264,14 @@ def on_a_posed_bone_of_an_overridden_rig(tmp_path):
 # Modes.
 
 
-@odd
-def weight_paint_mode():
-    tube, rig = tube_and_rig()
+@odd()
+def weight_paint_mode(tube, rig):
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    return Odd(tube, rig)
 
 
-@odd
-def weight_paint_mode_with_the_rig_posed():
-    tube, rig = tube_and_rig()
+@odd()
+def weight_paint_mode_with_the_rig_posed(tube, rig):
     turn(rig)
     select(rig)
     bpy.ops.object.mode_set(mode="POSE")
@@ -306,7 +279,6 @@ def weight_paint_mode_with_the_rig_posed():
         ob.select_set(True)
     bpy.context.view_layer.objects.active = tube
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    return Odd(tube, rig)
 
 
 def in_mode(mode, *objects):
@@ -314,18 +286,14 @@ def in_mode(mode, *objects):
     bpy.ops.object.mode_set(mode=mode)
 
 
-@odd
-def several_in_edit_mode():
-    tube, rig = tube_and_rig()
+@odd(refused="Works in Object, Pose and Weight Paint mode")
+def several_in_edit_mode(tube, rig):
     in_mode("EDIT", tube, add_tube("Other"))
-    return Odd(tube, rig, refused="Works in Object, Pose and Weight Paint mode")
 
 
-@odd
-def several_in_pose_mode():
-    tube, rig = tube_and_rig()
+@odd(refused="No mesh is bound to 'Other'")
+def several_in_pose_mode(tube, rig):
     in_mode("POSE", rig, add_armature("Other"))
-    return Odd(tube, rig, refused="No mesh is bound to 'Other'")
 
 
 def make(name, tmp_path):

@@ -1,7 +1,7 @@
 """The table of odd scenes, and what its rows are made with.
 
-A row is a function that makes a tube, its rig and the oddity around them, and gives an Odd scene:
-see odd_places.py and odd_scenes.py.
+A row is a function that makes the oddity around a tube and its rig: see odd_places.py and
+odd_scenes.py.
 """
 
 from dataclasses import dataclass, field
@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 from mathutils import Matrix
-from scenes import (
-    add_object,
-)
+from scenes import add_object, tube_and_rig
 
 ROUNDED = 2e-4  # weights of coordinates that single precision has rounded otherwise
 BOUND = (".parent", ".parent_type", ".parent_bone", ".matrix_parent_inverse", ".modifiers")
@@ -35,9 +33,24 @@ class Odd:
 SCENES = {}
 
 
-def odd(function):
+def row(function):
     SCENES[function.__name__] = function
     return function
+
+
+def odd(**what):
+    """A row whose function changes the tube and its rig; what: as Odd has it."""
+
+    def add(change):
+        def make():
+            tube, rig = tube_and_rig()
+            change(tube, rig)
+            return Odd(tube, rig, **what)
+
+        SCENES[change.__name__] = make
+        return make
+
+    return add
 
 
 def turn(rig, bone="middle", angle=1.2):

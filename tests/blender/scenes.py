@@ -116,6 +116,14 @@ def auto_weight(*objects, **options):
     return bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT", **options)
 
 
+def weighting(rig, *meshes, threads=0, **options):
+    """A WeightingTask, read."""
+    kind = addon("tasks.weighting").WeightingTask
+    task = kind(addon("core.character.options").Options(**options), threads)
+    task.read(addon("blender.read.targets").Targets(rig, list(meshes)), bpy.context.view_layer)
+    return task
+
+
 def tube_and_rig(matrix=None, rig_matrix=None):
     """Bound with Armature modifier and parent, no weights."""
     rig = add_armature(matrix=rig_matrix)

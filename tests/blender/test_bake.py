@@ -323,23 +323,6 @@ def test_all_groups_locked(character):
     refused("the vertex groups of all deform bones are locked", tube, rig)
 
 
-def test_poll():
-    tube = add_tube()
-    select(tube)
-    assert not bpy.ops.object.araplbs_bake.poll()
-
-
-def test_undo(character):
-    tube, rig = character
-    bpy.ops.ed.undo_push(message="before")
-    was = entries(tube)
-    bake(tube, rig)
-    bpy.ops.ed.undo_push(message="baked")
-    assert entries(tube) != was
-    bpy.ops.ed.undo()
-    assert entries(bpy.data.objects["Tube"]) == was
-
-
 def test_command(character, tmp_path):
     tube, _rig = character
     edit_weights(tube)

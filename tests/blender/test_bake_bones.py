@@ -13,7 +13,6 @@ from scenes import (
     addon,
     auto_weight,
     deform_names,
-    entries,
     select,
     snapshot,
     tube_and_rig,
@@ -114,18 +113,6 @@ def test_new_bones_are_refused(sliding):
     data.use_tweak_mode = True
     assert data.use_tweak_mode
     refused("'Rig' is in NLA tweak mode: leave it", tube, rig, poses="SCENE", new_bones=2)
-
-
-def test_undo(sliding):
-    tube, rig, _frames = sliding
-    bpy.ops.ed.undo_push(message="before")
-    was, bones = entries(tube), len(rig.data.bones)
-    bake(tube, rig, poses="SCENE", new_bones=2)
-    bpy.ops.ed.undo_push(message="baked")
-    assert len(bpy.data.objects["Rig"].data.bones) == bones + 2
-    bpy.ops.ed.undo()
-    assert entries(bpy.data.objects["Tube"]) == was
-    assert len(bpy.data.objects["Rig"].data.bones) == bones
 
 
 @pytest.fixture

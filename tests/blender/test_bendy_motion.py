@@ -20,6 +20,7 @@ from bendy_scenes import (
 from mathutils import Matrix
 from scenes import (
     add_armature,
+    add_object,
     add_tube,
     addon,
     bind,
@@ -261,22 +262,15 @@ def test_shape_keys():
     assert_same_in_poses(lambda: (tube, rig))
 
 
-def test_users_of_one_mesh():
+@pytest.mark.parametrize("shared", [True, False])
+def test_two_meshes_one_rig(shared):
     tube, rig = tail()
-    other = bpy.data.objects.new("Other", tube.data)
-    bpy.context.scene.collection.objects.link(other)
+    if shared:
+        other = add_object("Other", tube.data)
+    else:
+        other = add_tube("Other", rings=25, radius=0.4)
+        weight(other)
     bind(other, rig)
-    pose(rig, 6)
-    before = [posed(tube), posed(other)]
-    convert(rig)
-    assert share(before[0], posed(tube)) < EXACT and share(before[1], posed(other)) < EXACT
-
-
-def test_two_meshes_one_rig():
-    tube, rig = tail()
-    other = add_tube("Other", rings=25, radius=0.4)
-    bind(other, rig)
-    weight(other)
     pose(rig, 6)
     before = [posed(tube), posed(other)]
     convert(rig)

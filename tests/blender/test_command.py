@@ -156,29 +156,6 @@ def test_input_that_cannot_be_read(name, tmp_path, capfd):
     assert len(error) == 1 and message in error[0] and str(path) in error[0]
 
 
-def test_nothing_to_weight(tmp_path, capfd):
-    add_tube()
-    path = save(tmp_path / "in.blend")
-    out = tmp_path / "out.blend"
-    assert run("weight", path, "--output", out) == 1
-    assert "no armature in the active scene" in capfd.readouterr().err
-    assert not out.exists()
-
-
-def test_failure_while_solving(character, tmp_path, monkeypatch, capfd):
-    """IN, and an older OUT, stay as they are: here IN is OUT."""
-    before = character.read_bytes()
-
-    def fail(*_args):
-        raise araplbs.SolverError("out of luck")
-
-    monkeypatch.setattr(addon("tasks.weighting"), "solve", fail)
-    assert run("weight", character, "--output", character) == 1
-    assert character.read_bytes() == before
-    assert folder_of(tmp_path) == ["in.blend"]
-    assert f"araplbs: {character}: out of luck" in capfd.readouterr().err
-
-
 def test_failure_while_saving(character, tmp_path, monkeypatch):
     out = tmp_path / "out.blend"
     out.write_text(OLDER)

@@ -17,6 +17,7 @@ from scenes import add_armature, add_mesh, add_tube, assert_good, bind, new_scen
 
 pytestmark = [
     needs_executable,
+    pytest.mark.outside,
     pytest.mark.skipif(os.name == "nt", reason="signals and mounts are those of POSIX"),
 ]
 

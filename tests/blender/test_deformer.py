@@ -15,6 +15,7 @@ from scenes import (
     new_scene,
     rotation,
     tube_arrays,
+    weighting,
 )
 
 BONES = [
@@ -212,12 +213,7 @@ def solved_task(rig, *meshes):
         posed.keyframe_insert("rotation_euler", frame=1)
         posed.keyframe_insert("location", frame=1)
     bpy.context.scene.frame_set(1)
-    targets = addon("blender.read.targets").Targets(rig, list(meshes))
-    options = addon("core.character.options").Options(
-        pose_count=1, animation="ACTIVE", animation_frames=1
-    )
-    task = addon("tasks.weighting").WeightingTask(options)
-    task.read(targets, bpy.context.view_layer)
+    task = weighting(rig, *meshes, pose_count=1, animation="ACTIVE", animation_frames=1)
     task.solve()
     return task
 

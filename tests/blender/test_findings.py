@@ -10,7 +10,6 @@ from flaws import (
     found,
     index_of,
     kinds_found,
-    near,
     selected,
     shown,
     weighted,
@@ -25,7 +24,6 @@ from scenes import (
     new_scene,
     select,
     snapshot,
-    weights,
 )
 
 FLAWS = ("UNWEIGHTED", "UNNORMALIZED", "SPECKLE")
@@ -54,25 +52,25 @@ def test_good_weights():
     assert not {"UNWEIGHTED", "UNNORMALIZED", "SPECKLE", "INFLUENCES"} & set(kinds_found())
 
 
-def test_click_in_object_mode():
+@pytest.mark.parametrize("mode", ["OBJECT", "WEIGHT_PAINT", "EDIT", "POSE"])
+def test_click(mode):
+    """The mode stays, and the rig selected, so that Check Weights finds what it has found."""
     tube, rig, places = flawed("UNWEIGHTED")
     check()
-    select(rig)
+    active = rig if mode in ("OBJECT", "POSE") else tube
+    select(active)
+    bpy.ops.object.mode_set(mode=mode)
+    if mode == "EDIT":
+        bpy.ops.mesh.select_all(action="SELECT")
     choose("UNWEIGHTED")
+    assert active.mode == mode and bpy.context.active_object == (rig if mode == "POSE" else tube)
+    assert tube.data.use_paint_mask_vertex == (mode == "WEIGHT_PAINT")
+    assert rig.select_get() or active == tube
+    if mode == "EDIT":
+        edited = bmesh.from_edit_mesh(tube.data)
+        assert [v.index for v in edited.verts if v.select] == places["UNWEIGHTED"]
+        bpy.ops.object.mode_set(mode="OBJECT")
     assert selected(tube) == places["UNWEIGHTED"]
-    assert bpy.context.view_layer.objects.active == tube and bpy.context.mode == "OBJECT"
-    assert rig.select_get(), "so that Check Weights finds what it has found"
-
-
-def test_click_in_weight_paint_mode():
-    tube, _rig, places = flawed("SPECKLE")
-    check()
-    select(tube)
-    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    index = choose("SPECKLE")
-    assert bpy.context.mode == "PAINT_WEIGHT" and tube.data.use_paint_mask_vertex
-    vertices = sorted(found().findings[index].vertices.tolist())
-    assert selected(tube) == vertices and set(places["SPECKLE"]) <= set(vertices)
 
 
 def test_bone_becomes_the_active_one():
@@ -84,30 +82,6 @@ def test_bone_becomes_the_active_one():
     bone = found().bone(finding)
     choose("SPECKLE")
     assert tube.vertex_groups.active.name == bone == rig.data.bones.active.name
-
-
-def test_click_in_edit_mode():
-    tube, _rig, places = flawed("UNWEIGHTED")
-    check()
-    select(tube)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="SELECT")
-    choose("UNWEIGHTED")
-    assert bpy.context.mode == "EDIT_MESH"
-    edited = bmesh.from_edit_mesh(tube.data)
-    assert [v.index for v in edited.verts if v.select] == places["UNWEIGHTED"]
-    bpy.ops.object.mode_set(mode="OBJECT")
-    assert selected(tube) == places["UNWEIGHTED"]
-
-
-def test_click_in_pose_mode():
-    tube, rig, places = flawed("UNWEIGHTED")
-    check()
-    select(rig)
-    bpy.ops.object.mode_set(mode="POSE")
-    choose("UNWEIGHTED")
-    assert bpy.context.mode == "POSE" and bpy.context.active_object == rig
-    assert selected(tube) == places["UNWEIGHTED"]
 
 
 @pytest.mark.parametrize("mode", ["WEIGHT_PAINT", "EDIT"])
@@ -241,12 +215,6 @@ def test_no_part_of_the_file(tmp_path):
     assert shown().active == index and not shown().findings[index].repair
     assert [finding.words for finding in found().findings] == words
     assert len(shown().findings) == len(words)
-
-
-def test_near_is_a_place():
-    """What the other tests rely on."""
-    tube, _rig = weighted()
-    assert near(tube, 1.0) and weights(tube, ["lower"])[near(tube, 0.3)].min() > 0.5
 
 
 def test_bones_that_were_left_out_are_not_idle():

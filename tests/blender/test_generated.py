@@ -3,7 +3,16 @@ names what they are, and Repair leaves that alone."""
 
 import bpy
 import numpy as np
-from scenes import add_armature, add_mesh, addon, auto_weight, select, tube_arrays
+from scenes import (
+    add_armature,
+    add_mesh,
+    addon,
+    auto_weight,
+    deform_names,
+    select,
+    tube_arrays,
+    weights,
+)
 
 
 def double_tube(depth=0.01):
@@ -16,14 +25,6 @@ def double_tube(depth=0.01):
     return add_mesh("Tube", np.vstack([vertices, below]), [*faces, *inner]), first, len(faces)
 
 
-def rows(ob):
-    found = np.zeros((len(ob.data.vertices), len(ob.vertex_groups)))
-    for v in ob.data.vertices:
-        for g in v.groups:
-            found[v.index, g.group] = g.weight
-    return found
-
-
 def kinds(*objects):
     select(*objects)
     bpy.ops.object.araplbs_check("EXEC_DEFAULT")
@@ -34,7 +35,7 @@ def test_a_double_shell_goes_with_the_skin():
     tube, first, _faces = double_tube()
     rig = add_armature()
     assert auto_weight(tube, rig) == {"FINISHED"}
-    found = rows(tube)
+    found = weights(tube, deform_names(rig))
     assert np.abs(found[:first] - found[first:]).max() < 0.02
     words = kinds(tube, rig)["DOUBLE_SHELL"]
     assert words.startswith("double shell of ") and "opens" not in words
@@ -52,8 +53,7 @@ def test_what_opens_is_named_with_how_far():
 
 
 def test_a_clean_mesh_has_no_such_finding():
-    vertices, faces = tube_arrays()
-    tube, rig = add_mesh("Tube", vertices, faces), add_armature()
+    tube, rig = add_mesh("Tube", *tube_arrays()), add_armature()
     auto_weight(tube, rig)
     of_mesh = addon("core.checks.findings").OF_MESH
     assert not of_mesh & set(kinds(tube, rig))

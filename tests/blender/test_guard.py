@@ -1,12 +1,13 @@
 """No operator, command or preset ends in a traceback: one sentence, and the scene as it was."""
 
+import contextlib
 import threading
 
 import bpy
 import numpy as np
 import pytest
 from command import run, save
-from deep import deep_snapshot, difference
+from deep import deep_snapshot, difference, refused
 from flaws import flawed, remove
 from scenes import (
     MODULE,
@@ -210,6 +211,11 @@ CASES = [
 ]
 
 
+def call(operator, options):
+    name = operator.partition(" ")[0]
+    return getattr(bpy.ops.object, f"araplbs_{name}")("EXEC_DEFAULT", **options)
+
+
 def break_call(monkeypatch, module, name, number):
     """The call of this number divides by zero, where it ends."""
     owner = addon(module)
@@ -227,6 +233,7 @@ def break_call(monkeypatch, module, name, number):
     return calls
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize("operator, module, name, number", CASES)
 def test_fault(operator, module, name, number, monkeypatch, capfd):
     """At any place of the work: the sentence, the traceback in the console, all data as before."""
@@ -236,8 +243,7 @@ def test_fault(operator, module, name, number, monkeypatch, capfd):
     before = deep_snapshot()
     calls = break_call(monkeypatch, module, name, number)
     with pytest.raises(RuntimeError, match=FAULT) as error:
-        call = getattr(bpy.ops.object, f"araplbs_{operator.partition(' ')[0]}")
-        call("EXEC_DEFAULT", **options)
+        call(operator, options)
     assert len(calls) == number
     assert "Traceback" not in str(error.value)
     assert "ZeroDivisionError" in capfd.readouterr().err
@@ -245,39 +251,17 @@ def test_fault(operator, module, name, number, monkeypatch, capfd):
     assert difference(before, deep_snapshot()) == {}
 
 
-def said(operator, **options):
-    """The sentence of an operator that refuses, after a look that nothing was changed."""
-    bpy.context.view_layer.update()
-    before = deep_snapshot()
-    with pytest.raises(RuntimeError) as error:
-        getattr(bpy.ops.object, f"araplbs_{operator}")("EXEC_DEFAULT", **options)
-    text = str(error.value)
-    assert "Traceback" not in text and len(text.strip().splitlines()) == 1
-    assert difference(before, deep_snapshot()) == {}
-    return text
-
-
-def test_far_apart():
+def test_places_without_end():
+    """The mesh, the armature at last at infinity, one of two meshes."""
     tube, rig = tube_and_rig()
-    other = add_tube("Other")
-    other.location.x = 1e9
-    select(tube, other, rig)
-    assert "too far apart" in said("auto_weight")
-
-
-def test_armature_at_infinity():
-    rig, tube = add_armature(), add_tube()
+    tube.parent, rig.location.x = None, 1e9
+    assert "too far" in refused("auto_weight", tube, rig)
     rig.location.x = float("inf")
-    select(tube, rig)
-    assert "bone 0, at 0 to 0, is too far from the mesh" in said("auto_weight")
-
-
-def test_bone_far_away():
-    tube, rig = tube_and_rig()
-    rig.location.x = 1e9
-    tube.parent = None
-    select(tube, rig)
-    assert "too far" in said("auto_weight")
+    said = refused("auto_weight", tube, rig)
+    assert "bone 0, at 0 to 0, is too far from the mesh" in said
+    rig.location.x, other = 0, add_tube("Other")
+    other.location.x = 1e9
+    assert "too far apart" in refused("auto_weight", tube, other, rig)
 
 
 def test_more_new_bones_than_vertices():
@@ -287,7 +271,7 @@ def test_more_new_bones_than_vertices():
     bind(small, rig)
     auto_weight(small, rig)
     small.modifiers.new("Smooth", "CORRECTIVE_SMOOTH")
-    assert "program" not in said("bake", poses="SCENE", new_bones=40)
+    assert "program" not in refused("bake", poses="SCENE", new_bones=40)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -295,8 +279,7 @@ def test_joints_of_a_mesh_at_one_point(count):
     rig = add_armature()
     point = add_mesh("Point", np.tile([0, 0, 1], (count, 1)), [])
     bind(point, rig)
-    select(point, rig)
-    assert "at one point" in said("optimize_joints")
+    assert "at one point" in refused("optimize_joints", point, rig)
 
 
 def test_no_memory(monkeypatch):
@@ -307,8 +290,7 @@ def test_no_memory(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(addon("tasks.weighting"), "solve", fail)
-    select(tube, rig)
-    assert "Not enough memory" in said("auto_weight")
+    assert "Not enough memory" in refused("auto_weight", tube, rig)
 
 
 def test_poll(monkeypatch):
@@ -331,52 +313,6 @@ def test_interrupted(monkeypatch):
     with pytest.raises((KeyboardInterrupt, RuntimeError)):
         bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT")
     bpy.context.view_layer.update()
-    assert difference(before, deep_snapshot()) == {}
-
-
-class Press:
-    """Presses the button, once at a time; what came of it."""
-
-    def __init__(self):
-        self.told, self.busy = [], False
-
-    def __call__(self, *_arguments):
-        if not self.busy and len(self.told) < 5:
-            self.busy = True
-            try:
-                self.told.append(bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT"))
-            except RuntimeError as error:
-                self.told.append(str(error))
-            self.busy = False
-        return 0.0
-
-
-def test_operators_in_the_midst_of_another(monkeypatch):
-    """Reading a scene evaluates it: what drivers and handlers call meanwhile is refused."""
-    tube, rig = tube_and_rig()
-    press, task = Press(), addon("tasks.weighting")
-    read = task.read_armature
-
-    def read_and_press(*arguments):
-        press()
-        return read(*arguments)
-
-    monkeypatch.setattr(task, "read_armature", read_and_press)
-    assert auto_weight(tube, rig) == {"FINISHED"}
-    assert press.told == ["Error: Auto-weight (ARAP) is at work: not now\n"]
-    assert auto_weight(tube, rig) == {"FINISHED"}
-
-
-def test_operators_in_another_thread():
-    """As a driver calls them that is evaluated there."""
-    tube, rig = tube_and_rig()
-    select(tube, rig)
-    before, press = deep_snapshot(), Press()
-    thread = threading.Thread(target=press)
-    thread.start()
-    thread.join()
-    assert len(press.told) == 1
-    assert "Blender is evaluating the scene: not now" in press.told[0]
     assert difference(before, deep_snapshot()) == {}
 
 
@@ -409,8 +345,7 @@ def test_no_operator_starts_in_the_midst_of_another(operator, monkeypatch):
         return real(*arguments, **named)
 
     monkeypatch.setattr(owner, name, press_and_go_on)
-    call = getattr(bpy.ops.object, f"araplbs_{operator.partition(' ')[0]}")
-    assert call("EXEC_DEFAULT", **options) == {"FINISHED"}
+    assert call(operator, options) == {"FINISHED"}
     assert len(told[0]) > 25
     assert not [each for each, came in told[0].items() if came == {"FINISHED"}]
     assert any("is at work: not now" in str(came) for came in told[0].values())
@@ -434,14 +369,22 @@ def test_no_operator_starts_in_another_thread():
 def test_operators_that_drivers_call():
     tube, rig = tube_and_rig()
     select(tube, rig)
-    bpy.app.driver_namespace["press"] = press = Press()
+    told = []
+
+    def press():
+        with contextlib.suppress(RuntimeError):
+            told.append("pressed")
+            told.append(bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT"))
+        return 0.0
+
+    bpy.app.driver_namespace["press"] = press
     try:
         driver = rig.pose.bones["upper"].driver_add("location", 0).driver
         driver.expression = "press()"
         assert bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT") == {"FINISHED"}
     finally:
         del bpy.app.driver_namespace["press"]
-    assert len(press.told)
+    assert set(told) == {"pressed"}
     assert any(entries(tube))
 
 
@@ -459,7 +402,7 @@ def test_preset_of_another_version(text, name, tmp_path):
     """Nothing of it is loaded."""
     preset = tmp_path / "old_one.py"
     preset.write_text(text)
-    assert "Preset 'old one'" in (found := said("load_preset", filepath=str(preset)))
+    assert "Preset 'old one'" in (found := refused("load_preset", filepath=str(preset)))
     assert name in found
 
 

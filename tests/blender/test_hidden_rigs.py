@@ -10,7 +10,7 @@ import pytest
 from command import opened, run, save
 from deep import deep_snapshot, difference
 from scenes import entries, new_scene, select
-from test_guard import clothed, edited_pair, flawed_tube, moved, new_pair, weighted_pair
+from test_guard import call, clothed, edited_pair, flawed_tube, moved, new_pair, weighted_pair
 
 
 def hide(rig):
@@ -69,11 +69,6 @@ OPERATORS = {
     "bake with new bones": (moved, {"poses": "SCENE", "new_bones": 2}, True),
     "select_worst": (weighted_pair, {}, False),
 }
-
-
-def call(operator, options):
-    name = operator.partition(" ")[0]
-    return getattr(bpy.ops.object, f"araplbs_{name}")("EXEC_DEFAULT", **options)
 
 
 def state():

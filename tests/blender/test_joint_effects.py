@@ -188,19 +188,6 @@ def test_whole_is_scaled_and_turned():
     assert off_axis(rig, "middle") < 0.5 * was
 
 
-def test_undo_brings_back_every_bit():
-    tube, rig = bent_tube()
-    auto_weight(tube, rig)
-    bpy.ops.ed.undo_push(message="before")
-    before, bones = snapshot(), skeleton_of(rig)
-    optimize(tube, rig)
-    bpy.ops.ed.undo_push(message="after")
-    assert snapshot() != before
-    bpy.ops.ed.undo()
-    assert snapshot() == before
-    assert skeleton_of(bpy.data.objects["Rig"]) == bones
-
-
 def test_failure_puts_all_back(monkeypatch):
     """In the middle of the bones, and in the middle of the weights."""
     tube, rig = bent_tube()

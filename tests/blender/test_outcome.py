@@ -78,51 +78,19 @@ def test_compared_with_what_was_there(capfd):
 
 LONG = "A name as long as Blender lets anybody make the name of a thing"
 STRAINS = {when: {"surface_strain": 0.999} for when in ("before", "after")}
+COUNTS = {"name": LONG, "vertices": 1234567, "bones": 1234, "seconds": 123.4}
+COUNTS |= {f"error_{when}": {"rms": 0.5} for when in STRAINS}
+MOVED = {"moved_bones": [LONG] * 1000, "largest_move": 0.5}
 
 
 @pytest.mark.parametrize(
     ("line", "arguments"),
     [
-        (
-            "result_line",
-            (
-                {"vertices": 1234567, "seconds": 123.4},
-                {"problems": (123, 123), "stretch": (0.999, 0.999)},
-                12,
-            ),
-        ),
-        ("new_line", ({"new_vertices": 1234567, "seconds": 123.4, "deformation": STRAINS},)),
-        (
-            "joint_line",
-            (
-                {
-                    "moved_bones": [LONG] * 1000,
-                    "bones": 1234,
-                    "largest_move": 0.5,
-                    "deformation": STRAINS,
-                    "seconds": 123.4,
-                },
-            ),
-        ),
-        (
-            "transfer_line",
-            (
-                {
-                    "objects": [{"name": LONG, "vertices": 1234567, "matched": 1234567}],
-                    "sources": [LONG],
-                },
-            ),
-        ),
-        (
-            "bake_line",
-            (
-                {
-                    "objects": [
-                        {"name": LONG, "error_before": {"rms": 0.5}, "error_after": {"rms": 0.5}}
-                    ]
-                },
-            ),
-        ),
+        ("result_line", [COUNTS, {"problems": (123, 123), "stretch": (0.999, 0.999)}, 12]),
+        ("new_line", [COUNTS | {"new_vertices": 1234567, "deformation": STRAINS}]),
+        ("joint_line", [COUNTS | MOVED | {"deformation": STRAINS}]),
+        ("transfer_line", [{"objects": [COUNTS | {"matched": 1234567}], "sources": [LONG]}]),
+        ("bake_line", [{"objects": [COUNTS]}]),
     ],
 )
 def test_last_lines_fit(line, arguments):

@@ -14,7 +14,7 @@ from scenes import add_armature, add_tube, addon, auto_weight, bind, new_scene
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="Windows has no such files"),
-    pytest.mark.outside,
+    pytest.mark.slow,
 ]
 ALL = bool(os.environ.get("ARAPLBS_TEST_OUTPUTS"))
 

@@ -18,6 +18,7 @@ from scenes import (
     select,
     snapshot,
     tube_and_rig,
+    weighting,
     weights,
 )
 from test_poses import animate, bend_of, read
@@ -129,6 +130,7 @@ def by_hand(rig):
     lower.rotation_axis_angle = (0.7, 0.6, 0.8, 0)
     lower.rotation_quaternion = (0.8, 0.6, 0, 0)
     lower.location, lower.scale = (0.1, 0.02, 0.3), (1.1, 0.9, 1)
+    rig.pose.bones["upper"].rotation_euler = (0.4, 0.1, 0)  # the action has keys for this
     lower["stretch"] = 0.25
     rig.location.x = 0.5
     rig.data.pose_position = "REST"
@@ -153,14 +155,15 @@ def test_the_scene_is_untouched(which):
     assert {path for path in changes if "is_saved" not in path} == set(), changes
 
 
-def test_the_scene_is_untouched_after_an_error(monkeypatch):
+@pytest.mark.parametrize("which", SOURCES)
+def test_the_scene_is_untouched_after_an_error(which, monkeypatch):
     tube, rig = library()
     by_hand(rig)
     select(tube, rig)
     before = snapshot()
     monkeypatch.setattr(addon("blender.poses.read_poses"), "_evaluate", lambda *_a: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        read(rig, "POSE_LIBRARY")
+        read(rig, which)
     bpy.context.view_layer.update()
     assert snapshot() == before
 
@@ -216,12 +219,7 @@ def test_bad_weights_of_actions(value):
 
 def solver_arguments(tube, rig, **options):
     """What the solver is given."""
-    select(tube, rig)
-    targets = addon("blender.read.targets").find_targets(bpy.context)
-    table = addon("core.character.options").Options(**options)
-    task = addon("tasks.weighting").WeightingTask(table)
-    task.read(targets, bpy.context.view_layer)
-    return task.problem.arguments
+    return weighting(rig, tube, **options).problem.arguments
 
 
 def test_the_option_reaches_the_solver():

@@ -6,8 +6,7 @@ import araplbs
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
-from scenes import addon, assert_good, auto_weight, select, snapshot, tube_and_rig
+from scenes import addon, auto_weight, snapshot, tube_and_rig
 
 
 def limits_of(rig):
@@ -174,54 +173,6 @@ def test_actions_with_several_slots():
     assert snapshot() == before and rig.animation_data.action_slot == other
 
 
-def posed_by_hand(rig):
-    """Unkeyed changes on top of an action, in the middle of it, in Rest Position."""
-    animate(rig, "Other", bone="upper")
-    animate(rig, "Bend")
-    bpy.context.scene.frame_set(7, subframe=0.5)
-    rig.pose.bones["middle"].rotation_euler = (0.123, 0.2, 0.3)  # the action has keys for this
-    rig.pose.bones["lower"].rotation_quaternion = Quaternion((0.8, 0.6, 0, 0))
-    rig.pose.bones["lower"]["stretch"] = 0.25
-    rig.location.x = 0.5
-    rig.data.pose_position = "REST"
-    bpy.context.view_layer.update()
-
-
-@pytest.mark.parametrize("which", ["ACTIVE", "ALL"])
-def test_everything_is_put_back(which):
-    tube, rig = tube_and_rig()
-    posed_by_hand(rig)
-    select(tube, rig)
-    before = snapshot()
-    assert len(read(rig, which)) > 20
-    assert snapshot() == before
-    bpy.context.view_layer.update()
-    assert snapshot() == before, "nor is it lost with the next update"
-    auto_weight(animation=which, animation_frames=10)
-    assert_good(tube, rig)
-    after = snapshot()
-    assert after["Rig"] == before["Rig"] and after["frame"] == before["frame"]
-    assert after["counts"] == before["counts"]
-
-
-@pytest.mark.parametrize("which", ["ACTIVE", "ALL"])
-def test_everything_is_put_back_after_an_error(which, monkeypatch):
-    tube, rig = tube_and_rig()
-    posed_by_hand(rig)
-    select(tube, rig)
-    before = snapshot()
-    module = addon("blender.poses.read_poses")
-
-    def fail(*_args):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(module, "_evaluate", fail)
-    with pytest.raises(ZeroDivisionError):
-        read(rig, which)
-    bpy.context.view_layer.update()
-    assert snapshot() == before
-
-
 def test_all_actions_without_animation_data():
     _tube, rig = tube_and_rig()
     animate(rig, "Bend").use_fake_user = True
@@ -259,22 +210,3 @@ def test_no_animation():
         with pytest.raises(RuntimeError, match=message):
             auto_weight(tube, rig, animation=which)
     assert not tube.vertex_groups
-
-
-def test_animation_changes_the_weights_for_the_better():
-    """Judged on the frames themselves, weights that have seen them are better."""
-    from scenes import deform_names, weights
-
-    tube, rig = tube_and_rig()
-    animate(rig, "Bend", angle=2.0)
-    poses = read(rig, "ACTIVE")
-    tube.data.calc_loop_triangles()
-    vertices = np.array([v.co for v in tube.data.vertices])
-    triangles = np.array([t.vertices for t in tube.data.loop_triangles])
-    energies = []
-    for animation in ("NONE", "ACTIVE"):
-        auto_weight(tube, rig, animation=animation, pose_count=10)
-        energies.append(
-            araplbs.energy(vertices, triangles, weights(tube, deform_names(rig)), poses)
-        )
-    assert energies[1] < energies[0]

@@ -11,9 +11,7 @@ from paths import DATA
 from scenes import assert_good, auto_weight, deform_names, new_scene, select, weights
 
 NAMES = sorted(path.stem for path in DATA.glob("*.blend"))
-# In every Blender, whose exporters differ; LARGE in those that take what is slow.
-ALWAYS = {"knight", "m2m_human"}
-LARGE = {"dog", "human_game_engine", "mh_base", "mh_game", "mh_subdiv1", "ranger", "sintel"}
+ALWAYS = {"knight", "m2m_human"}  # in every Blender, whose exporters differ
 # So that the weights are there soon: what they are does not matter here.
 QUICK = {"pose_count": 8, "iterations": 1, "widenings": 0, "truss": 0.0}
 BYTES = {5121: np.uint8, 5123: np.uint16, 5126: np.float32}
@@ -130,9 +128,7 @@ def run_character(name, tmp_path, log, bits, platform):
 
 @pytest.mark.skipif(not NAMES, reason="no ../shared/data here")
 @pytest.mark.parametrize("name", [
-    name if name in ALWAYS else
-    pytest.param(name, marks=pytest.mark.slow if name in LARGE else pytest.mark.outside)
-    for name in NAMES
+    name if name in ALWAYS else pytest.param(name, marks=pytest.mark.slow) for name in NAMES
 ])  # fmt: skip
 def test_character(name, tmp_path, capfd):
     run_character(name, tmp_path, capfd, "8", "GAME")

@@ -2,10 +2,10 @@
 line."""
 
 import bpy
+import deep
 import numpy as np
-import pytest
 from command import opened, run, save
-from scenes import add_armature, add_tube, addon, bind, entries, select, weights
+from scenes import add_armature, add_tube, addon, bind, select, weights
 
 COUNT = 6
 NAMES = [f"b{k}" for k in range(COUNT)]
@@ -30,11 +30,6 @@ def chain():
         for vertex in range(len(z)):
             group.add([vertex], dense[vertex, bone], "REPLACE")
     return tube, rig
-
-
-def reduce(*objects, **options):
-    select(*objects)
-    return bpy.ops.object.araplbs_reduce_bones("EXEC_DEFAULT", **options)
 
 
 def task_of(rig, *meshes, **options):
@@ -118,26 +113,8 @@ def test_groups_that_something_uses_stay():
     assert "b3" in tube.vertex_groups and not weights(tube, ["b3"]).any()
 
 
-def test_one_undo_step_and_the_same_result():
-    tube, rig = chain()
-    before = entries(tube)
-    bpy.ops.ed.undo_push(message="before")
-    reduce(tube, rig, count=4)
-    after = entries(tube)
-    bpy.ops.ed.undo_push(message="after")
-    bpy.ops.ed.undo()
-    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
-    assert entries(tube) == before and len(deform(rig)) == 6
-    reduce(tube, rig, count=4)
-    assert entries(tube) == after
-
-
 def refused(tube, rig, **options):
-    before = entries(tube), deform(rig)
-    with pytest.raises(RuntimeError) as error:
-        reduce(tube, rig, **options)
-    assert (entries(tube), deform(rig)) == before
-    return str(error.value)
+    return deep.refused("reduce_bones", tube, rig, **options)
 
 
 def test_refusals():
@@ -150,19 +127,6 @@ def test_refusals():
     tube.vertex_groups["b1"].lock_weight = False
     rig.data.bones["b1"].bbone_segments = 4
     assert "bendy or stretching bones" in refused(tube, rig, count=3)
-
-
-def test_a_fault_takes_all_back(monkeypatch):
-    tube, rig = chain()
-    before = entries(tube), deform(rig)
-
-    def failing(*_rest):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(addon("tasks.changes.fewer_bones"), "fewer_report", failing)
-    with pytest.raises(ZeroDivisionError):
-        task_of(rig, tube, count=3)
-    assert (entries(tube), deform(rig)) == before
 
 
 def test_command_line(tmp_path, capfd):

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 from scenes import MODULE, addon, auto_weight, tube_and_rig
+from test_outcome import drawn
 
 FOLDER = Path(sys.modules[MODULE].__file__).parent
 CLASSES = (
@@ -88,23 +89,9 @@ def test_module_of_another_version():
     with enabled_with(SimpleNamespace(__version__="0.0.1", __spec__=None)) as notice:
         assert notice.is_registered() and not registered() and not menu_entries()
         assert "while 0.0.1 was in use: restart Blender" in notice.sentence
-        drawn = Layout()
-        notice.VIEW3D_PT_araplbs_notice.draw(SimpleNamespace(layout=drawn), None)
-        assert " ".join(drawn.lines) == notice.sentence
+        lines = [text for _what, _name, text in drawn(notice.VIEW3D_PT_araplbs_notice)]
+        assert " ".join(lines) == notice.sentence
     assert not notice.is_registered()
-
-
-class Layout:
-    """Of a panel, as far as labels go."""
-
-    def __init__(self):
-        self.lines = []
-
-    def column(self, align):
-        return self
-
-    def label(self, text, icon):
-        self.lines.append(text)
 
 
 def test_native_module_that_does_not_load(monkeypatch, tmp_path):

@@ -259,42 +259,6 @@ def test_no_list():
         repair(which="ACTIVE")
 
 
-def test_poll():
-    with pytest.raises(RuntimeError, match="Select at least one mesh object"):
-        repair()
-
-
-def test_cancelled():
-    """Progress that returns False: nothing is written."""
-    tube, rig, _places = flawed("UNWEIGHTED", "SPECKLE")
-    before = snapshot()
-    task = addon("tasks.repairing").RepairTask(addon("core.character.options").Options())
-    targets = addon("blender.read.targets").Targets(rig, [tube])
-    task.read(targets, bpy.context.view_layer)
-    fractions = []
-
-    def told(_stage, fraction, _energy):
-        fractions.append(fraction)
-        return len(fractions) < 20
-
-    cancelled = addon("core.base.native_module").araplbs.Cancelled
-    with pytest.raises(cancelled):
-        task.solve(told)
-    assert snapshot() == before
-    task.solve()
-    task.apply()
-    assert snapshot() != before
-
-
-def test_progress_goes_on():
-    tube, rig, _places = flawed("UNWEIGHTED", "SPECKLE")
-    task = addon("tasks.repairing").RepairTask(addon("core.character.options").Options())
-    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
-    fractions = []
-    task.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
-    assert fractions == sorted(fractions) and fractions[0] >= 0 and fractions[-1] <= 1
-
-
 def test_idle_bone():
     """The middle bone has lost all its weights to its neighbors."""
     tube, rig = weighted()
@@ -333,12 +297,6 @@ def test_idle_bone_that_no_skin_is_near_to(capfd):
     repair(kinds={"IDLE_BONE"}, control_bones="INCLUDE")
     assert entries(tube) == before
     assert "Other bones are nearer to all of the skin than 'prop'" in capfd.readouterr().out
-
-
-def test_what_no_weights_repair():
-    """A sentence, and the weights as they were."""
-    outcome = addon("core.checks.repair_regions").BEYOND["BONE_OUTSIDE"]
-    assert "Optimize Joints" in outcome
 
 
 def test_linked_mesh_stays(tmp_path, capfd):
@@ -391,15 +349,3 @@ def test_plan_has_the_kinds(tmp_path, capsys):
     assert run("repair", path, "--output", tmp_path / "out.blend", *arguments) == 0
     (task,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[:1] == "{"]
     assert {"--kind=unweighted", "--kind=speckle"} <= set(task["arguments"])
-
-
-def test_mode_changed_meanwhile():
-    """Between reading and writing."""
-    tube, rig, _places = flawed("UNWEIGHTED")
-    task = addon("tasks.repairing").RepairTask(addon("core.character.options").Options())
-    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
-    task.solve()
-    select(tube)
-    bpy.ops.object.mode_set(mode="EDIT")
-    with pytest.raises(addon("core.base.refusal").Refused, match="Edit mode: nothing was written"):
-        task.apply()

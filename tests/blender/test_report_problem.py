@@ -4,7 +4,7 @@ again to the same weights."""
 import bpy
 import numpy as np
 import pytest
-from scenes import addon, auto_weight, select, tube_and_rig
+from scenes import addon, auto_weight, deform_names, select, tube_and_rig, weights
 
 
 def report(path, **more):
@@ -47,13 +47,7 @@ def test_the_problem_gives_the_same_weights(tmp_path):
     solver, _seconds = replay().solve(arguments)
     assert not tube.vertex_groups  # nothing was written to the scene
     auto_weight(tube, rig)
-    groups = {group.index: group.name for group in tube.vertex_groups}
-    bones = [bone.name for bone in rig.data.bones]
-    found = np.zeros(solver.weights.shape)
-    for vertex in tube.data.vertices:
-        for entry in vertex.groups:
-            found[vertex.index, bones.index(groups[entry.group])] = entry.weight
-    np.testing.assert_allclose(found, solver.weights, atol=1e-6)
+    np.testing.assert_allclose(weights(tube, deform_names(rig)), solver.weights, atol=1e-6)
 
 
 def test_what_cannot_be_read_is_said(tmp_path):

@@ -32,6 +32,7 @@ from scenes import (
     entries,
     select,
     tube_and_rig,
+    weighting,
 )
 
 COUNT = 12
@@ -382,8 +383,7 @@ def test_report_says_what_poses_each_bone():
     rig, tube = twist_rig(), add_tube()
     hide(rig, "hand")
     for through_rig in (True, False):
-        task = addon("tasks.weighting").WeightingTask(options(through_rig=through_rig))
-        task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
+        task = weighting(rig, tube, pose_count=COUNT, through_rig=through_rig)
         task.solve()
         report = task.apply()
         lines = "\n".join(addon("core.reports.report").notes(report))
@@ -477,8 +477,7 @@ def test_what_cannot_be_driven_is_posed_bone_by_bone(spoil, reason):
     lines = []
     assert sampled(rig, lines)[0] is None
     assert len(lines) == 1 and reason in lines[0] and "turns on its own" in lines[0]
-    task = addon("tasks.weighting").WeightingTask(options())
-    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task = weighting(rig, tube, pose_count=COUNT)
     assert lines[0] in task.warnings
     assert "poses" not in task.problem.arguments
     task.solve()

@@ -17,9 +17,11 @@ from scenes import (
     entries,
     select,
     tube_and_rig,
+    weighting,
     weights,
 )
-from sessions import finish, settle, start, tick_until
+from sessions import finish, pick, settle, start, tick_until
+from test_outcome import Layout, drawn
 
 
 @pytest.fixture
@@ -27,10 +29,6 @@ def tube():
     ob, _rig = tube_and_rig()
     select(ob)
     return ob
-
-
-def pick(ob, vertices):
-    addon("blender.write.select_region").select_vertices(ob.data, vertices)
 
 
 def mark(source="SELECTED", **arguments):
@@ -266,11 +264,7 @@ def with_plates():
 
 def solver_report(ob, rig, **options):
     """That of the weighting, which the operator gives in words only."""
-    select(ob, rig)
-    task = addon("tasks.weighting").WeightingTask(
-        addon("core.character.options").Options(**options)
-    )
-    task.read(addon("blender.read.targets").find_targets(bpy.context), bpy.context.view_layer)
+    task = weighting(rig, ob, **options)
     task.solve()
     return task.apply()
 
@@ -370,30 +364,14 @@ def test_command_line(tmp_path, capfd):
     assert not is_rigid(objects["Tube"], objects["Rig"], vertices)
 
 
-class Layout:
-    """Notes what a panel draws."""
-
-    def __init__(self, seen):
-        self.seen = seen
-
-    def __getattr__(self, name):
-        def call(*args, **options):
-            self.seen.append((name, args, options))
-            return Layout(self.seen)
-
-        return call
-
-
 @pytest.mark.parametrize(("marked", "text"), [(False, "Mark Rigid Part"), (True, "Rigid Parts: 1")])
 def test_the_panel_counts_them(tube, marked, text):
     if marked:
         mark_band(tube)
     seen = []
-    stand_in = type("Panel", (), {"layout": Layout(seen)})()
     addon("ui.panels.bones_panel").draw_corrections(Layout(seen), bpy.context)
-    assert ("menu", ("VIEW3D_MT_araplbs_rigid",), {"text": text}) in seen
-    menu = addon("operators.edits.rigid").VIEW3D_MT_araplbs_rigid
-    menu.draw(stand_in, bpy.context)
+    assert ("menu", "VIEW3D_MT_araplbs_rigid", text) in seen
+    drawn(addon("operators.edits.rigid").VIEW3D_MT_araplbs_rigid)
     properties = addon("operators.base.properties")
     properties.draw_result_options(Layout(seen), bpy.context.scene.araplbs)
-    assert any(name == "prop" and args[1:] == ("rigid_parts",) for name, args, _o in seen)
+    assert "rigid_parts" in [name for what, name, _text in seen if what == "prop"]

@@ -127,13 +127,3 @@ def test_they_are_saved_with_the_file(tmp_path):
     bpy.ops.wm.open_mainfile(filepath=path)
     found = settings()
     assert (found.truss, found.initial, found.joints.anchor) == (3, "BBW", 2)
-
-
-def test_presets_of_0_1_0(tmp_path):
-    """What there no longer is, and what never was an option, is passed over."""
-    text = "import bpy\nop = bpy.context.active_operator\n\nop.max_influences = 8\nop.hold = 0.5\n"
-    preset = tmp_path / "mine.py"
-    preset.write_text(text + "op.joints = 3\nop.bl_rna = 3\nop.symmetric = False\n")
-    assert bpy.ops.object.araplbs_load_preset(filepath=str(preset)) == {"FINISHED"}
-    assert settings().max_influences == 8 and not settings().symmetric
-    assert settings().truss == 12

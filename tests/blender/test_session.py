@@ -81,16 +81,6 @@ def test_restores_at_once():
     assert session.state == "ENDED" and snapshot() == before
 
 
-def test_cancelled_while_reading():
-    tube, rig = painted_tube()
-    before = snapshot()
-    session = start(tube, rig)
-    session.tick(0)
-    session.restore()
-    finish(session)
-    assert snapshot() == before and session.report is None
-
-
 def test_no_weights_yet():
     """Present weights are wanted, but missing: fresh ones, and a word about it."""
     tube, rig = tube_and_rig()

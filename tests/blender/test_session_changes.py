@@ -4,7 +4,7 @@ cannot be saved. Nothing is lost, and what is said is true."""
 import bpy
 import numpy as np
 import pytest
-from scenes import add_cube, deform_names, entries, select, weights
+from scenes import add_cube, deform_names, entries, new_scene, select, tube_and_rig, weights
 from sessions import finish, painted_tube, settle, start, tick_until
 
 
@@ -227,8 +227,8 @@ def test_shared_mesh_edited_meanwhile():
 def test_deleted_while_reading(what):
     """At any step of it: the sentence names what was deleted."""
     for steps in range(1, 12):
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        tube, rig = painted_tube(rings=20, sides=20)
+        new_scene()
+        tube, rig = tube_and_rig()
         session = start(tube, rig, start_from="FRESH")
         for _ in range(steps):
             session._step()

@@ -5,7 +5,6 @@ import numpy as np
 from scenes import (
     add_armature,
     add_mesh,
-    addon,
     auto_weight,
     bind,
     tube_and_rig,
@@ -50,15 +49,3 @@ def test_a_vertex_far_off(capfd):
     assert auto_weight(stray, rig) == {"FINISHED"}
     np.testing.assert_allclose(weights(stray, NAMES)[:-1], plain, atol=1e-6)
     assert "1 vertex lies so far from all others" in capfd.readouterr().out
-
-
-def test_points_on_a_very_long_bone():
-    """No more points than the surface is long, and the same as on the part inside."""
-    tets = addon("core.solvers.tet_mesh")
-    vertices, faces = tube_arrays()
-    triangles = np.array([(f[0], f[k], f[k + 1]) for f in faces for k in range(1, len(f) - 1)])
-    inside = vertices[:, 2].max()
-    head = np.array([[0, 0, -1e9]])
-    found = tets.points_on_bones(vertices, triangles, head, np.array([[0, 0, 1e9]]))
-    assert 3 < len(found) < 1000
-    assert found[:, 2].min() >= 0 and found[:, 2].max() <= inside

@@ -17,6 +17,7 @@ from scenes import (
     rotation,
     tube_arrays,
     two_sided_bones,
+    weighting,
 )
 
 SIDES = {
@@ -150,12 +151,9 @@ def test_mirror_modifier(symmetric):
 
 def test_the_report_tells_the_share():
     mesh, rig = character()
-    options = addon("core.character.options").Options
     reports = {}
     for symmetric in (True, False):
-        targets = addon("blender.read.targets").Targets(rig, [mesh])
-        task = addon("tasks.weighting").WeightingTask(options(symmetric=symmetric))
-        task.read(targets, bpy.context.view_layer)
+        task = weighting(rig, mesh, symmetric=symmetric)
         task.solve()
         reports[symmetric] = task.apply()
         json.dumps(reports[symmetric])

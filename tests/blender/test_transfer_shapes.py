@@ -2,6 +2,7 @@
 line."""
 
 import bpy
+import deep
 import numpy as np
 import pytest
 from command import opened, run, save
@@ -283,23 +284,8 @@ def test_mirror_modifier_of_the_source():
     assert move[x < -0.2, 0].max() < -0.15
 
 
-def test_one_undo_step():
-    tube, sleeve = body_and_sleeve()
-    bpy.ops.ed.undo_push(message="before")
-    transfer(sleeve, source=tube)
-    bpy.ops.ed.undo_push(message="after")
-    bpy.ops.ed.undo()
-    assert not bpy.data.objects["Sleeve"].data.shape_keys
-
-
-def refused(*targets, source, **options):
-    """The sentence, after a look that nothing was changed."""
-    before = [state(ob) for ob in targets if ob.type == "MESH"]
-    select(*targets, source)
-    with pytest.raises(RuntimeError) as error:
-        bpy.ops.object.araplbs_transfer_shapes("EXEC_DEFAULT", **options)
-    assert [state(ob) for ob in targets if ob.type == "MESH"] == before
-    return str(error.value)
+def refused(*targets, source):
+    return deep.refused("transfer_shapes", *targets, source)
 
 
 def test_refusals(tmp_path):
@@ -356,38 +342,8 @@ def test_linked_meshes(tmp_path):
     assert names(own) == ["Basis", "Fat", "Lean"]
 
 
-@pytest.mark.parametrize("sliders", ["NONE", "FOLLOW"])
-def test_a_fault_takes_all_back(monkeypatch, sliders):
-    """The second of two meshes fails when it is written."""
-    tube, sleeve = body_and_sleeve()
-    driven(tube)
-    other = add_tube("Other", radius=0.34, caps=False)
-    key(other, "Fat", lambda p: p + 3, value=0.25)
-    key(sleeve, "Lean", lambda p: p - 3, slider_max=4.0)
-    before = [state(ob) for ob in (sleeve, other)]
-    module = addon("tasks.shapes")
-    report, write_shapes, calls = module.shapes_report, module.write_shapes, []
-    assert report
-
-    def failing(ob, *rest):
-        calls.append(ob)
-        written = write_shapes(ob, *rest)
-        if len(calls) == 2:
-            raise ZeroDivisionError
-        return written
-
-    monkeypatch.setattr(module, "write_shapes", failing)
-    with pytest.raises(ZeroDivisionError):
-        task_of(tube, other, sleeve, sliders=sliders)
-    assert [state(ob) for ob in (sleeve, other)] == before
-    calls.clear()
-    fresh = add_tube("Fresh", radius=0.34, caps=False)
-    with pytest.raises(ZeroDivisionError):
-        task_of(tube, fresh, sleeve, sliders=sliders)
-    assert not fresh.data.shape_keys
-
-
-def test_a_target_that_is_gone_meanwhile():
+def test_keys_that_are_gone_meanwhile():
+    """Of the source; what becomes of the targets: test_every_task.py."""
     tube, sleeve = body_and_sleeve()
     targets = addon("blender.read.transfer_targets").make_shape_targets(tube, [sleeve])
     task = addon("tasks.shapes").ShapesTask(addon("core.tools.shapes").ShapeOptions())
@@ -396,21 +352,6 @@ def test_a_target_that_is_gone_meanwhile():
     tube.shape_key_remove(tube.data.shape_keys.key_blocks["Lean"])
     with pytest.raises(addon("core.base.refusal").Refused, match="'Tube' was changed meanwhile"):
         task.apply()
-    bpy.data.objects.remove(sleeve)
-    with pytest.raises(addon("core.base.refusal").Refused, match="'Sleeve' was deleted meanwhile"):
-        task.apply()
-
-
-def test_cancelled():
-    tube, sleeve = body_and_sleeve()
-    targets = addon("blender.read.transfer_targets").make_shape_targets(tube, [sleeve])
-    task = addon("tasks.shapes").ShapesTask(addon("core.tools.shapes").ShapeOptions())
-    task.read(targets, bpy.context.view_layer)
-    import araplbs
-
-    with pytest.raises(araplbs.Cancelled):
-        task.solve(lambda _stage, _fraction, _energy: False)
-    assert not sleeve.data.shape_keys
 
 
 def test_command_line(tmp_path, capfd):

@@ -10,6 +10,7 @@ import araplbs
 import bpy
 import numpy as np
 import pytest
+from deep import refused
 from mathutils import Matrix
 from scenes import (
     add_armature,
@@ -18,9 +19,9 @@ from scenes import (
     addon,
     assert_good,
     auto_weight,
-    entries,
     tube_and_rig,
     tube_arrays,
+    weighting,
     weights,
 )
 
@@ -62,11 +63,11 @@ def dense(ob, rig):
     return weights(ob, [bone.name for bone in rig.data.bones])
 
 
-def error_of(call):
-    """The message with which the operator refuses."""
-    with pytest.raises(RuntimeError) as error:
-        call()
-    return str(error.value)
+def without_packages(monkeypatch, *names):
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name in names else find_spec(name)
+    )
 
 
 @with_meshio
@@ -134,13 +135,8 @@ PAPERS_ENERGY = {"truss": 0, "edge_power": 0, "least_worth": 3e-5}
 @with_meshio
 def test_report(tet_file):
     tube, rig = tube_and_rig()
-    task = addon("tasks.weighting").WeightingTask(
-        addon("core.character.options").Options(
-            volume="FILE", tet_file=str(tet_file), pose_count=20, **PAPERS_ENERGY
-        )
-    )
-    targets = addon("blender.read.targets").Targets(rig, [tube])
-    task.read(targets, bpy.context.view_layer)
+    options = {"volume": "FILE", "tet_file": str(tet_file), "pose_count": 20, **PAPERS_ENERGY}
+    task = weighting(rig, tube, **options)
     task.solve()
     report = task.apply()
     assert report["volume"]["tets"] == len(bar()[1])
@@ -162,17 +158,13 @@ def test_report_of_preserve_volume(tet_file):
     """Of the weights that the surface gets."""
     tube, rig = tube_and_rig()
     tube.modifiers["Armature"].use_deform_preserve_volume = True
-    options = addon("core.character.options").Options(
-        volume="FILE", tet_file=str(tet_file), pose_count=5, **PAPERS_ENERGY
-    )
-    task = addon("tasks.weighting").WeightingTask(options)
-    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
-    stages = []
+    options = {"volume": "FILE", "tet_file": str(tet_file), "pose_count": 5, **PAPERS_ENERGY}
+    task, stages = weighting(rig, tube, **options), []
     task.solve(lambda stage, fraction, energy: stages.append(stage))
     report = task.apply()
     found = report["deformers"]
     assert found["preserve_volume"] == ["Tube"]
-    poses = addon("core.skeleton.poses").pose_set(task.problem, options)
+    poses = addon("core.skeleton.poses").pose_set(task.problem, task.options)
     deformed = addon("core.measures.armature_modifier").deformed_energy(
         task.problem, task.solution.rows, poses
     )
@@ -190,11 +182,7 @@ def pinned_task(tet_file, pinned):
             v.select = v.index == vertex
         bpy.context.view_layer.objects.active = tube
         bpy.ops.object.araplbs_edit_vertices(kind="WEIGHT", bone=bone, weight=weight)
-    options = addon("core.character.options").Options(
-        volume="FILE", tet_file=str(tet_file), pose_count=5
-    )
-    task = addon("tasks.weighting").WeightingTask(options)
-    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task = weighting(rig, tube, volume="FILE", tet_file=str(tet_file), pose_count=5)
     task.solve()
     return task, task.apply(), dense(tube, rig)
 
@@ -246,13 +234,12 @@ def test_influences_that_meet_at_a_node(tet_file):
 
 
 def test_files_beside_a_file_that_is_not_saved(tmp_path):
-    tube, rig = tube_and_rig()
     options = {"volume": "FILE", "tet_file": "//tets.mesh"}
-    refusal = error_of(lambda: auto_weight(tube, rig, **options))
+    refusal = refused("auto_weight", *tube_and_rig(), **options)
     if HAS_MESHIO:
         assert "'//tets.mesh' is beside a .blend file that is not saved yet" in refusal
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
-        assert "There is no file" in error_of(lambda: auto_weight(**options))
+        assert "There is no file" in refused("auto_weight", **options)
         write_medit(tmp_path / "tets.mesh", *bar())
         assert auto_weight(**options) == {"FINISHED"}
 
@@ -261,31 +248,25 @@ def test_files_beside_a_file_that_is_not_saved(tmp_path):
 def test_bad_files(tmp_path):
     tube, rig = tube_and_rig()
     vertices, tets = bar()
-    before = entries(tube)
-
-    def refused(path, **options):
-        return error_of(
-            lambda: auto_weight(tube, rig, volume="FILE", tet_file=str(path), **options)
-        )
-
-    assert "There is no file" in refused(tmp_path / "none.msh")
-    (tmp_path / "odd.msh").write_text("this is no mesh")
-    assert "could not be read" in refused(tmp_path / "odd.msh")
-    (tmp_path / "odd.xyz123").write_text("this is no mesh")
-    assert "could not be read" in refused(tmp_path / "odd.xyz123")
-    only = write_medit(tmp_path / "faces.mesh", vertices, tets[:, :3], "Triangles")
-    assert "holds no tetrahedra (it holds: triangle)" in refused(only)
-    away = write_medit(tmp_path / "away.mesh", vertices + 100, tets)
-    assert "far outside of the tets" in refused(away)
+    for name in ("odd.msh", "odd.xyz123"):
+        (tmp_path / name).write_text("this is no mesh")
+    write_medit(tmp_path / "faces.mesh", vertices, tets[:, :3], "Triangles")
+    write_medit(tmp_path / "away.mesh", vertices + 100, tets)
     nan = np.where(np.arange(len(vertices))[:, None] == 3, np.nan, vertices)
-    assert "no finite points" in refused(write_medit(tmp_path / "nan.mesh", nan, tets))
-    missing = np.vstack([tets, [[0, 1, 2, 9999]]])
-    assert "vertices that are not there" in refused(
-        write_medit(tmp_path / "missing.mesh", vertices, missing)
-    )
-    assert "no file is given" in refused("")
-    assert entries(tube) == before
-    assert not tube.vertex_groups
+    write_medit(tmp_path / "nan.mesh", nan, tets)
+    write_medit(tmp_path / "missing.mesh", vertices, np.vstack([tets, [[0, 1, 2, 9999]]]))
+    for name, words in (
+        ("none.msh", "There is no file"),
+        ("odd.msh", "could not be read"),
+        ("odd.xyz123", "could not be read"),
+        ("faces.mesh", "holds no tetrahedra (it holds: triangle)"),
+        ("away.mesh", "far outside of the tets"),
+        ("nan.mesh", "no finite points"),
+        ("missing.mesh", "vertices that are not there"),
+        ("", "no file is given"),
+    ):
+        path = name and str(tmp_path / name)
+        assert words in refused("auto_weight", tube, rig, volume="FILE", tet_file=path)
 
 
 @with_meshio
@@ -293,32 +274,24 @@ def test_what_does_not_go_with_a_volume(tet_file):
     tube, rig = tube_and_rig()
     button = add_cube("Button", (0.3, 0, 2.6))
     options = {"volume": "FILE", "tet_file": str(tet_file)}
-    assert "belongs to one mesh, not to 2" in error_of(
-        lambda: auto_weight(tube, button, rig, **options)
-    )
+    said = refused("auto_weight", tube, button, rig, **options)
+    assert "belongs to one mesh, not to 2" in said
     auto_weight(tube, rig)
-    assert "cannot start from" in error_of(
-        lambda: auto_weight(tube, rig, start_from="PRESENT", **options)
-    )
+    said = refused("auto_weight", tube, rig, start_from="PRESENT", **options)
+    assert "cannot start from" in said
     tube.vertex_groups["lower"].lock_weight = True
-    before = entries(tube)
-    assert "'Tube' keeps some of its weights" in error_of(lambda: auto_weight(tube, rig, **options))
-    assert entries(tube) == before
+    assert "'Tube' keeps some of its weights" in refused("auto_weight", tube, rig, **options)
 
 
 def test_packages_that_are_missing(tet_file, monkeypatch):
     """The message says how to get them."""
     tube, rig = tube_and_rig()
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec",
-        lambda name, *rest: None if name in {"meshio", "tetgen"} else find_spec(name, *rest),
-    )  # fmt: skip
+    without_packages(monkeypatch, "meshio", "tetgen")
     for package, options in (
         ("meshio", {"volume": "FILE", "tet_file": str(tet_file)}),
         ("tetgen", {"volume": "INSIDE"}),
     ):
-        message = error_of(lambda options=options: auto_weight(tube, rig, **options))
+        message = refused("auto_weight", tube, rig, **options)
         assert f"needs the Python package '{package}'" in message
         modules = bpy.utils.user_resource("SCRIPTS", path="modules")
         target = f'--target "{modules}" numpy=={np.__version__} '
@@ -332,11 +305,7 @@ def test_packages_that_are_missing(tet_file, monkeypatch):
 
 def test_what_no_mesh_can_change_is_refused_before_they_are_read(tet_file, monkeypatch):
     tube, rig = tube_and_rig()
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec",
-        lambda name, *rest: None if name == "tetgen" else find_spec(name, *rest),
-    )  # fmt: skip
+    without_packages(monkeypatch, "tetgen")
     options = addon("core.character.options").Options
     for asked in (
         options(volume="INSIDE"),
@@ -383,7 +352,7 @@ def test_inside_of_several_meshes():
 def test_meshes_that_cannot_be_filled():
     rig = add_armature()
     tube = add_mesh("Open", *tube_arrays(caps=False))
-    message = error_of(lambda: auto_weight(tube, rig, volume="INSIDE"))
+    message = refused("auto_weight", tube, rig, volume="INSIDE")
     assert "'Open' is not closed (20 edges have not just two faces)" in message
     vertices, faces = tube_arrays()
     crossing = add_mesh(
@@ -391,9 +360,8 @@ def test_meshes_that_cannot_be_filled():
         np.concatenate([vertices, vertices * (1, 1, 0.5) + (0.15, 0, 1)]),
         [*faces, *[tuple(i + len(vertices) for i in f) for f in faces]],
     )
-    message = error_of(lambda: auto_weight(crossing, rig, volume="INSIDE"))
+    message = refused("auto_weight", crossing, rig, volume="INSIDE")
     assert "'Crossing' could not be filled by TetGen" in message
-    assert not crossing.vertex_groups
 
 
 @with_tetgen

@@ -5,18 +5,17 @@ import bpy
 import numpy as np
 import pytest
 from command import opened, run, save
+from deep import refused
 from paths import DATA
 from scenes import (
     add_armature,
     add_cube,
-    addon,
     assert_good,
     auto_weight,
     bind,
     deform_names,
     entries,
     select,
-    snapshot,
     tube_and_rig,
     weights,
 )
@@ -240,55 +239,18 @@ def test_mirrored():
     assert np.abs(assert_good(tube, rig) - dense)[new].sum(1).mean() < 0.1
 
 
-def refused(match, *objects):
-    before = snapshot()
-    with pytest.raises(RuntimeError, match=match):
-        weight_new(*objects)
-    assert snapshot() == before
-
-
-def test_nothing_is_new():
+def test_refusals():
     tube, rig = weighted()
-    select(tube, rig)
-    refused("Every vertex of 'Tube' has weights: nothing is new")
-
-
-def test_nothing_is_selected():
-    tube, _rig = weighted()
+    said = refused("weight_new", tube, rig)
+    assert "Every vertex of 'Tube' has weights: nothing is new" in said
     edit(tube)
-    with pytest.raises(RuntimeError, match="Select the vertices to weight"):
-        weight_new()
-    assert tube.mode == "EDIT"
-
-
-def test_edit_mode_without_armature():
-    cube = add_cube("Cube", (0, 0, 0))
-    edit(cube)
-    bpy.ops.mesh.select_all(action="SELECT")
-    with pytest.raises(RuntimeError, match="'Cube' has no armature"):
-        weight_new()
-
-
-def test_other_modes():
-    tube, _rig = weighted()
-    select(tube)
+    assert "Select the vertices to weight" in refused("weight_new")
     bpy.ops.object.mode_set(mode="SCULPT")
-    with pytest.raises(RuntimeError, match="Works in Object, Edit and Weight Paint mode"):
-        weight_new()
+    assert "Works in Object, Edit and Weight Paint mode" in refused("weight_new")
     bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def test_mode_changed_meanwhile():
-    tube, rig = weighted()
-    clear(tube, around(tube, 1.0))
-    tasks, targets = addon("tasks.new_weights"), addon("blender.read.targets")
-    select(tube, rig)
-    task = tasks.NewWeightsTask(addon("core.character.options").Options())
-    task.read(targets.find_targets(bpy.context), bpy.context.view_layer)
-    task.solve()
-    edit(tube)
-    with pytest.raises(addon("core.base.refusal").Refused, match="Edit mode: nothing was"):
-        task.apply()
+    edit(add_cube("Cube", (0, 0, 0)))
+    bpy.ops.mesh.select_all(action="SELECT")
+    assert "'Cube' has no armature" in refused("weight_new")
 
 
 def seam(ob, dense, new):
@@ -327,20 +289,6 @@ def test_patch_of_a_character(name):
     assert seam(ob, again, new) < 1.1 * seam(ob, dense, new) + 0.01
 
 
-def test_cancelled():
-    """Esc ends it between two steps of either solve, and nothing is written."""
-    tube, rig = weighted()
-    clear(tube, around(tube, 1.0))
-    before = snapshot()
-    task = addon("tasks.new_weights").NewWeightsTask(addon("core.character.options").Options())
-    select(tube, rig)
-    task.read(addon("blender.read.targets").find_targets(bpy.context), bpy.context.view_layer)
-    for end in (0.0, 0.6):
-        with pytest.raises(addon("core.base.native_module").araplbs.Cancelled):
-            task.solve(lambda _stage, fraction, _energy, end=end: fraction < end)
-    assert snapshot() == before
-
-
 def test_command(tmp_path, capfd):
     tube, rig = weighted()
     new = around(tube, 1.0)
@@ -364,20 +312,16 @@ def test_command_refuses(tmp_path, capfd):
     assert not out.exists()
 
 
-@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
-def test_undo(mode):
-    """One step, in Edit mode too, new groups included."""
-    tube, rig = weighted()
+def test_undo_in_edit_mode():
+    """One step, new groups included; in Object mode: test_every_task.py."""
+    tube, _rig = weighted()
     new = around(tube, 2.5)
     clear(tube, new)
     tube.vertex_groups.remove(tube.vertex_groups["upper"])
     before = [entries(tube), [group.name for group in tube.vertex_groups]]
-    if mode == "EDIT":
-        for vertex in edit(tube).verts:
-            vertex.select = vertex.index in new
-        bmesh.from_edit_mesh(tube.data).select_flush_mode()
-    else:
-        select(tube, rig)
+    for vertex in edit(tube).verts:
+        vertex.select = vertex.index in new
+    bmesh.from_edit_mesh(tube.data).select_flush_mode()
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.ed.undo_push(message="before")
     assert weight_new() == {"FINISHED"}
@@ -387,12 +331,9 @@ def test_undo(mode):
     assert entries(after) != before[0] and "upper" in after.vertex_groups
     bpy.ops.ed.undo()
     tube = bpy.data.objects["Tube"]
-    assert tube.mode == mode
+    assert tube.mode == "EDIT"
     tube.update_from_editmode()
     left = [group.name for group in tube.vertex_groups]
-    if mode == "EDIT" and bpy.app.version < (
-        4,
-        5,
-    ):  # no names of groups in its undo
+    if bpy.app.version < (4, 5):  # no names of groups in its undo
         left.remove("upper")
     assert [entries(tube), left] == before

@@ -130,6 +130,13 @@ def session():
     return scenes.addon("live.session").current_session()
 
 
+def clear():
+    """No object is there, and all settings are those of a new file."""
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    reset_settings()
+
+
 def show(ui):
     ui.area().spaces.active.overlay.show_overlays = True
     with ui.override():

@@ -2,14 +2,13 @@
 
 import bpy
 import scenes
-from driver import session, show, wait_until
+from driver import clear, session, show, wait_until
 
 RINGS, SIDES = 60, 24
 
 
 def make_tube(rings=RINGS, sides=SIDES, weigh=True):
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    clear()
     tube, rig = scenes.tube_and_rig()
     bpy.data.objects.remove(tube)
     tube = scenes.add_tube(rings=rings, sides=sides)

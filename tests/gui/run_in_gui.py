@@ -12,6 +12,7 @@ leaves a trace.
 import faulthandler
 import importlib.util
 import inspect
+import os
 import subprocess
 import sys
 import time
@@ -25,6 +26,7 @@ import bpy
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), *(str(TESTS / d) for d in ("gui", "blender", "../demo"))]
 LIMIT = 180  # seconds for one test
+NAMED = os.environ.get("ARAPLBS_TEST_ALL")  # its pictures are to be looked at, and the manual's
 
 
 class Ui:
@@ -56,10 +58,12 @@ class Ui:
         self.event(kind, "PRESS", **modifiers)
         self.event(kind, "RELEASE", **modifiers)
 
-    def picture(self, name):
-        """The whole window as it is seen; Blender's own screenshot is black under Xvfb."""
+    def picture(self, name, needed=False):
+        """The whole window as it is seen, where the run is named or the test needs it; Blender's
+        own screenshot is black under Xvfb."""
         path = self.pictures / f"{name}.png"
-        subprocess.run(["import", "-window", "root", str(path)], check=True)
+        if NAMED or needed:
+            subprocess.run(["import", "-window", "root", str(path)], check=True)
         return path
 
 
@@ -99,6 +103,7 @@ class Runner:
                 error.tag, error.text = "failure", traceback.format_exc()
                 error.set("message", error.text.strip().splitlines()[-1])
                 traceback.print_exc()
+                self.ui.picture(f"failed-{name}", needed=True)
             if error.tag == "ok":
                 case.remove(error)
             case.set("time", f"{time.monotonic() - start:.2f}")
@@ -120,7 +125,16 @@ def find_tests():
                 yield path.stem, name, function
 
 
+def draw_plainly():
+    """The processor draws every picture of the window, and with anti-aliasing it draws several."""
+    preferences = bpy.context.preferences
+    preferences.system.viewport_aa = "OFF"
+    preferences.view.smooth_view = 0
+
+
 faulthandler.enable()
 bpy.context.preferences.view.show_splash = False
+if not NAMED:
+    draw_plainly()
 runner = Runner(*sys.argv[sys.argv.index("--") + 1 :])
 bpy.app.timers.register(runner.tick, first_interval=1.0, persistent=True)

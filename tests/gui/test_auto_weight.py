@@ -8,6 +8,7 @@ import scenes
 from driver import (
     Draws,
     at_work,
+    clear,
     click,
     inside,
     newest_only,
@@ -28,8 +29,7 @@ REDO_MAX_INFLUENCES = (230, 67)
 
 
 def make_tube(rings=19, sides=10):
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    clear()
     tube, rig = scenes.tube_and_rig()
     if rings != 19:
         bpy.data.objects.remove(tube)
@@ -274,8 +274,7 @@ def test_what_poses_the_panel_finds(ui):
 
 def test_control_bones_in_the_panel(ui):
     """One button takes a bone in again, in one undo step."""
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    clear()
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("arm", (0, 0, 0.05), (0, 0, 2.95), "root"),

@@ -4,12 +4,11 @@ import time
 
 import bpy
 import scenes
-from driver import newest_only
+from driver import clear, newest_only
 
 
 def bendy_tube():
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    clear()
     tube, rig = scenes.tube_and_rig()
     for i, bone in enumerate(rig.data.bones):
         bone.bbone_segments = 4

@@ -6,10 +6,10 @@ import numpy as np
 import scenes
 from driver import (
     Draws,
+    clear,
     click,
     inside,
     open_sidebar,
-    reset_settings,
     show,
     still,
     wait_for_end,
@@ -20,12 +20,6 @@ from driver import (
 # From the top left of the sidebar, with the first panel closed.
 FIRST_HEADER, HEADER = (60, 12), (60, 40)
 BUTTON, FIRST_LINE, REPAIR = (120, 76), (60, 138), (75, 289)
-
-
-def clear():
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
-    reset_settings()
 
 
 def open_panel(ui):

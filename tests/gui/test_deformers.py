@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import scenes
-from driver import Draws, newest_only, open_sidebar, show, wait_until
+from driver import Draws, clear, newest_only, open_sidebar, show, wait_until
 
 
 def green(path):
@@ -17,8 +17,7 @@ def green(path):
 
 def test_the_preview_is_drawn_follows_and_goes(ui):
     newest_only()
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    clear()
     tube, rig = scenes.tube_and_rig()
     scenes.auto_weight(tube, rig)
     scenes.select(tube)
@@ -31,19 +30,19 @@ def test_the_preview_is_drawn_follows_and_goes(ui):
         yield from open_sidebar(ui)
         show(ui)
         yield 0.5
-        before = green(ui.picture("deformer-off"))
+        before = green(ui.picture("deformer-off", needed=True))
         manager.araplbs_deformer = "CENTERS"
         yield from wait_until(lambda: view.result is not None and view._batch is not None)
         yield 0.5
         assert view.message is None
-        assert green(ui.picture("deformer-centers")) > before + 2000
+        assert green(ui.picture("deformer-centers", needed=True)) > before + 2000
         first = view.result.copy()
         bones["upper"].rotation_euler.x = 1.4
         yield from wait_until(lambda: np.abs(view.result - first).max() > 0.01)
         yield 0.3
-        assert green(ui.picture("deformer-posed")) > before + 2000
+        assert green(ui.picture("deformer-posed", needed=True)) > before + 2000
         manager.araplbs_deformer = "NONE"
         yield from wait_until(lambda: view.result is None)
         yield 0.5
-        assert green(ui.picture("deformer-gone")) < before + 200
+        assert green(ui.picture("deformer-gone", needed=True)) < before + 200
     assert draws.drawn

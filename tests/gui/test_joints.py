@@ -5,6 +5,7 @@ import numpy as np
 import scenes
 from driver import (
     Draws,
+    clear,
     click,
     inside,
     newest_only,
@@ -22,8 +23,7 @@ HEADS = {"lower": (0, 0, 0.05), "middle": (0.12, 0.03, 1.0), "upper": (-0.08, 0.
 
 def make_tube():
     """With joints off its axis."""
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    clear()
     names = list(HEADS)
     tails = [HEADS["middle"], HEADS["upper"], (0, 0, 2.95)]
     rig = scenes.add_armature(
@@ -164,8 +164,7 @@ def test_joints_of_a_character(ui):
     when_named()
     import character
 
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    clear()
     rig, meshes = character.make_character()
     for ob in meshes:
         scenes.bind(ob, rig)

@@ -5,7 +5,7 @@ import secrets
 
 import bpy
 import scenes
-from driver import open_sidebar, region, reset_settings
+from driver import clear, open_sidebar, region, reset_settings
 
 # Where each is looked at; all others in Object mode with the mesh.
 MODES = {"bones": "WEIGHT_PAINT", "joints": "POSE", "expert-joints": "POSE"}
@@ -39,9 +39,7 @@ def opened(kind, drawn):
 
 def set_up(ui):
     """Weights, findings and corrections, so that panels have something to show."""
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
-    reset_settings()
+    clear()
     tube, rig = scenes.tube_and_rig()
     scenes.auto_weight(tube, rig)
     tube.vertex_groups["lower"].add(range(60, 90), 0.9, "REPLACE")

@@ -9,6 +9,7 @@ import scenes
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from driver import (
     cancel,
+    clear,
     newest_only,
     open_sidebar,
     over,
@@ -273,8 +274,7 @@ def test_character(ui):
     when_named()
     import character
 
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    clear()
     rig, meshes = character.make_character()
     body = max(meshes, key=lambda ob: len(ob.data.vertices))
     for ob in meshes:

@@ -4,14 +4,12 @@ overlay."""
 import bmesh
 import bpy
 import scenes
-from driver import Draws, open_sidebar, reset_settings, show, solving, wait_for_end
+from driver import Draws, clear, open_sidebar, show, solving, wait_for_end
 
 
 def make_body(rings=19, sides=10):
     """A weighted tube on its rig."""
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
-    reset_settings()
+    clear()
     rig = scenes.add_armature()
     tube = scenes.add_tube(rings=rings, sides=sides)
     scenes.bind(tube, rig)

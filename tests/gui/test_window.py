@@ -10,4 +10,4 @@ def test_input_and_picture(ui):
     ui.key("A", alt=True)  # deselects all
     yield 0.3
     assert not bpy.context.selected_objects
-    assert ui.picture("window").stat().st_size > 10_000
+    assert ui.picture("window", needed=True).stat().st_size > 10_000
