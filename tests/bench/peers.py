@@ -84,8 +84,8 @@ which it finds weights. It is shown the answer; that it is near to the artist sa
 *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface), *biharmonic* (without bounds):
 `araplbs.automatic_weights` by these methods. All of them have any number of influences. *Ours*: the
 operator with its defaults, at most 4; *as published*: its preset *As published (2018 paper)*. Each
-in a process of its own, with {LIMIT} s for each character. **Times are rough**: the machine had
-other work, which counts against the limit, too.
+in a process of its own, with {LIMIT} s for each character. **Times are rough**: other work
+of the machine counts, against the limit, too.
 
 *area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the triangles;
 *drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of closed meshes;
