@@ -241,6 +241,11 @@ def solver(mesh, bones, **settings):
     return araplbs.Solver(*mesh, *bones, **{**bones.more, **settings})
 
 
+def solve(mesh, bones, **settings):
+    """The same, at its end."""
+    return solved(solver(mesh, bones, **settings))
+
+
 def solved(solver):
     """To its end."""
     solver.solve()

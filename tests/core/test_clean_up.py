@@ -94,10 +94,11 @@ def joints(method, **settings):
     heads, tails = BONES.heads.copy(), BONES.tails.copy()
     heads[1, 0] = tails[0, 0] = 0.1
     settings = {"pose_count": 4, "iterations": 2, **settings}
-    solver = shapes.solved(araplbs.JointSolver(
+    solver = araplbs.JointSolver(
         VERTICES, TRIANGLES, heads, tails, [-1, 0, -1], method=method,
         symmetry=([0, 1, 2], (0, 0, 0), (0, 1, 0)), centering=10.0, max_shift=0.02, **settings,
-    ))  # fmt: skip
+    )  # fmt: skip
+    solver.solve()
     assert solver.report["joint_steps"]
     report = {k: v for k, v in solver.report.items() if k != "seconds"}
     return solver.heads, solver.poses, solver.weights, solver.sparse_weights, report

@@ -48,9 +48,7 @@ EXPECTED = {  # poses, iterations, influences of all vertices, non-zeros of the 
 )
 def test_counts(character, settings):
     mesh, bones = character()
-    solver = shapes.solved(
-        shapes.solver(mesh, bones, precision="double", pose_count=40, **SETTINGS[settings])
-    )
+    solver = shapes.solve(mesh, bones, precision="double", pose_count=40, **SETTINGS[settings])
     report = solver.report | {"influences": np.count_nonzero(solver.weights)}
     expected = dict(zip(SLACK, EXPECTED[character, settings], strict=True))
     wrong = {
@@ -73,5 +71,5 @@ def test_no_iteration_is_left_out_or_added():
     """Without a tolerance there are as many as asked for."""
     mesh, bones = limb()
     settings = {"tolerance": 0.0, "pose_count": 10, "iterations": 9, "acceleration": 0}
-    solver = shapes.solved(shapes.solver(mesh, bones, **settings))
+    solver = shapes.solve(mesh, bones, **settings)
     assert len(solver.energies) - solver.report["stage_starts"][-1] == settings["iterations"] + 1

@@ -140,7 +140,7 @@ def test_edits_have_images():
     """Of a symmetric character both sides get them, given for one."""
     mesh = shapes.tube(10, 13)
     symmetry = ([0, 1, 2], (0, 0, 0), (1, 0, 0))
-    solver = shapes.solved(shapes.solver(mesh, BONES, symmetry=symmetry))
+    solver = shapes.solve(mesh, BONES, symmetry=symmetry)
     assert solver.report["symmetric_vertices"] == len(mesh[0])
     vertex = 40  # x != 0
     image = int(np.linalg.norm(mesh[0] - mesh[0][vertex] * (-1, 1, 1), axis=1).argmin())
@@ -206,9 +206,10 @@ def test_the_only_free_influence_is_forbidden(more):
     a mark allows the locked one."""
     mesh, bones = shapes.tube(8, 9), shapes.chain(3)
     weights = np.tile([0.4, 0.6, 0.0], (len(mesh[0]), 1))
-    solver = shapes.solved(araplbs.Solver(
+    solver = araplbs.Solver(
         *mesh, *bones, weights=weights, start_from_weights=True,
         locked_bones=[True, False, False],
         influences=([16] * (1 + len(more)), [1, *more], [False] + [True] * len(more)),
-    ))  # fmt: skip
+    )  # fmt: skip
+    solver.solve()
     np.testing.assert_allclose(solver.weights[16], [0.4, 0, 0.6], atol=1e-12)

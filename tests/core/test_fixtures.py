@@ -29,21 +29,15 @@ weights_problems = pytest.mark.parametrize(
 )
 
 
+def bare(d, **settings):
+    names = ("V", "F", "bone_head", "bone_tail", "bone_parent")
+    return araplbs.Solver(*(d[name] for name in names), **{**BARE, **settings})
+
+
 def start(d, **settings):
     """A solver on the fixture's poses, supports and initial weights."""
-    return araplbs.Solver(
-        d["V"],
-        d["F"],
-        d["bone_head"],
-        d["bone_tail"],
-        d["bone_parent"],
-        edges=d.get("wires"),
-        poses=d["T"],
-        pose_count=0,
-        weights=shapes.rows(d["support"], d["W0"]),
-        start_from_weights=True,
-        **{**BARE, **settings},
-    )
+    given = {"weights": shapes.rows(d["support"], d["W0"]), "start_from_weights": True}
+    return bare(d, edges=d.get("wires"), poses=d["T"], pose_count=0, **given, **settings)
 
 
 def sparse(d, name, size):
@@ -167,14 +161,7 @@ starts = pytest.mark.parametrize("name", ["fx05_init_cyl4", "fx07_init_virtual"]
 
 
 def heat(d, **settings):
-    return araplbs.Solver(
-        d["V"],
-        d["F"],
-        d["bone_head"],
-        d["bone_tail"],
-        d["bone_parent"],
-        **{**BARE, "pose_count": 2, "heat_floor": 0, **settings},
-    )
+    return bare(d, **{"pose_count": 2, "heat_floor": 0, **settings})
 
 
 @starts

@@ -154,7 +154,7 @@ BONES = dict(nasty_bones())
 @pytest.mark.parametrize("name", BONES)
 def test_any_skeleton(name, limit):
     bones = BONES[name]
-    solver = shapes.solved(shapes.solver(TUBE, bones, max_influences=limit))
+    solver = shapes.solve(TUBE, bones, max_influences=limit)
     check_weights(solver, limit)
     report = check_report(solver, TUBE[0], bones)
     assert report["deforming_bones"] == len(bones) - np.sum(bones.deform == np.array(False))
@@ -162,7 +162,7 @@ def test_any_skeleton(name, limit):
 
 def test_two_hundred_bones():
     mesh, bones = shapes.tube(5, 101, 0.02), shapes.chain(200)
-    solver = shapes.solved(shapes.solver(mesh, bones))
+    solver = shapes.solve(mesh, bones)
     check_weights(solver, 4)
     check_report(solver, mesh[0], bones)
 
@@ -183,7 +183,7 @@ POSES = {
 @pytest.mark.parametrize("name", POSES)
 def test_any_poses(name, sampled):
     bones = shapes.chain(5)
-    solver = shapes.solved(shapes.solver(TUBE, bones, poses=POSES[name], pose_count=sampled))
+    solver = shapes.solve(TUBE, bones, poses=POSES[name], pose_count=sampled)
     check_weights(solver, 4)
     assert solver.report["poses"] == len(POSES[name]) + sampled
 
@@ -213,14 +213,14 @@ def test_any_poses(name, sampled):
 def test_any_settings(settings):
     bones = shapes.chain(5)
     for limit in (0, 4):
-        solver = shapes.solved(shapes.solver(TUBE, bones, max_influences=limit, **settings))
+        solver = shapes.solve(TUBE, bones, max_influences=limit, **settings)
         check_weights(solver, limit)
 
 
 @pytest.mark.parametrize("least", [0, 0.01, 0.1, 0.25])
 def test_least_weight(least):
     bones = shapes.chain(5)
-    solver = shapes.solved(shapes.solver(TUBE, bones, least_weight=least, max_influences=8))
+    solver = shapes.solve(TUBE, bones, least_weight=least, max_influences=8)
     weights = solver.weights
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
     assert weights[weights > 0].min() >= least
@@ -282,18 +282,16 @@ def test_energy_is_that_of_araplbs_energy():
     wires = [[0, 215]]
     given = np.random.default_rng(1).normal(size=(3, 5, 3, 4))
     for precision, tolerance in (("double", 1e-9), ("single", 1e-5)):
-        solver = shapes.solved(
-            shapes.solver(
-                mesh,
-                bones,
-                poses=given,
-                pose_count=20,
-                seed=4,
-                edges=wires,
-                link_parts=False,
-                precision=precision,
-                **reference.PAPER_ENERGY,
-            )
+        solver = shapes.solve(
+            mesh,
+            bones,
+            poses=given,
+            pose_count=20,
+            seed=4,
+            edges=wires,
+            link_parts=False,
+            precision=precision,
+            **reference.PAPER_ENERGY,
         )
         poses = np.concatenate([araplbs.sample_poses(*bones, 20, seed=4, **bones.more), given])
         expected = araplbs.energy(*mesh, solver.weights, poses, edges=wires)

@@ -71,7 +71,7 @@ def test_energy_and_term_fall_together(acceleration, rng):
 def character(**settings):
     """One with coarse levels, widenings and a limit."""
     mesh, bones = shapes.tube(24, 80), shapes.chain(5)
-    solver = shapes.solved(shapes.solver(mesh, bones, **settings))
+    solver = shapes.solve(mesh, bones, **settings)
     return mesh, solver
 
 
@@ -104,9 +104,7 @@ def test_locked_weights_stay(rng):
     mesh, bones = shapes.tube(8, 20), shapes.chain(4)
     weights = shapes.random_weights(rng, len(mesh[0]), 4)
     locked = rng.uniform(size=len(mesh[0])) < 0.3
-    solver = shapes.solved(
-        shapes.solver(mesh, bones, weights=weights, locked_vertices=locked, harmonic=1.0)
-    )
+    solver = shapes.solve(mesh, bones, weights=weights, locked_vertices=locked, harmonic=1.0)
     np.testing.assert_array_equal(solver.weights[locked], weights[locked])
 
 

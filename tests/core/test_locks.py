@@ -14,7 +14,7 @@ def problem(rng):
 
 
 def solve(mesh, bones, **settings):
-    solver = shapes.solved(shapes.solver(mesh, bones, **settings))
+    solver = shapes.solve(mesh, bones, **settings)
     return solver
 
 
@@ -233,14 +233,12 @@ def test_start_from_weights_with_locked_vertices_that_have_none(problem):
     weights = weights.copy()
     locked = np.arange(len(mesh[0])) % 5 == 2
     weights[locked] = 0
-    solver = shapes.solved(
-        shapes.solver(
-            mesh,
-            bones,
-            weights=weights,
-            start_from_weights=True,
-            locked_vertices=locked,
-        )
+    solver = shapes.solve(
+        mesh,
+        bones,
+        weights=weights,
+        start_from_weights=True,
+        locked_vertices=locked,
     )
     assert not solver.weights[locked].any()
     np.testing.assert_allclose(solver.weights[~locked].sum(1), 1, atol=1e-12)

@@ -11,7 +11,7 @@ INSIDE = shapes.chain(4, 1.8).moved(np.eye(3), (0, 0, 0.1))  # of a closed tube:
 
 
 def solve(mesh, bones, **settings):
-    solver = shapes.solved(shapes.solver(mesh, bones, **settings))
+    solver = shapes.solve(mesh, bones, **settings)
     return solver
 
 

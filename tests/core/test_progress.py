@@ -42,7 +42,7 @@ def test_every_second_is_in_a_stage(coarsen):
     """Seconds of the stages sum to what the calls take, with or without a coarser mesh."""
     mesh = shapes.tube(60, 80)
     start = time.perf_counter()
-    solver = shapes.solved(shapes.solver(mesh, BONES, coarsen=coarsen, threads=1))
+    solver = shapes.solve(mesh, BONES, coarsen=coarsen, threads=1)
     report = solver.report
     took = time.perf_counter() - start
     assert (report["coarse_vertices"] > 0) == (coarsen > 0)

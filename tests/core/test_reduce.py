@@ -96,7 +96,7 @@ def test_influences_of_little_worth_go(problem):
     everything = {"support": (9, 1.0, 0.0), "heat_floor": 0.0, "max_influences": 0}
     counts, energies = [], []
     for widenings in (0, 2):
-        solver = shapes.solved(shapes.solver(mesh, bones, **everything, widenings=widenings))
+        solver = shapes.solve(mesh, bones, **everything, widenings=widenings)
         counts.append(np.diff(solver._inside["start"]).mean())
         energies.append(solver.energy)
     assert counts[1] < 0.8 * counts[0]
@@ -177,11 +177,12 @@ def test_rows_are_reduced_with_what_is_left_of_the_spokes(rng):
     mesh, bones = shapes.tube(5, 4, 0.4), shapes.chain(3)
     poses = araplbs.sample_poses(*bones, 5, swing=1.2, **bones.more)
     cancel = []
-    solver = shapes.solved(araplbs.Solver(
+    solver = araplbs.Solver(
         *mesh, *bones, poses=poses, pose_count=0, precision="double", max_influences=0,
         widenings=0, least_worth=0, support=(3, 1.0, 0.0), link_parts=False, tolerance=0,
         positivity="none", damping=0, progress=lambda stage, _: stage != "assembly" or not cancel,
-    ))  # fmt: skip
+    )  # fmt: skip
+    solver.solve()
     solver.edit()
     solver.iterate(3)  # the stage before the last
     assert (solver._inside["spoke_held"] == 1).all()
@@ -252,17 +253,15 @@ def test_loose_vertices_keep_their_largest_weights(limit, harmonic, rng):
     used = len(vertices)
     vertices = np.concatenate([vertices, [[0, 0, 3], [0.1, 0, 1], [0, 0, -1]]])
     weights = shapes.random_weights(rng, len(vertices), 6)
-    solver = shapes.solved(
-        shapes.solver(
-            (vertices, triangles),
-            bones,
-            weights=weights,
-            start_from_weights=True,
-            max_influences=limit,
-            harmonic=harmonic,
-            link_parts=False,
-            truss=0,  # a spoke would be an energy
-        )
+    solver = shapes.solve(
+        (vertices, triangles),
+        bones,
+        weights=weights,
+        start_from_weights=True,
+        max_influences=limit,
+        harmonic=harmonic,
+        link_parts=False,
+        truss=0,  # a spoke would be an energy
     )
     assert np.isfinite(solver.energy)
     for before, after in zip(weights[used:], solver.weights[used:], strict=True):
@@ -278,16 +277,14 @@ def test_a_constraint_counts_at_a_loose_vertex(rng):
     vertices = np.concatenate([vertices, [[0, 0, 3]]])
     weights = shapes.random_weights(rng, len(vertices), 6)
     least, last = int(weights[-1].argmin()), len(vertices) - 1
-    solver = shapes.solved(
-        shapes.solver(
-            (vertices, triangles),
-            bones,
-            weights=weights,
-            start_from_weights=True,
-            max_influences=2,
-            link_parts=False,
-            constraints=([last], [least], [0.9]),
-        )
+    solver = shapes.solve(
+        (vertices, triangles),
+        bones,
+        weights=weights,
+        start_from_weights=True,
+        max_influences=2,
+        link_parts=False,
+        constraints=([last], [least], [0.9]),
     )
     assert solver.weights[-1, least] == pytest.approx(0.9, abs=1e-3)
     assert (solver.weights[-1] > 0).sum() == 2

@@ -53,9 +53,7 @@ def sword(cuts=24):
 
 
 def solved(parts, bones=BONES, **settings):
-    solver = shapes.solved(
-        shapes.solver(shapes.join(TUBE, *parts), bones, precision="double", **settings)
-    )
+    solver = shapes.solve(shapes.join(TUBE, *parts), bones, precision="double", **settings)
     return solver
 
 
@@ -155,9 +153,7 @@ def test_crossed_swords_follow_a_bone_of_the_middle():
     left = stick((-0.5, 0.3, 0.1), (0.7, 0.3, 1.9))
     right = left[0] * [-1, 1, 1], left[1][:, ::-1]
     mesh = shapes.join(mesh, left, right)
-    solver = shapes.solved(
-        shapes.solver(mesh, TWO_ARMS, symmetry=(PARTNERS, *PLANE), precision="double")
-    )
+    solver = shapes.solve(mesh, TWO_ARMS, symmetry=(PARTNERS, *PLANE), precision="double")
     bone = follows_one_bone(solver.weights[-2 * len(left[0]) :])
     assert PARTNERS[bone] == bone
 

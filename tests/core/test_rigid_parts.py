@@ -155,15 +155,14 @@ def test_symmetric_parts(rigid_influences):
     mesh, partner = body()
     x, z = mesh[0][:, 0], mesh[0][:, 2]
     labels = np.where(x > 0.6, 0, np.where(z > 1.7, 1, -1))
-    solver = shapes.solved(
-        make(
-            mesh,
-            TWO_ARMS,
-            rigid_parts=labels,
-            rigid_influences=rigid_influences,
-            symmetry=(PARTNERS, *PLANE),
-        )
+    solver = make(
+        mesh,
+        TWO_ARMS,
+        rigid_parts=labels,
+        rigid_influences=rigid_influences,
+        symmetry=(PARTNERS, *PLANE),
     )
+    solver.solve()
     check(solver, np.where(x < -0.6, 2, labels), rigid_influences)
     weights = solver.weights
     np.testing.assert_array_equal(weights[partner][:, PARTNERS], weights)

@@ -15,7 +15,7 @@ FIRST = len(TUBE[0])
 
 
 def solved(mesh, bones=BONES, **settings):
-    solver = shapes.solved(shapes.solver(mesh, bones, precision="double", **settings))
+    solver = shapes.solve(mesh, bones, precision="double", **settings)
     return solver
 
 

@@ -72,7 +72,7 @@ def test_iterations_keep_their_clusters_and_descend(name, rng):
 
 def character(**settings):
     mesh, bones = shapes.tube(24, 80), shapes.chain(5)
-    solver = shapes.solved(shapes.solver(mesh, bones, **settings))
+    solver = shapes.solve(mesh, bones, **settings)
     return mesh, solver
 
 
@@ -107,10 +107,11 @@ def test_energy_of_the_result_is_that_of_its_own_rotations():
     """Only the history counts shared ones; it is never below."""
     (vertices, triangles), bones = shapes.tube(8, 20), shapes.chain(4)
     poses = araplbs.sample_poses(*bones, 20, **bones.more)
-    solver = shapes.solved(araplbs.Solver(
+    solver = araplbs.Solver(
         vertices, triangles, *bones, **bones.more, poses=poses, pose_count=0,
         rotation_clusters=0.2, least_weight=0, precision="double", **reference.PAPER_ENERGY,
-    ))  # fmt: skip
+    )  # fmt: skip
+    solver.solve()
     expected = araplbs.energy(vertices, triangles, solver.weights, poses)
     assert solver.energy == pytest.approx(expected, rel=1e-9)
     assert solver.energies[-1] > 1.0001 * expected

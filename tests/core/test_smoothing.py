@@ -63,7 +63,7 @@ PATCH = np.flatnonzero(
 
 
 def solved(smoothed=None, **settings):
-    solver = shapes.solved(shapes.solver(TUBE, CHAIN, **{**FIXED, **settings}))
+    solver = shapes.solve(TUBE, CHAIN, **{**FIXED, **settings})
     if smoothed is not None:
         solver.edit(smoothed=smoothed)
         solver.solve()
@@ -114,9 +114,7 @@ def test_no_vertex_is_as_if_there_were_no_such_edit():
     given, none = solved(smoothed=None), shapes.solver(TUBE, CHAIN, **FIXED)
     none.solve()
     np.testing.assert_array_equal(given.weights, none.weights)
-    zero = shapes.solved(
-        shapes.solver(TUBE, CHAIN, **FIXED, smoothed=(PATCH, np.zeros(len(PATCH))))
-    )
+    zero = shapes.solve(TUBE, CHAIN, **FIXED, smoothed=(PATCH, np.zeros(len(PATCH))))
     np.testing.assert_allclose(zero.weights, none.weights, atol=1e-6)
 
 
@@ -153,15 +151,14 @@ def test_both_sides_of_a_symmetric_character():
     runs = []
     for both in (False, True):
         vertices = np.concatenate([patch, images]) if both else patch
-        solver = shapes.solved(
-            araplbs.Solver(
-                *TUBE,
-                *bones,
-                symmetry=symmetry,
-                smoothed=(vertices, np.ones(len(vertices))),
-                coarsen=0,
-            )
+        solver = araplbs.Solver(
+            *TUBE,
+            *bones,
+            symmetry=symmetry,
+            smoothed=(vertices, np.ones(len(vertices))),
+            coarsen=0,
         )
+        solver.solve()
         runs.append(solver.weights)
     np.testing.assert_array_equal(*runs)
     np.testing.assert_array_equal(runs[0][patch][:, [0, 2, 1]], runs[0][images])
@@ -170,15 +167,14 @@ def test_both_sides_of_a_symmetric_character():
 def test_welded_vertices_and_volumes():
     vertices, triangles = TUBE
     doubled = np.concatenate([vertices, vertices[PATCH]])
-    solver = shapes.solved(
-        araplbs.Solver(
-            doubled,
-            triangles,
-            *CHAIN,
-            coarsen=0,
-            smoothed=(len(vertices) + np.arange(3), [1.0] * 3),
-        )
+    solver = araplbs.Solver(
+        doubled,
+        triangles,
+        *CHAIN,
+        coarsen=0,
+        smoothed=(len(vertices) + np.arange(3), [1.0] * 3),
     )
+    solver.solve()
     bar, tets = shapes.bar()
     solver = shapes.solved(
         araplbs.Solver(bar, None, *CHAIN, tets=tets, smoothed=([20, 21], [1, 0.5]))

@@ -10,7 +10,7 @@ import scipy.sparse
 import shapes
 from joint_rigs import ARM, BONES, moved, two_trees
 from test_bendy import Expanded
-from test_steps import make_problem
+from test_steps import Solved, make_problem, problems
 
 SETTINGS = {**reference.BARE, "edge_power": 3, "truss": 20}
 YIELD, WEAKEST = 0.3, 0.1  # csrc/truss/truss.c
@@ -22,7 +22,7 @@ def owners(inside):
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
-class Trussed:
+class Trussed(Solved):
     """A bare solver with spokes and the dense reference, which has them as further vertices."""
 
     def __init__(self, rng, name, **settings):
@@ -40,25 +40,10 @@ class Trussed:
         self.points, self.a, self.weights = reference.with_spokes(points, a, weights, inside)
         self.free = np.zeros(self.weights.shape, bool)
         self.free[: self.count] = self.mask
-        self.flat = np.nonzero(self.mask.ravel())[0]
         self.model = self.quadratic(self.weights)
 
     def quadratic(self, weights):
         return reference.Quadratic(self.points, self.a, weights, self.poses)
-
-    def differences(self, entries):
-        """To the first of their vertex, see test_steps.py."""
-        full = np.zeros(self.mask.size)
-        full[self.flat] = entries
-        full = full.reshape(self.mask.shape)
-        first = full[range(len(full)), self.mask.argmax(1)]
-        return full[self.mask] - np.repeat(first, self.mask.sum(1))
-
-    def raw(self):
-        return self.solver.raw_weights[:, self.deforming]
-
-
-problems = pytest.mark.parametrize("name", ["tube", "fan", "wires"])
 
 
 @problems
