@@ -193,8 +193,10 @@ static int is_mere_root(arap_study *t, int root) {
 
 /* Rank single bones: what each owns and gains. */
 static arap_status rank_bones(arap_study *t) {
+    int again = t->single;
     for (int d = 0; d < t->s.deform_count; d++) t->group[d] = t->control[d] ? -1 : d;
-    return arap_study_rank(t, -1);
+    t->single = 1;
+    return arap_study_rank(t, again);
 }
 
 /* Mark roots that only steer the rig as control bones; returns their number. Needs a ranking. */
@@ -298,12 +300,13 @@ static int drop_bones(arap_study *t, char *drop) {
 
 /* Drop trees of control bones until none is left; *dropped: how many. Leaves the bones ranked. */
 static arap_status drop_trees(arap_study *t, int *dropped) {
-    arap_status status = arap_study_rank(t, -1);
+    t->single = 0;
+    arap_status status = arap_study_rank(t, 0);
     *dropped = 0;
     for (int g; !status && !t->failed && (g = find_control_tree(t)) >= 0; ++*dropped) {
         drop_tree(t, g);
         status = arap_progress(t->context, "control bones", 0.5);
-        if (!status) status = arap_study_rank(t, g);
+        if (!status) status = arap_study_rank(t, 1);
     }
     return status ? status : rank_bones(t);
 }

@@ -54,13 +54,15 @@ typedef struct rank_task {
     arap_study *t;
     arap_bvh *tree;  /* bones by their groups */
     const int *bone; /* of each primitive of the tree */
-    int stale;       /* the group whose vertices are looked at again, -1: all */
+    int again;       /* only vertices of groups that are gone */
 } rank_task;
 
 static double to_bone2(const void *data, int index, const double *p) {
     const rank_task *task = data;
     return arap_study_distance2(task->t, task->bone[index], p);
 }
+
+static int is_gone(const arap_study *t, int group) { return group >= 0 && t->group[group] < 0; }
 
 static void rank_chunk(void *data, int chunk, int worker) {
     (void)worker;
@@ -70,7 +72,7 @@ static void rank_chunk(void *data, int chunk, int worker) {
     int end = begin + CHUNK < t->mesh.count ? begin + CHUNK : t->mesh.count;
     for (int i = begin; i < end; i++) {
         int *nearest = t->nearest + 2 * (size_t)i;
-        if (task->stale >= 0 && nearest[0] != task->stale && nearest[1] != task->stale) continue;
+        if (task->again && !is_gone(t, nearest[0]) && !is_gone(t, nearest[1])) continue;
         for (int k = 0; k < 2; k++) {
             double *d2 = t->distance2 + 2 * (size_t)i + k;
             *d2 = INFINITY;
@@ -131,9 +133,9 @@ static void sum_shares(arap_study *t) {
     }
 }
 
-arap_status arap_study_rank(arap_study *t, int stale) {
+arap_status arap_study_rank(arap_study *t, int again) {
     int n = t->s.deform_count, count = 0;
-    rank_task task = {.t = t, .stale = stale};
+    rank_task task = {.t = t, .again = again};
     arap_status status = ARAP_OK;
     double *boxes = ARAP_NEW(double, 6 * n);
     int *bone = ARAP_NEW(int, n), *tags = ARAP_NEW(int, n);

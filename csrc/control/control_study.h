@@ -30,6 +30,7 @@ typedef struct arap_study {
     double
         *own_parts; /* (deform_count) of each group, of these, what is of loose parts of its own */
     char *alone;    /* (deform_count) the group is one bone */
+    int single;     /* what was ranked last were bones, each by itself */
     double *nearest2;   /* (deform_count) squared, from each group to the vertices near to it */
     double *part_area;  /* (mesh.part_count) shares of the skin */
     double *part_votes; /* (2, mesh.part_count) of these, nearest to the leader, and to any */
@@ -56,9 +57,9 @@ int arap_study_continues(const arap_study *t, int d, int parent);
 double arap_study_distance2(const arap_study *t, int d, const double *point);
 
 /* own: the share of the skin, by area, that is nearer to a group than to all others, or as near.
- * gain: the sum of share times (1 - distance / distance of the next group) over it. With
- * `stale` >= 0 only what was near that group, which has been removed, is measured again. */
-arap_status arap_study_rank(arap_study *t, int stale);
+ * gain: the sum of share times (1 - distance / distance of the next group) over it. With `again`
+ * only what was near groups that are gone since is measured again. */
+arap_status arap_study_rank(arap_study *t, int again);
 double arap_study_gain_ratio(const arap_study *t, int group);
 
 /* Does most of the skin nearest to the group belong to loose parts that are mostly nearest to it,

@@ -1,5 +1,7 @@
 """The live session: begun, kept, restored, and what it says."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -79,6 +81,21 @@ def test_restores_at_once():
     tick_until(session, lambda: session.written >= 1)
     session.restore_now()
     assert session.state == "ENDED" and snapshot() == before
+
+
+@pytest.mark.parametrize(("step", "steps"), [(0.004, 3), (0.006, 2), (0.02, 1)])
+def test_a_tick_begins_no_step_that_it_has_no_time_for(step, steps, monkeypatch):
+    """One step at least; two of 6 ms in 15 ms, not three."""
+    module, clock, done = addon("live.session"), [5.0], []
+
+    def work():
+        clock[0] += step
+        done.append(clock[0])
+        return True
+
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    module.LiveSession.tick(SimpleNamespace(state=module.RUNNING, _step=work), 0.015)
+    assert len(done) == steps
 
 
 def test_no_weights_yet():

@@ -14,7 +14,7 @@ from .window import moves_view
 from .work import TaskOperator
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done
-LEAST_WORK, MOST_WORK = 0.01, 0.02  # seconds of work in one of them
+LEAST_WORK, MOST_WORK = 0.01, 0.013  # seconds of work in one of them
 WORK_SHARE = 0.15  # of the time between them, where drawing takes long
 
 
