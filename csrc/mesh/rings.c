@@ -327,38 +327,51 @@ static void look_around(const ring_task *t) {
     }
 }
 
-/* Volumes and areas; returns the sum of them all. */
-static double measure(const ring_task *t) {
+/* Of triangles. */
+static void measure_chunk(void *data, int chunk, int worker) {
+    const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
-    double sum = 0;
-    for (size_t k = 0; k < mesh->tet_count; k++)
-        sum += t->size[k] = fabs(arap_mesh_tet_volume(mesh, k));
-    for (size_t k = mesh->surface_count; k < mesh->triangle_count; k++) {
+    size_t first = mesh->surface_count + (size_t)chunk * CHUNK, end = first + CHUNK;
+    (void)worker;
+    if (end > mesh->triangle_count) end = mesh->triangle_count;
+    for (size_t k = first; k < end; k++) {
         const int *tri = mesh->triangles + 3 * k;
-        double third =
+        t->size[mesh->tet_count + k - mesh->surface_count] =
             mesh->thickness *
             arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
                                mesh->v + 3 * (size_t)tri[2]) /
             3;
-        t->size[mesh->tet_count + k - mesh->surface_count] = third;
-        sum += 3 * third;
     }
-    return sum;
+}
+
+/* Volumes and areas, and the sum of them all. */
+static arap_status measure(arap_context *context, ring_task *t, double *sum) {
+    const arap_mesh *mesh = t->mesh;
+    size_t faces = mesh->triangle_count - mesh->surface_count;
+    arap_status status =
+        arap_parallel(context, (int)((faces + CHUNK - 1) / CHUNK), measure_chunk, t);
+    *sum = 0;
+    for (size_t k = 0; k < mesh->tet_count; k++)
+        *sum += t->size[k] = fabs(arap_mesh_tet_volume(mesh, k));
+    for (size_t k = 0; k < faces && !status; k++) *sum += 3 * t->size[mesh->tet_count + k];
+    return status;
 }
 
 /* Rows, sizes of which are counted first, in two runs over what is around the vertices. */
 static arap_status make_rows(arap_context *context, ring_task *t) {
     arap_mesh *mesh = t->mesh;
     size_t n = (size_t)mesh->count, face_vertices = 0;
+    double sum;
+    arap_status status = measure(context, t, &sum);
+    if (status) return status;
     look_around(t);
-    double sum = measure(t);
     for (size_t i = 0; i < n; i++) {
         size_t most = 3 * (t->first[i + 1] - t->first[i]);
         t->most = most > t->most ? most : t->most;
     }
     t->scratch = ARAP_NEW(ring_entry, (size_t)context->threads * t->most);
     if (!t->scratch) return arap_fail_memory(&context->error, "the one-rings");
-    arap_status status = for_vertices(context, count_chunk, t);
+    status = for_vertices(context, count_chunk, t);
     if (status) return status;
     for (size_t i = 0; i < n; i++) {
         int row = (int)mesh->ring[i + 1];

@@ -30,6 +30,7 @@
 #define ALONG 0.5  /* of an edge that leads to a vertex: the same */
 #define LONE 0.001 /* NEAR for a vertex without edges, a share of the diagonal */
 #define CHUNK 512
+#define MANY 4096 /* the same of a task that only takes means */
 
 static arap_status check_partner(arap_error *error, const arap_reflection *reflection,
                                  const arap_skeleton *s, int b) {
@@ -434,8 +435,19 @@ static int are_images(const arap_symmetry *symmetry, const arap_influences *in, 
     return 1;
 }
 
-void arap_symmetry_weights(const arap_symmetry *symmetry, arap_influences *in) {
-    for (int i = 0; i < symmetry->vertices; i++) {
+typedef struct mean_task {
+    const arap_symmetry *symmetry;
+    arap_influences *in;
+} mean_task;
+
+/* The lower of two partners does both. */
+static void mean_chunk(void *data, int chunk, int worker) {
+    const mean_task *task = data;
+    const arap_symmetry *symmetry = task->symmetry;
+    arap_influences *in = task->in;
+    int n = symmetry->vertices, end = (chunk + 1) * MANY < n ? (chunk + 1) * MANY : n;
+    (void)worker;
+    for (int i = chunk * MANY; i < end; i++) {
         int j = arap_symmetry_image(symmetry, i);
         if (j < i || !are_images(symmetry, in, i, j)) continue; /* idle bones are on one side */
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
@@ -444,4 +456,10 @@ void arap_symmetry_weights(const arap_symmetry *symmetry, arap_influences *in) {
                 in->weight[e] = in->weight[other] = 0.5 * (in->weight[e] + in->weight[other]);
         }
     }
+}
+
+arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
+                                  arap_influences *in) {
+    return arap_parallel(context, (symmetry->vertices + MANY - 1) / MANY, mean_chunk,
+                         &(mean_task){symmetry, in});
 }

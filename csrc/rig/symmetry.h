@@ -49,8 +49,10 @@ void arap_reflect_rotation_vector(const arap_symmetry *symmetry, const double *i
 arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, int bones,
                                arap_barred_fn barred, const void *data, arap_influences *in);
 
-/* The weights of symmetric vertices become the mean of both sides. Those that are equal stay. */
-void arap_symmetry_weights(const arap_symmetry *symmetry, arap_influences *in);
+/* The weights of symmetric vertices become the mean of both sides. Those that are equal stay: after
+ * ARAP_CANCELLED it can begin again. */
+arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
+                                  arap_influences *in);
 
 /* The vertex with the mirrored row of vertex i, itself on the plane, or -1. */
 static inline int arap_symmetry_image(const arap_symmetry *symmetry, int i) {

@@ -79,8 +79,7 @@ static arap_status make_penalties(arap_context *context, arap_solver *s, double 
             &s->mesh, &s->influences, s->settings.constraint_strength * unit, &m->penalties);
     s->assembled.positivity_rows = 0;
     s->assembled.damping = damping;
-    arap_system_penalize(&m->system, m->penalties.stiffness);
-    return ARAP_OK;
+    return arap_system_penalize(context, &m->system, m->penalties.stiffness);
 }
 
 /* The penalized matrix of the system, for CHOLMOD. */
@@ -187,14 +186,15 @@ static arap_status refresh_dual(arap_context *context, arap_solver *s) {
 
 arap_status arap_refresh(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    arap_symmetry_weights(&s->symmetry, &s->influences);
+    arap_status status = arap_symmetry_weights(context, &s->symmetry, &s->influences);
+    if (status) return status;
     arap_rigid_weights(&s->parts, &s->influences);
     if (s->dual) {
         arap_status blended = refresh_dual(context, s);
         arap_lap(s, ARAP_TIME_LOCAL);
         return blended;
     }
-    arap_status status = arap_pass_run(context, m->pass, m->right_side, NULL);
+    status = arap_pass_run(context, m->pass, m->right_side, NULL);
     if (status) return status;
     const double *excess = arap_pass_excess(m->pass);
     s->present.excess = 0;
@@ -266,9 +266,9 @@ static double objective(const arap_solver *s) {
 static arap_status refactor(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     if (!m->active_changes) return ARAP_OK;
-    arap_system_penalize(&m->system, m->penalties.stiffness);
+    arap_status status = arap_system_penalize(context, &m->system, m->penalties.stiffness);
     arap_matrix matrix = penalized_matrix(s);
-    arap_status status = arap_factor_update(context, m->factor, &matrix);
+    if (!status) status = arap_factor_update(context, m->factor, &matrix);
     m->active_changes = 0;
     if (m->anderson) arap_anderson_restart(m->anderson);
     arap_lap(s, ARAP_TIME_FACTOR);

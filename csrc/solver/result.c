@@ -87,15 +87,15 @@ static arap_status tidy(arap_context *context, const arap_solver *s, arap_influe
     arap_influences whole = {0};
     arap_status status = present_weights(context, s, &whole);
     if (status) return status;
-    arap_influences_normalize(&whole);
-    arap_symmetry_weights(symmetry, &whole);
-    arap_rigid_weights(&s->parts, &whole);
-    size_t entries = whole.start[whole.count];
-    char *keep = ARAP_NEW(char, entries);
+    char *keep = ARAP_NEW(char, whole.start[whole.count]);
     if (!keep) {
         status = arap_fail_memory(&context->error, "the weights");
         goto done;
     }
+    arap_influences_normalize(&whole);
+    status = arap_symmetry_weights(context, symmetry, &whole);
+    if (status) goto done;
+    arap_rigid_weights(&s->parts, &whole);
     for (int i = 0; i < whole.count; i++) {
         size_t largest = whole.start[i];
         for (size_t e = whole.start[i]; e < whole.start[i + 1]; e++) {
@@ -110,7 +110,7 @@ static arap_status tidy(arap_context *context, const arap_solver *s, arap_influe
     if (!status && !s->coarse) status = arap_wake_bones(context, s, out);
     if (status) goto done;
     arap_influences_normalize(out);
-    arap_symmetry_weights(symmetry, out);
+    status = arap_symmetry_weights(context, symmetry, out);
     arap_rigid_weights(&s->parts, out);
 
 done:

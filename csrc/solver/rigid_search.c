@@ -428,7 +428,7 @@ static arap_status make_maps(arap_context *context, const search *s, arap_influe
         status = arap_rows_copy(context, &rows, open ? &s->rows : in, open ? part : i);
     }
     status = arap_rows_end(status, &rows, out);
-    if (!status) arap_symmetry_weights(&solver->symmetry, out);
+    if (!status) status = arap_symmetry_weights(context, &solver->symmetry, out);
     return status;
 }
 

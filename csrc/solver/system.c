@@ -333,14 +333,24 @@ void arap_system_clear(arap_system *s) {
     *s = (arap_system){0};
 }
 
-void arap_system_penalize(arap_system *s, const double *stiffness) {
-    memcpy(s->penalized, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
-    for (int i = 0; i < s->vertices; i++)
+static void copy_chunk(void *data, int chunk, int worker) {
+    const arap_system *s = data;
+    int end = (chunk + 1) * MANY < s->unknowns ? (chunk + 1) * MANY : s->unknowns;
+    int from = s->matrix.start[chunk * MANY];
+    (void)worker;
+    memcpy(s->penalized + from, s->matrix.value + from,
+           (size_t)(s->matrix.start[end] - from) * sizeof(double));
+}
+
+arap_status arap_system_penalize(arap_context *context, arap_system *s, const double *stiffness) {
+    arap_status status = arap_parallel(context, (s->unknowns + MANY - 1) / MANY, copy_chunk, s);
+    for (int i = 0; i < s->vertices && !status; i++)
         for (int u = 0; u < s->size[i]; u++) {
             double *value = s->penalized + s->matrix.start[s->offset[i] + u];
             value[0] += stiffness[s->entry[s->first[i] + (size_t)u]];
             for (int t = 0; t < s->size[i] - u; t++) value[t] += stiffness[s->eliminated[i]];
         }
+    return status;
 }
 
 void arap_system_reduce(const arap_system *s, const double *full, double *reduced) {

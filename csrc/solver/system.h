@@ -40,7 +40,8 @@ void arap_system_clear(arap_system *system);
 
 /* Set `penalized` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a
  * penalty on an eliminated weight stays in the block of its vertex. */
-void arap_system_penalize(arap_system *system, const double *stiffness);
+arap_status arap_system_penalize(arap_context *context, arap_system *system,
+                                 const double *stiffness);
 
 /* Z' of a vector over influences, and w += Z x. */
 void arap_system_reduce(const arap_system *system, const double *full, double *reduced);

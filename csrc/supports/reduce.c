@@ -497,8 +497,9 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
     for (size_t e = 0; e < entries; e++)
         if (task.keep[e]) out->weight[fill++] = task.weight[e];
     arap_influences_normalize(out);
-    arap_symmetry_weights(symmetry, out);
+    status = arap_symmetry_weights(context, symmetry, out);
     arap_rigid_weights(parts, out);
+    if (status) arap_influences_clear(out);
 
 done:
     arap_free(task.keep);
