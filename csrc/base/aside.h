@@ -19,8 +19,10 @@ typedef struct arap_aside {
 } arap_aside;
 
 /* Begin work(context, data) on a thread of its own; on the caller's, here and now, where its
- * context has but one or none can be had. `data` must live until the end. */
-void arap_aside_begin(const arap_context *context, arap_aside_fn work, void *data, arap_aside *out);
+ * context has but one, none can be had, or the work is little: on fewer vertices or unknowns than a
+ * thread is worth. `data` must live until the end. */
+void arap_aside_begin(const arap_context *context, int size, arap_aside_fn work, void *data,
+                      arap_aside *out);
 
 /* Wait for the end; a failure becomes that of `context` unless it has one. ARAP_OK where nothing
  * was begun, or it has ended before. */

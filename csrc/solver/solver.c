@@ -47,7 +47,6 @@
 #include "truss/truss.h"
 
 #define EARLY_ITERATIONS 3
-#define LEAST_ASIDE 2000 /* vertices whose order takes longer than a thread to begin */
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",   "truss",  "visibility", "heat",
                                                    "poses",  "levels", "maps",       "assembly",
@@ -483,14 +482,13 @@ static arap_status find_order(arap_context *context, void *data) {
     return arap_fill_reducing_order(context, o->count, o->ring, o->neighbor, o->order);
 }
 
-/* The elimination order, of large meshes beside poses, truss and coarser levels. */
+/* The elimination order, beside poses, truss and coarser levels. */
 static arap_status begin_order(arap_context *context, arap_solver *s, ordering *order,
                                arap_aside *aside) {
     *order = (ordering){s->mesh.count, s->mesh.ring, s->mesh.neighbor,
                         s->order = ARAP_NEW(int, s->mesh.count)};
     if (!s->order) return arap_fail_memory(&context->error, "the elimination order");
-    if (s->mesh.count < LEAST_ASIDE) return find_order(context, order);
-    arap_aside_begin(context, find_order, order, aside);
+    arap_aside_begin(context, s->mesh.count, find_order, order, aside);
     return ARAP_OK;
 }
 

@@ -307,7 +307,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
     status = arap_parallel(context, (a.count + MANY - 1) / MANY, begin_chunk, &a);
     if (status) goto done;
-    if (s->unknowns) arap_aside_begin(context, analyze, data, analysis);
+    if (s->unknowns) arap_aside_begin(context, s->unknowns, analyze, data, analysis);
     status = arap_poses_gram_of(context, mesh, poses, in);
     if (!status) status = arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
     goto done;
