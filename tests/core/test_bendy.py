@@ -234,9 +234,9 @@ def test_sampled_poses_are_those_of_a_spine():
 
 @pytest.mark.parametrize("settings", [{}, {"coarsen": 0}, {"rotation_clusters": 0.1}])
 def test_weights_are_good_and_better_than_those_of_the_start(settings):
-    mesh = shapes.tube(20, 61)
-    bones = shapes.chain(4, kinds=KINDS, segments=SEGMENTS)
+    mesh, bones = shapes.tube(12, 31), shapes.chain(4, kinds=KINDS, segments=SEGMENTS)
     if "coarsen" not in settings:  # spines have no coarser mesh
+        mesh = shapes.tube(20, 61)
         bones = bones.but(kinds=["rigid", "bendy", "bendy", "bendy"], segments=[0, 3, 8, 2])
     # Influences that cost more than they are worth would count against it.
     settings = {**settings, "least_worth": 3e-5, "fine_poses": 1.0}  # energies of the same poses
