@@ -93,11 +93,11 @@ def clothed():
 
 
 def shaped():
-    """A body with two shape keys, and two sleeves, one of which has keys of its own."""
+    """A body with two shape keys, and two sleeves, one of which has the first of them."""
     clothed()
-    tube = bpy.data.objects["Tube"]
-    for ob in (tube, bpy.data.objects["Outer"]):
-        for name in ("Basis", "Up", "Along"):
+    for owner, names in (("Tube", ("Basis", "Up", "Along")), ("Outer", ("Basis", "Up"))):
+        ob = bpy.data.objects[owner]
+        for name in names:
             block = ob.shape_key_add(name=name, from_mix=False)
             for point in block.data:
                 point.co.z += {"Up": 0.2, "Along": 0.1 * point.co.x}.get(name, 0)
@@ -372,9 +372,10 @@ def test_operators_that_drivers_call():
     told = []
 
     def press():
+        told.append("pressed")
         with contextlib.suppress(RuntimeError):
-            told.append("pressed")
-            told.append(bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT"))
+            if len(told) < 5:  # a guard that is not there would let it press for ever
+                told.append(bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT"))
         return 0.0
 
     bpy.app.driver_namespace["press"] = press
