@@ -62,6 +62,7 @@ class ControlPlan:
         turns = {b: relations.turns(b) for b in reached}
         self.turned = turned_joints(skeleton, self.parents, reached, turns, whole)
         self.stretched = skeleton.own_stretch & self.controls
+        self.places = None  # those of the shares of before, too
         self._sample(np.array([bool(self.turned.get(b)) for b in range(len(self.posed))], float))
 
     def take_in_further(self, which, transforms, segments):
@@ -94,7 +95,8 @@ class ControlPlan:
             self.skeleton, self.controls, shares, options
         )
         self.shifts = self._sample_shifts()
-        self.places = self._sample_reaches()
+        if self.places is None:
+            self.places = self._sample_reaches()
         self.bases = self._find_bases([each.bone for each in self.posed], options.pose_count)
 
     def _find_needed(self):

@@ -2,8 +2,6 @@
 limbs are moved, and Blender evaluates constraints and drivers on a copy that nobody sees.
 """
 
-from itertools import chain
-
 import numpy as np
 
 from ...core.skeleton.joint_motion import FLIP, Mirror, complete
@@ -117,6 +115,7 @@ class RigReader(PoseReader):
 
     def __init__(self, armature, skeleton):
         super().__init__(armature, skeleton)
+        self.bendy = np.array(self.bendy, int)
         place = {posed.name: i for i, posed in enumerate(armature.pose.bones)}
         self.order = [place[name] for name in skeleton.names]
 
@@ -131,19 +130,18 @@ class RigReader(PoseReader):
         posed = armature.evaluated_get(depsgraph).pose.bones
         poses = self.read_bones(armature, depsgraph)
         if self.straighten is None:
-            self.straighten = [
-                np.linalg.inv(self._joints(posed, i, rest=True)) @ self.to_rest[i]
-                for i in self.bendy
-            ]
-        joints = [
-            (poses[i] @ self._joints(posed, i, rest=False) @ straighten)[:, :3]
-            for i, straighten in zip(self.bendy, self.straighten, strict=True)
-        ]
-        return (poses @ self.to_rest)[:, :3], np.concatenate([np.zeros((0, 3, 4)), *joints])
+            self.owners = np.repeat(self.bendy, self.skeleton.segments[self.bendy] + 1)
+            rest = self._all_joints(posed, rest=True)
+            self.straighten = np.linalg.inv(rest) @ self.to_rest[self.owners]
+        joints = poses[self.owners] @ self._all_joints(posed, rest=False) @ self.straighten
+        return (poses @ self.to_rest)[:, :3], joints[:, :3]
 
-    def _joints(self, posed, i, rest):
-        matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
-        count = self.skeleton.segments[i] + 1
-        rows = chain.from_iterable(matrix(k, rest=rest) for k in range(count))
-        flat = np.fromiter(chain.from_iterable(rows), np.float64, 16 * count)
-        return flat.reshape(count, 4, 4)
+    def _all_joints(self, posed, rest):
+        """(j, 4, 4)"""
+        flat = []
+        for i in self.bendy:
+            matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
+            for k in range(self.skeleton.segments[i] + 1):
+                for row in matrix(k, rest=rest)[:]:  # numbers one by one take longer
+                    flat += row[:]
+        return np.array(flat, np.float64).reshape(-1, 4, 4)

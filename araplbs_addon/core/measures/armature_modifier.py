@@ -177,15 +177,14 @@ def _pose(
     threads: int,
 ) -> Floats:
     """pose_points() by the transforms of the Columns."""
-    if deformer is not None and deformer.preserve_volume:
-        return araplbs.dual_quaternion_skinning(
-            points, tuple(rows), transforms, bone_axes=columns.axes(), threads=threads
-        )
     used, bones = np.unique(rows.bones, return_inverse=True)  # film rigs have thousands more
     if not len(used):
         return blend_linearly(points, rows, transforms)
-    own = rows._replace(bones=bones.astype(np.int32))
-    return araplbs.linear_skinning(points, tuple(own), transforms[:, used], threads=threads)
+    own, some = tuple(rows._replace(bones=bones.astype(np.int32))), transforms[:, used]
+    if deformer is None or not deformer.preserve_volume:
+        return araplbs.linear_skinning(points, own, some, threads=threads)
+    axes = columns.axes()[used]  # in the order of the bones still
+    return araplbs.dual_quaternion_skinning(points, own, some, bone_axes=axes, threads=threads)
 
 
 def _parts(

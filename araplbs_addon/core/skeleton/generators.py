@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 LEAST_BONES = 4  # with names of a generator
+REMEMBERED = 1 << 14  # patterns on names: of film rigs two of each name
 
 NEVER = r"(?!)"
 SIDE = r"[._ -]?(l|r|left|right)?"
@@ -123,19 +124,30 @@ def recognize(names: Iterable[str]) -> list[Generator]:
 def _recognize(names: tuple[str, ...]) -> list[Generator]:
     found = []
     for generator in GENERATORS:
-        of_kind = [{n for n in names if re.fullmatch(kind, n)} for kind in generator.kinds]
-        if all(of_kind) and len(set().union(*of_kind)) >= LEAST_BONES:
-            found.append(generator)
+        of_all: set[str] = set()
+        for kind in generator.kinds:
+            of_kind = set(filter(re.compile(kind).fullmatch, names))
+            if not of_kind:
+                break
+            of_all |= of_kind
+        else:
+            if len(of_all) >= LEAST_BONES:
+                found.append(generator)
     return found
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def _matches(pattern: str, name: str) -> bool:
+    return re.fullmatch(pattern, name) is not None
 
 
 def says_skin(generators: list[Generator], name: str) -> bool:
     """Whether one of these generators means it to deform."""
-    return any(re.fullmatch(g.skin, name) for g in generators) and not says_control(
+    return any(_matches(g.skin, name) for g in generators) and not says_control(
         generators, name
     )
 
 
 def says_control(generators: list[Generator], name: str) -> bool:
     """Whether one of these generators does not mean it to deform."""
-    return any(re.fullmatch(g.control, name) for g in generators)
+    return any(_matches(g.control, name) for g in generators)
