@@ -143,9 +143,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 def says_skin(generators: list[Generator], name: str) -> bool:
     """Whether one of these generators means it to deform."""
-    return any(_matches(g.skin, name) for g in generators) and not says_control(
-        generators, name
-    )
+    return any(_matches(g.skin, name) for g in generators) and not says_control(generators, name)
 
 
 def says_control(generators: list[Generator], name: str) -> bool:
