@@ -341,7 +341,8 @@ def test_no_operator_starts_in_the_midst_of_another(operator, monkeypatch):
 
     def press_and_go_on(*arguments, **named):
         if not told:
-            told.append(press_all())
+            told.append({})  # once, even where no guard keeps what is pressed from coming here
+            told[0].update(press_all())
         return real(*arguments, **named)
 
     monkeypatch.setattr(owner, name, press_and_go_on)
