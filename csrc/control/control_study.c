@@ -258,8 +258,19 @@ int arap_study_is_away(arap_study *t, int d, double lengths) {
     return arap_study_outside(t, d) == ARAP_STUDY_SAMPLES;
 }
 
+/* Is the point farther than this from the box of the bone, beyond rounding? */
+static int is_beside(const arap_study *t, int d, const double *point, double near) {
+    const double *a = arap_study_head(t, d), *b = arap_study_tail(t, d);
+    near *= 1 + 1e-6;
+    for (int c = 0; c < 3; c++)
+        if ((point[c] < a[c] - near && point[c] < b[c] - near) ||
+            (point[c] > a[c] + near && point[c] > b[c] + near))
+            return 1;
+    return 0;
+}
+
 int arap_study_in_place_of_others(const arap_study *t, int d) {
-    double near2 = ON_BONE * ON_BONE * t->length[d] * t->length[d];
+    double near = ON_BONE * t->length[d], near2 = ON_BONE * ON_BONE * t->length[d] * t->length[d];
     int on = 0;
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++) {
         double point[3];
@@ -267,7 +278,7 @@ int arap_study_in_place_of_others(const arap_study *t, int d) {
         sample(t, d, k, point);
         for (int o = 0; o < t->s.deform_count && !found; o++)
             found = t->group[o] >= 0 && t->group[o] != t->group[d] &&
-                    arap_study_distance2(t, o, point) <= near2;
+                    !is_beside(t, o, point, near) && arap_study_distance2(t, o, point) <= near2;
         on += found;
     }
     if (2 * on > ARAP_STUDY_SAMPLES) return 1;

@@ -1,106 +1,21 @@
 /* The skeleton: see skeleton.h. Cost O(bones); a bone of no length is a point with any axis.
- * Fails without memory and for invalid parents, ends, limits and kinds. */
+ * Fails without memory and for what skeleton_checks.c refuses. */
 #include "rig/skeleton.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "rig/skeleton_checks.h"
 
 /* Gaps shorter than this share of the mesh diagonal are rounding, not virtual segments. */
 #define GAP_TOLERANCE 1e-6
-
-/* Of the mesh's diagonal: bones farther from its center carry it with transforms of which rounding
- * leaves too little. */
-#define FARTHEST 1e5
 
 /* How near a twin has to be, as a share of the bone's length. */
 #define TWIN_TOLERANCE 0.02
 
 /* Heads that are one joint, as a share of the mesh's diagonal. */
 #define SAME_HEAD 1e-6
-
-static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
-    static const char *const names[ARAP_RANGES] = {"swing", "twist", "bend", "stretch"};
-    for (int r = 0; r < ARAP_RANGES; r++) {
-        const double *range = bones->ranges + 2 * (ARAP_RANGES * b + r);
-        if (isnan(range[0]) && isnan(range[1])) continue;
-        if (!isfinite(range[0]) || !isfinite(range[1]) || range[0] > range[1])
-            return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone_ranges[%d, %d] (%s) is (%g, %g): no range", b, r, names[r],
-                             range[0], range[1]);
-        if (r == ARAP_RANGE_STRETCH && range[0] <= 0)
-            return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone_ranges[%d, %d] (stretch) is (%g, %g): must be above 0", b, r,
-                             range[0], range[1]);
-    }
-    return ARAP_OK;
-}
-
-static arap_status check_bones(arap_error *error, const arap_bones *bones) {
-    if (bones->count < 1) return arap_fail(error, ARAP_BAD_VALUE, "the skeleton has no bones");
-    int deforming = 0;
-    for (int b = 0; b < bones->count; b++) {
-        for (int c = 0; c < 3; c++) {
-            if (!isfinite(bones->heads[3 * b + c]))
-                return arap_fail(error, ARAP_BAD_VALUE, "bone_heads[%d, %d] is %g: not finite", b,
-                                 c, bones->heads[3 * b + c]);
-            if (!isfinite(bones->tails[3 * b + c]))
-                return arap_fail(error, ARAP_BAD_VALUE, "bone_tails[%d, %d] is %g: not finite", b,
-                                 c, bones->tails[3 * b + c]);
-            if (bones->roll_axes && isinf(bones->roll_axes[3 * b + c]))
-                return arap_fail(error, ARAP_BAD_VALUE,
-                                 "bone_roll_axes[%d, %d] is %g: no direction", b, c,
-                                 bones->roll_axes[3 * b + c]);
-            if (!bones->limits) continue;
-            double lo = bones->limits[6 * b + 2 * c], hi = bones->limits[6 * b + 2 * c + 1];
-            if (isnan(lo) && isnan(hi)) continue;
-            if (!isfinite(lo) || !isfinite(hi) || lo > hi)
-                return arap_fail(error, ARAP_BAD_VALUE,
-                                 "bone_limits[%d, %d] is (%g, %g): not a range of angles", b, c, lo,
-                                 hi);
-        }
-        if (bones->parents[b] < -1 || bones->parents[b] >= bones->count)
-            return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone_parents[%d] is %d: no bone of the %d there are, nor -1", b,
-                             bones->parents[b], bones->count);
-        deforming += !bones->deform || bones->deform[b];
-        arap_status status = bones->ranges ? check_ranges(error, bones, b) : ARAP_OK;
-        if (status) return status;
-        int segments = bones->segments ? bones->segments[b] : 0;
-        if (bones->kinds && bones->kinds[b] == ARAP_BONE_BENDY &&
-            (segments < 1 || segments > ARAP_MOST_SEGMENTS))
-            return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone_segments[%d] of a bendy bone is %d: must be from 1 to %d", b,
-                             segments, ARAP_MOST_SEGMENTS);
-    }
-    if (!deforming) return arap_fail(error, ARAP_BAD_VALUE, "no bone of the skeleton deforms");
-    return ARAP_OK;
-}
-
-static arap_status check_distances(arap_error *error, const arap_skeleton *s,
-                                   const arap_bones *bones, const arap_mesh *mesh) {
-    for (int i = 0; i < 3 * s->count; i++)
-        if (!(fabs(s->heads[i]) < FARTHEST) || !(fabs(s->tails[i]) < FARTHEST))
-            return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone %d, at %g to %g, is too far from the mesh: %g times its size "
-                             "of %g",
-                             i / 3, bones->heads[i], bones->tails[i],
-                             fmax(fabs(s->heads[i]), fabs(s->tails[i])), mesh->diagonal);
-    return ARAP_OK;
-}
-
-/* A bone that is its own ancestor is an error. */
-static arap_status check_loops(arap_error *error, const arap_skeleton *s) {
-    for (int b = 0; b < s->count; b++) {
-        int steps = 0;
-        for (int up = b; up >= 0; up = s->parents[up])
-            if (steps++ > s->count)
-                return arap_fail(error, ARAP_BAD_VALUE,
-                                 "bone %d has no root: its parents form a loop", b);
-    }
-    return ARAP_OK;
-}
 
 /* Make `v` the unit vector across unit `y`; 0 if it is along y. */
 static int make_across(const double *y, double *v) {
@@ -264,7 +179,7 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
 arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
                                  const arap_mesh *mesh, arap_skeleton *s) {
     *s = (arap_skeleton){0};
-    arap_status status = check_bones(&context->error, bones);
+    arap_status status = arap_check_bones(&context->error, bones);
     if (status) return status;
     int n = s->count = bones->count;
     s->heads = ARAP_NEW(double, 3 * n);
@@ -293,7 +208,7 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
         s->heads[i] = (bones->heads[i] - mesh->center[i % 3]) / mesh->diagonal;
         s->tails[i] = (bones->tails[i] - mesh->center[i % 3]) / mesh->diagonal;
     }
-    status = check_distances(&context->error, s, bones, mesh);
+    status = arap_check_distances(&context->error, s, bones, mesh);
     if (status) goto done;
     for (int i = 0; i < 6 * n; i++) s->limits[i] = bones->limits ? bones->limits[i] : NAN;
     for (int i = 0; i < 2 * ARAP_RANGES * n; i++)
@@ -314,7 +229,7 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
     for (int b = 0; b < n; b++)
         bone_frame(s->heads + 3 * b, s->tails + 3 * b,
                    bones->roll_axes ? bones->roll_axes + 3 * b : NULL, center, s->axes + 9 * b);
-    status = check_loops(&context->error, s);
+    status = arap_check_loops(&context->error, s);
     if (!status) status = connect_bones(context, s, bones->deform);
 
 done:

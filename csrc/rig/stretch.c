@@ -14,7 +14,7 @@
  * their influences (desired_local_step.c), whose stretches are those of no constant transform.
  * Where the rules meet the energy jumps, from however small a weight of a spine on.
  *
- * O(columns x poses). Fails without memory. */
+ * O(columns x poses), columns in parallel. Fails without memory, or cancelled. */
 #include "rig/stretch.h"
 
 #include <math.h>
@@ -24,13 +24,14 @@
 #include "linalg/jacobi.h"
 
 #define SWEEPS 12
+#define CHUNK 16
 
 void arap_stretch_tensor(const double *t, double *out) {
     double s[9], v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             s[3 * i + j] = t[i] * t[j] + t[4 + i] * t[4 + j] + t[8 + i] * t[8 + j];
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
+    for (int sweep = 0; sweep < SWEEPS && (s[1] != 0 || s[2] != 0 || s[5] != 0); sweep++)
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) arap_annihilate(3, s, v, p, q);
     int fill = 0;
@@ -41,6 +42,26 @@ void arap_stretch_tensor(const double *t, double *out) {
                 sum += v[3 * i + k] * v[3 * j + k] * sqrt(fmax(s[4 * k], 0));
             out[fill++] = sum;
         }
+}
+
+typedef struct stretch_task {
+    int columns, poses;
+    const double *transform;
+    arap_stretches *out;
+} stretch_task;
+
+/* An arap_task. */
+static void stretch_columns(void *data, int chunk, int worker) {
+    (void)worker;
+    const stretch_task *task = data;
+    size_t poses = (size_t)task->poses;
+    int end = (chunk + 1) * CHUNK < task->columns ? (chunk + 1) * CHUNK : task->columns;
+    for (int c = chunk * CHUNK; c < end; c++) {
+        int place = task->out->place[c];
+        for (size_t p = 0; p < poses && place >= 0; p++)
+            arap_stretch_tensor(task->transform + 12 * (p * (size_t)task->columns + (size_t)c),
+                                task->out->tensor + ARAP_SYMMETRIC * ((size_t)place * poses + p));
+    }
 }
 
 arap_status arap_stretches_create(arap_context *context, const arap_skeleton *s,
@@ -65,12 +86,11 @@ arap_status arap_stretches_create(arap_context *context, const arap_skeleton *s,
         arap_stretches_clear(out);
         return arap_fail_memory(&context->error, "the stretchable bones");
     }
-    for (int c = 0; c < columns; c++)
-        for (int p = 0; p < poses && out->place[c] >= 0; p++)
-            arap_stretch_tensor(
-                transform + 12 * ((size_t)p * (size_t)columns + (size_t)c),
-                out->tensor + ARAP_SYMMETRIC * ((size_t)out->place[c] * (size_t)poses + (size_t)p));
-    return ARAP_OK;
+    stretch_task task = {columns, poses, transform, out};
+    arap_status status =
+        arap_parallel(context, (columns + CHUNK - 1) / CHUNK, stretch_columns, &task);
+    if (status) arap_stretches_clear(out);
+    return status;
 }
 
 void arap_stretches_clear(arap_stretches *stretches) {

@@ -6,10 +6,10 @@
  * rigid already, and the common row only makes that exact; a part that bends, twists or shears
  * departs by more.
  *
- * One bone. u is the bone inside the part where it reaches around one (surround.h), else the one
- * with the largest mean weight. Most parts, props, armor, limbs of robots, may depart by `most`,
- * the setting. One that reaches around several bones has skin to bend, and may depart by SPANNING
- * of that; a box with a bone inside has no vertices to bend with, and follows it.
+ * One bone. u is the one that rigid_candidates.c chooses. Most parts, props, armor, limbs of
+ * robots, may depart by `most`, the setting. One that reaches around several bones has skin to
+ * bend, and may depart by SPANNING of that; a box with a bone inside has no vertices to bend with,
+ * and follows it.
  *
  * One blend. A buckle on a belt departs far from any bone, beside its size, but follows the skin
  * beneath: u is then the mean row, if the part departs from that by BLENDED of `most`.
@@ -32,146 +32,14 @@
 #include "energy/stiffness.h"
 #include "mesh/bars.h"
 #include "solver/rigid.h"
-#include "truss/surround.h"
+#include "solver/rigid_candidates.h"
 #include "weights/rows.h"
 
-#define REACHED 0.4  /* of the rays from a bone: with less a part does not reach around it */
 #define SPANNING 0.2 /* of what may depart: parts around more than one bone */
 #define BLENDED 0.25 /* the same for blends */
 #define BOX 8        /* vertices: parts of no more have nothing to bend with */
 #define LEAST 0.05   /* mean weight of a bone of a blend */
 #define SAME 1e-9    /* weights that differ by no more */
-
-typedef struct candidate {
-    int first, size; /* its vertices, in `vertices` */
-    int open;        /* it may become rigid */
-    int blends;      /* by the mean row, not by one bone */
-    int bone;
-    int image;          /* part of the images of its vertices, -1: they have none */
-    int around, inside; /* how many bones it reaches around, and which it surrounds most of */
-    double share;       /* of the rays from that bone */
-    double departure, radius2;
-} candidate;
-
-typedef struct search {
-    const arap_solver *solver;
-    candidate *parts;     /* (loose parts) */
-    int *vertices;        /* (vertices) by part, those of each ascending */
-    double *mean;         /* (deforming bones) scratch */
-    char *may;            /* (parts) those that may become rigid */
-    char *beside;         /* (parts) those with faces and no bone inside */
-    int *bar;             /* (parts) lowest part of the same bar, or -1 */
-    char *contact;        /* (vertices) of bars, where they lie on something */
-    arap_influences rows; /* of the loose parts; none for those that are not open */
-} search;
-
-/* An arap_surround_fn. */
-static void note_inside(void *data, int bone, int part, double share, double off) {
-    candidate *c = (candidate *)data + part;
-    (void)off;
-    if (share < REACHED) return;
-    c->around++;
-    if (share <= c->share) return;
-    c->share = share;
-    c->inside = bone;
-}
-
-static void sort_vertices(search *s) {
-    const arap_mesh *mesh = &s->solver->mesh;
-    for (int i = 0; i < mesh->count; i++) s->parts[mesh->part[i]].size++;
-    for (int p = 1; p < mesh->part_count; p++)
-        s->parts[p].first = s->parts[p - 1].first + s->parts[p - 1].size;
-    for (int p = 0; p < mesh->part_count; p++) s->parts[p].size = 0;
-    for (int i = 0; i < mesh->count; i++) {
-        candidate *c = &s->parts[mesh->part[i]];
-        s->vertices[c->first + c->size++] = i;
-    }
-}
-
-static void measure_radius(search *s, candidate *c) {
-    const arap_mesh *mesh = &s->solver->mesh;
-    double center[3] = {0}, area = 0;
-    for (int k = 0; k < c->size; k++) {
-        int i = s->vertices[c->first + k];
-        for (int x = 0; x < 3; x++) center[x] += mesh->area[i] * mesh->v[3 * (size_t)i + (size_t)x];
-        area += mesh->area[i];
-    }
-    for (int x = 0; x < 3; x++) center[x] /= area;
-    for (int k = 0; k < c->size; k++) {
-        int i = s->vertices[c->first + k];
-        c->radius2 += mesh->area[i] * arap_distance2(mesh->v + 3 * (size_t)i, center);
-    }
-}
-
-/* The mean row of a part, by area, into s->mean. */
-static void take_mean(const search *s, const candidate *c) {
-    const arap_solver *solver = s->solver;
-    const arap_influences *in = &solver->influences;
-    double area = 0;
-    memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
-    for (int k = 0; k < c->size; k++) {
-        int i = s->vertices[c->first + k];
-        area += solver->mesh.area[i];
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
-    }
-    for (int b = 0; b < solver->skeleton.deform_count && area > 0; b++) s->mean[b] /= area;
-}
-
-/* Is a vertex of the part the image of another one of it? */
-static int is_own_image(const search *s, const candidate *c) {
-    const arap_solver *solver = s->solver;
-    for (int k = 0; k < c->size; k++) {
-        int i = s->vertices[c->first + k], image = arap_symmetry_image(&solver->symmetry, i);
-        if (image >= 0 && solver->mesh.part[image] == solver->mesh.part[i]) return 1;
-    }
-    return 0;
-}
-
-/* The bone with the largest of s->mean, of those that are their own images where `central`, or -1.
- * Of equal ones but for rounding the first. */
-static int largest(const search *s, int central) {
-    const arap_solver *solver = s->solver;
-    int best = -1;
-    for (int b = 0; b < solver->skeleton.deform_count; b++) {
-        if (!(s->mean[b] > 0) || (central && solver->symmetry.bone[b] != b)) continue;
-        if (best < 0 || s->mean[b] > s->mean[best] * (1 + 1e-9)) best = b;
-    }
-    return best;
-}
-
-/* Which parts are tried, and with which bone. */
-static int choose_bones(search *s) {
-    const arap_solver *solver = s->solver;
-    const arap_influences *in = &solver->influences;
-    int open = 0;
-    for (size_t k = 0; k < solver->mesh.triangle_count; k++)
-        s->parts[solver->mesh.part[solver->mesh.triangles[3 * k]]].open = 1;
-    for (int p = 0; p < solver->mesh.part_count; p++) {
-        candidate *c = &s->parts[p];
-        c->open = c->open && c->size > 1;
-        s->beside[p] = (char)(c->open && !c->around);
-        for (int k = 0; k < c->size && c->open; k++) {
-            int i = s->vertices[c->first + k];
-            c->open = !solver->parts.count || solver->parts.number[i] < 0;
-            for (size_t e = in->start[i]; e < in->start[i + 1]; e++) c->open &= !in->locked[e];
-        }
-    }
-    int own = solver->constraints.peaks + solver->constraints.attachments;
-    for (int r = own; r < solver->constraints.list.count; r++)
-        s->parts[solver->mesh.part[solver->constraints.list.rows[r].vertex]].open = 0;
-    for (int p = 0; p < solver->mesh.part_count; p++) {
-        candidate *c = &s->parts[p];
-        s->may[p] = (char)c->open;
-        if (!c->open) continue;
-        measure_radius(s, c);
-        take_mean(s, c);
-        c->bone = c->around == 1 ? c->inside : largest(s, is_own_image(s, c));
-        c->blends = c->bone < 0;
-        open++;
-    }
-    return open;
-}
 
 /* How many bones the row of a part has at most; half of the limit, since the row of its image is
  * joined with it where the part is its own. */
@@ -180,7 +48,7 @@ static int most_blended(const arap_solver *s) {
 }
 
 /* Leave the largest of s->mean; returns how many. */
-static int cut_mean(const search *s) {
+static int cut_mean(const arap_rigid_search *s) {
     int count = 0, most = most_blended(s->solver), bones = s->solver->skeleton.deform_count;
     for (int b = 0; b < bones; b++) {
         if (s->mean[b] < LEAST) s->mean[b] = 0;
@@ -196,20 +64,20 @@ static int cut_mean(const search *s) {
 }
 
 /* s->rows. */
-static arap_status make_rows(arap_context *context, search *s) {
+static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
     const arap_solver *solver = s->solver;
     int count = solver->mesh.part_count;
     arap_rows rows;
     arap_status status = arap_rows_create(context, count, &rows);
     for (int p = 0; p < count && !status; p++) {
-        candidate *c = &s->parts[p];
+        arap_candidate *c = &s->parts[p];
         status = arap_rows_next(context, &rows, (size_t)solver->skeleton.deform_count);
         if (status || !c->open) continue;
         if (!c->blends) {
             arap_rows_add(&rows, c->bone, 1, 0);
             continue;
         }
-        take_mean(s, c);
+        arap_candidate_mean(s, c);
         c->open = cut_mean(s) > 0;
         for (int b = 0; b < solver->skeleton.deform_count; b++)
             if (s->mean[b] > 0) arap_rows_add(&rows, b, s->mean[b], 0);
@@ -228,7 +96,8 @@ static arap_status make_rows(arap_context *context, search *s) {
 }
 
 /* The rows of the open parts less those of their vertices; none for other vertices. */
-static arap_status make_differences(arap_context *context, const search *s, arap_influences *out) {
+static arap_status make_differences(arap_context *context, const arap_rigid_search *s,
+                                    arap_influences *out) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
     arap_rows rows;
@@ -249,7 +118,7 @@ static arap_status make_differences(arap_context *context, const search *s, arap
 }
 
 /* The departures of the open parts, from which the rows take them. */
-static arap_status measure_departures(arap_context *context, search *s) {
+static arap_status measure_departures(arap_context *context, arap_rigid_search *s) {
     const arap_solver *solver = s->solver;
     arap_influences step = {0};
     double *block = NULL;
@@ -265,7 +134,7 @@ static arap_status measure_departures(arap_context *context, search *s) {
         if (!status) status = arap_poses_gram_of(context, &solver->mesh, &solver->poses, &step);
     }
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
-        candidate *c = &s->parts[p];
+        arap_candidate *c = &s->parts[p];
         double sum = 0;
         for (int k = 0; k < c->size && c->open; k++) {
             int i = s->vertices[c->first + k];
@@ -284,7 +153,7 @@ static arap_status measure_departures(arap_context *context, search *s) {
 }
 
 /* May the part depart this far? */
-static int departs_little(const search *s, const candidate *c) {
+static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
     double most = s->solver->settings.rigid_departure;
     if (c->blends) return c->departure <= BLENDED * most;
     if (c->around && c->size <= BOX) return 1;
@@ -292,7 +161,7 @@ static int departs_little(const search *s, const candidate *c) {
 }
 
 /* Are the rows of parts p and q images of each other? */
-static int rows_mirror(const search *s, int p, int q) {
+static int rows_mirror(const arap_rigid_search *s, int p, int q) {
     const arap_influences *rows = &s->rows;
     size_t own = rows->start[p + 1] - rows->start[p];
     if (rows->start[q + 1] - rows->start[q] != own) return 0;
@@ -305,14 +174,14 @@ static int rows_mirror(const search *s, int p, int q) {
 
 /* Refuse parts whose images are refused, are vertices of several parts, or have rows that are no
  * images where those of the vertices are: what is rigid has images that are, whatever its row. */
-static void refuse_lopsided(search *s) {
+static void refuse_lopsided(arap_rigid_search *s) {
     const arap_symmetry *symmetry = &s->solver->symmetry;
     const int *part = s->solver->mesh.part;
     for (int p = 0; p < s->solver->mesh.part_count; p++) s->parts[p].image = -1;
     for (int changed = symmetry->vertex != NULL; changed;) {
         changed = 0;
         for (int i = 0; i < s->solver->mesh.count; i++) {
-            candidate *c = &s->parts[part[i]];
+            arap_candidate *c = &s->parts[part[i]];
             if (!c->open || symmetry->vertex[i] < 0) continue;
             int image = part[symmetry->vertex[i]];
             if (c->image < 0) c->image = image;
@@ -326,7 +195,7 @@ static void refuse_lopsided(search *s) {
 }
 
 /* First with one bone each, then with a blend those that depart too far from it. */
-static arap_status try_parts(arap_context *context, search *s) {
+static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
     const arap_solver *solver = s->solver;
     for (int round = 0; round < 2; round++) {
         arap_status status = make_rows(context, s);
@@ -334,7 +203,7 @@ static arap_status try_parts(arap_context *context, search *s) {
         if (status) return status;
         int again = 0;
         for (int p = 0; p < solver->mesh.part_count; p++) {
-            candidate *c = &s->parts[p];
+            arap_candidate *c = &s->parts[p];
             if (!c->open || departs_little(s, c)) continue;
             c->open = !c->blends && c->around < 2 && most_blended(solver) > 0;
             c->blends = 1;
@@ -349,14 +218,14 @@ static arap_status try_parts(arap_context *context, search *s) {
 
 /* The mean row of a bar, by area, where it lies on something, into s->mean; returns whether the bar
  * is its own image. */
-static int take_mean_of_bar(const search *s, int bar) {
+static int take_mean_of_bar(const arap_rigid_search *s, int bar) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
     const arap_symmetry *symmetry = &solver->symmetry;
     int own = 0;
     memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
     for (int p = bar; p < solver->mesh.part_count; p++) {
-        const candidate *c = &s->parts[p];
+        const arap_candidate *c = &s->parts[p];
         for (int k = 0; k < c->size && s->bar[p] == bar; k++) {
             int i = s->vertices[c->first + k], image = arap_symmetry_image(symmetry, i);
             own |= image >= 0 && s->bar[solver->mesh.part[image]] == bar;
@@ -370,16 +239,16 @@ static int take_mean_of_bar(const search *s, int bar) {
 
 /* All parts of a bar follow one bone, of what it lies on; they may be rigid already, to the same.
  * Returns whether something changes. */
-static int hold_bar(search *s, int bar) {
+static int hold_bar(arap_rigid_search *s, int bar) {
     int parts = s->solver->mesh.part_count, changes = 0, bone = -1;
     for (int p = bar; p < parts; p++) {
-        const candidate *c = &s->parts[p];
+        const arap_candidate *c = &s->parts[p];
         if (s->bar[p] != bar || !s->may[p]) continue;
         changes |= !c->open || c->blends || (bone >= 0 && c->bone != bone);
         bone = c->bone;
     }
     if (!changes) return 0;
-    bone = largest(s, take_mean_of_bar(s, bar));
+    bone = arap_candidate_bone(s, take_mean_of_bar(s, bar));
     for (int p = bar; p < parts && bone >= 0; p++) {
         if (s->bar[p] != bar || !s->may[p]) continue;
         s->parts[p].open = 1;
@@ -389,7 +258,7 @@ static int hold_bar(search *s, int bar) {
     return bone >= 0;
 }
 
-static arap_status hold_bars(arap_context *context, search *s) {
+static arap_status hold_bars(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     arap_status status = arap_find_bars(context, mesh, s->beside, s->bar, s->contact);
     int changes = 0;
@@ -402,7 +271,7 @@ static arap_status hold_bars(arap_context *context, search *s) {
 }
 
 /* Does a vertex of an open part have another row than that? */
-static int changes_rows(const search *s) {
+static int changes_rows(const arap_rigid_search *s) {
     const arap_influences *in = &s->solver->influences;
     for (int i = 0; i < in->count; i++) {
         int part = s->solver->mesh.part[i];
@@ -418,7 +287,8 @@ static int changes_rows(const search *s) {
 }
 
 /* The present rows, of the open parts theirs. */
-static arap_status make_maps(arap_context *context, const search *s, arap_influences *out) {
+static arap_status make_maps(arap_context *context, const arap_rigid_search *s,
+                             arap_influences *out) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
     arap_rows rows;
@@ -435,14 +305,14 @@ static arap_status make_maps(arap_context *context, const search *s, arap_influe
 arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                                   arap_influences *maps) {
     size_t parts = (size_t)solver->mesh.part_count;
-    search s = {.solver = solver,
-                .parts = ARAP_NEW_ZERO(candidate, parts),
-                .vertices = ARAP_NEW(int, solver->mesh.count),
-                .mean = ARAP_NEW(double, solver->skeleton.deform_count),
-                .may = ARAP_NEW(char, parts),
-                .beside = ARAP_NEW(char, parts),
-                .bar = ARAP_NEW(int, parts),
-                .contact = ARAP_NEW(char, solver->mesh.count)};
+    arap_rigid_search s = {.solver = solver,
+                           .parts = ARAP_NEW_ZERO(arap_candidate, parts),
+                           .vertices = ARAP_NEW(int, solver->mesh.count),
+                           .mean = ARAP_NEW(double, solver->skeleton.deform_count),
+                           .may = ARAP_NEW(char, parts),
+                           .beside = ARAP_NEW(char, parts),
+                           .bar = ARAP_NEW(int, parts),
+                           .contact = ARAP_NEW(char, solver->mesh.count)};
     arap_bone_lines lines = {0};
     char *found = ARAP_NEW_ZERO(char, parts);
     arap_status status = ARAP_OK;
@@ -453,12 +323,12 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
         status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
-    sort_vertices(&s);
+    arap_candidates_sort(&s);
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
     if (!status)
         status = arap_visit_surrounded(context, &solver->mesh, &lines, "rigid parts",
-                                       &solver->surroundings, note_inside, s.parts);
-    if (status || !choose_bones(&s)) goto done;
+                                       &solver->surroundings, arap_candidate_inside, s.parts);
+    if (status || !arap_candidates_choose(&s)) goto done;
     status = try_parts(context, &s);
     if (!status) status = hold_bars(context, &s);
     if (status) goto done;

@@ -1,0 +1,114 @@
+/* Parts that may be rigid: see rigid_candidates.h.
+ *
+ * The bone of a part is the one inside it where it reaches around one (surround.h), else the one
+ * with the largest mean weight. O(entries). Never fails. */
+#include "solver/rigid_candidates.h"
+
+#include <string.h>
+
+#include "base/vec3.h"
+
+#define REACHED 0.4 /* of the rays from a bone: with less a part does not reach around it */
+
+void arap_candidate_inside(void *data, int bone, int part, double share, double off) {
+    arap_candidate *c = (arap_candidate *)data + part;
+    (void)off;
+    if (share < REACHED) return;
+    c->around++;
+    if (share <= c->share) return;
+    c->share = share;
+    c->inside = bone;
+}
+
+void arap_candidates_sort(arap_rigid_search *s) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    for (int i = 0; i < mesh->count; i++) s->parts[mesh->part[i]].size++;
+    for (int p = 1; p < mesh->part_count; p++)
+        s->parts[p].first = s->parts[p - 1].first + s->parts[p - 1].size;
+    for (int p = 0; p < mesh->part_count; p++) s->parts[p].size = 0;
+    for (int i = 0; i < mesh->count; i++) {
+        arap_candidate *c = &s->parts[mesh->part[i]];
+        s->vertices[c->first + c->size++] = i;
+    }
+}
+
+static void measure_radius(arap_rigid_search *s, arap_candidate *c) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    double center[3] = {0}, area = 0;
+    for (int k = 0; k < c->size; k++) {
+        int i = s->vertices[c->first + k];
+        for (int x = 0; x < 3; x++) center[x] += mesh->area[i] * mesh->v[3 * (size_t)i + (size_t)x];
+        area += mesh->area[i];
+    }
+    for (int x = 0; x < 3; x++) center[x] /= area;
+    for (int k = 0; k < c->size; k++) {
+        int i = s->vertices[c->first + k];
+        c->radius2 += mesh->area[i] * arap_distance2(mesh->v + 3 * (size_t)i, center);
+    }
+}
+
+void arap_candidate_mean(const arap_rigid_search *s, const arap_candidate *c) {
+    const arap_solver *solver = s->solver;
+    const arap_influences *in = &solver->influences;
+    double area = 0;
+    memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
+    for (int k = 0; k < c->size; k++) {
+        int i = s->vertices[c->first + k];
+        area += solver->mesh.area[i];
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
+    }
+    for (int b = 0; b < solver->skeleton.deform_count && area > 0; b++) s->mean[b] /= area;
+}
+
+/* Is a vertex of the part the image of another one of it? */
+static int is_own_image(const arap_rigid_search *s, const arap_candidate *c) {
+    const arap_solver *solver = s->solver;
+    for (int k = 0; k < c->size; k++) {
+        int i = s->vertices[c->first + k], image = arap_symmetry_image(&solver->symmetry, i);
+        if (image >= 0 && solver->mesh.part[image] == solver->mesh.part[i]) return 1;
+    }
+    return 0;
+}
+
+int arap_candidate_bone(const arap_rigid_search *s, int central) {
+    const arap_solver *solver = s->solver;
+    int best = -1;
+    for (int b = 0; b < solver->skeleton.deform_count; b++) {
+        if (!(s->mean[b] > 0) || (central && solver->symmetry.bone[b] != b)) continue;
+        if (best < 0 || s->mean[b] > s->mean[best] * (1 + 1e-9)) best = b;
+    }
+    return best;
+}
+
+int arap_candidates_choose(arap_rigid_search *s) {
+    const arap_solver *solver = s->solver;
+    const arap_influences *in = &solver->influences;
+    int open = 0;
+    for (size_t k = 0; k < solver->mesh.triangle_count; k++)
+        s->parts[solver->mesh.part[solver->mesh.triangles[3 * k]]].open = 1;
+    for (int p = 0; p < solver->mesh.part_count; p++) {
+        arap_candidate *c = &s->parts[p];
+        c->open = c->open && c->size > 1;
+        s->beside[p] = (char)(c->open && !c->around);
+        for (int k = 0; k < c->size && c->open; k++) {
+            int i = s->vertices[c->first + k];
+            c->open = !solver->parts.count || solver->parts.number[i] < 0;
+            for (size_t e = in->start[i]; e < in->start[i + 1]; e++) c->open &= !in->locked[e];
+        }
+    }
+    int own = solver->constraints.peaks + solver->constraints.attachments;
+    for (int r = own; r < solver->constraints.list.count; r++)
+        s->parts[solver->mesh.part[solver->constraints.list.rows[r].vertex]].open = 0;
+    for (int p = 0; p < solver->mesh.part_count; p++) {
+        arap_candidate *c = &s->parts[p];
+        s->may[p] = (char)c->open;
+        if (!c->open) continue;
+        measure_radius(s, c);
+        arap_candidate_mean(s, c);
+        c->bone = c->around == 1 ? c->inside : arap_candidate_bone(s, is_own_image(s, c));
+        c->blends = c->bone < 0;
+        open++;
+    }
+    return open;
+}

@@ -1,0 +1,46 @@
+/* Which loose parts may be rigid, and with which bone. */
+#ifndef ARAP_RIGID_CANDIDATES_H
+#define ARAP_RIGID_CANDIDATES_H
+
+#include "solver/solver.h"
+
+typedef struct arap_candidate {
+    int first, size; /* its vertices, in `vertices` */
+    int open;        /* it may become rigid */
+    int blends;      /* by the mean row, not by one bone */
+    int bone;
+    int image;          /* part of the images of its vertices, -1: they have none */
+    int around, inside; /* how many bones it reaches around, and which it surrounds most of */
+    double share;       /* of the rays from that bone */
+    double departure, radius2;
+} arap_candidate;
+
+typedef struct arap_rigid_search {
+    const arap_solver *solver;
+    arap_candidate *parts; /* (loose parts) */
+    int *vertices;         /* (vertices) by part, those of each ascending */
+    double *mean;          /* (deforming bones) scratch */
+    char *may;             /* (parts) those that may become rigid */
+    char *beside;          /* (parts) those with faces and no bone inside */
+    int *bar;              /* (parts) lowest part of the same bar, or -1 */
+    char *contact;         /* (vertices) of bars, where they lie on something */
+    arap_influences rows;  /* of the loose parts; none for those that are not open */
+} arap_rigid_search;
+
+/* An arap_surround_fn of `parts`. */
+void arap_candidate_inside(void *data, int bone, int part, double share, double off);
+
+/* The vertices of all parts. */
+void arap_candidates_sort(arap_rigid_search *search);
+
+/* Which parts are tried, and with which bone; returns how many. */
+int arap_candidates_choose(arap_rigid_search *search);
+
+/* The mean row of a part, by area, into search->mean. */
+void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate);
+
+/* The bone with the largest of search->mean, of those that are their own images where `central`, or
+ * -1. Of equal ones but for rounding the first. */
+int arap_candidate_bone(const arap_rigid_search *search, int central);
+
+#endif
