@@ -189,7 +189,7 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     random.count = d->poses;
     random.transform = transforms;
     status = arap_packed_poses_create(context, &random, ARAP_DOUBLE, &packed);
-    if (!status) status = arap_pass_create(context, mesh, &packed, in, NULL, &pass);
+    if (!status) status = arap_pass_create(context, mesh, &packed, in, NULL, NULL, &pass);
     if (!status && poses->bendy.count)
         status = arap_bendy_expand(context, &poses->bendy, in, &expanded);
     if (status) goto done;

@@ -28,10 +28,11 @@ arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap
         status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    status = arap_pass_create(context, mesh, packed, influences, NULL, &pass);
+    status = arap_pass_create(context, mesh, packed, influences, NULL, NULL, &pass);
     if (!status) status = arap_pass_run(context, pass, NULL, alignment);
     if (!status)
-        status = arap_stiffness_product(context, mesh, poses, influences, NULL, stretch, NULL);
+        status =
+            arap_stiffness_product(context, mesh, poses, influences, NULL, NULL, stretch, NULL);
     if (status) goto done;
     const double *excess = arap_pass_excess(pass);
     double total = 0, unit = 0;

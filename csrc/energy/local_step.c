@@ -21,6 +21,7 @@
  * Where nothing in the rings of a visit has changed since the last right-hand side, neither weights
  * nor spokes nor poses, what it made of them stands, and it is passed over: vertices that one bone
  * moves, locked ones and rigid parts, except where they border on others.
+ * What is the image of another vertex's is copied from there (halves.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. It cannot fail. */
@@ -409,11 +410,16 @@ ARAP_WIDE_PART int has_moved(const arap_pass *p, int c) {
     return 0;
 }
 
+/* Is what visit c would give copied from elsewhere? */
+ARAP_WIDE_PART int is_passed_over(const arap_pass *p, int c) {
+    return p->right_side && p->halves && p->halves->of && p->halves->unvisited[c];
+}
+
 ARAP_WIDE_PART void visit_chunk_plain(void *data, int chunk, int worker) {
     const arap_pass *p = data;
     int end = (chunk + 1) * p->chunk < p->visits ? (chunk + 1) * p->chunk : p->visits;
     for (int c = chunk * p->chunk; c < end; c++)
-        if (has_moved(p, c)) visit(p, c, &p->workspaces[worker]);
+        if (!is_passed_over(p, c) && has_moved(p, c)) visit(p, c, &p->workspaces[worker]);
 }
 ARAP_WIDE_TASK(visit_chunk)
 
@@ -444,6 +450,7 @@ static void gather_chunk(void *data, int chunk, int worker) {
     const arap_influences *in = p->in;
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
     for (int k = chunk * CHUNK; k < end; k++) {
+        if (arap_is_copied(p->halves, k)) continue;
         size_t width = in->start[k + 1] - in->start[k];
         size_t neighbors = p->mesh->ring[k + 1] - p->mesh->ring[k];
         const double *slot = p->incoming + p->slot[k];
@@ -451,6 +458,21 @@ static void gather_chunk(void *data, int chunk, int worker) {
         memcpy(sum, p->own + in->start[k], width * sizeof *sum);
         for (size_t r = 0; r < neighbors; r++)
             for (size_t e = 0; e < width; e++) sum[e] += *slot++;
+    }
+}
+
+/* The right-hand sides of the vertices that are copied, and what is known of the spokes of those
+ * that were not visited. */
+static void copy_half(const arap_pass *p) {
+    arap_halves_copy(p->halves, p->in, p->right_side);
+    for (int i = 0; i < p->in->count && p->anchored; i++) {
+        const arap_spoke *own, *other;
+        if (!is_passed_over(p, i)) continue;
+        int j = p->halves->of[i], count = arap_mesh_spokes(p->mesh, i, &own);
+        arap_mesh_spokes(p->mesh, j, &other);
+        p->anchored[i] = p->anchored[j];
+        for (int s = 0; s < count; s++)
+            p->strain[own - p->mesh->spoke + s] = p->strain[other - p->mesh->spoke + s];
     }
 }
 
@@ -468,6 +490,7 @@ arap_status arap_pass_run(arap_context *context, arap_pass *p, double *right_sid
     if (!status)
         status = arap_parallel(context, (p->visits + p->chunk - 1) / p->chunk, visit_chunk, p);
     if (!status && right_side) status = arap_parallel(context, chunks, gather_chunk, p);
+    if (!status && right_side) copy_half(p);
     if (!status && right_side) p->filled = p->packed->filled;
     if (!status && p->right_side != right_side)
         arap_bendy_gather(bendy, p->caller, p->column_side, right_side);

@@ -3,6 +3,7 @@
 #ifndef ARAP_LOCAL_STEP_H
 #define ARAP_LOCAL_STEP_H
 
+#include "energy/halves.h"
 #include "energy/packed_poses.h"
 #include "energy/rotation_clusters.h"
 #include "weights/influences.h"
@@ -14,7 +15,8 @@ typedef struct arap_pass arap_pass;
 
 arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
                              const arap_packed_poses *packed, const arap_influences *influences,
-                             const arap_rotation_clusters *clusters, arap_pass **out);
+                             const arap_rotation_clusters *clusters, const arap_halves *halves,
+                             arap_pass **out);
 void arap_pass_free(arap_pass *pass);
 
 /* One best rotation per vertex (or cluster) and pose for the present weights (local step), folded

@@ -153,7 +153,8 @@ static arap_workspace *create_workspaces(int count, int widest, int most, int bo
 
 arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
                              const arap_packed_poses *packed, const arap_influences *in,
-                             const arap_rotation_clusters *clusters, arap_pass **out) {
+                             const arap_rotation_clusters *clusters, const arap_halves *halves,
+                             arap_pass **out) {
     arap_pass *p = *out = ARAP_NEW_ZERO(arap_pass, 1);
     arap_status status = ARAP_OK;
     int widest;
@@ -162,6 +163,7 @@ arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
     p->packed = packed;
     p->in = p->caller = in;
     p->clusters = clusters;
+    p->halves = halves;
     p->visits = clusters ? clusters->count : mesh->count;
     p->chunk = clusters ? CLUSTER_CHUNK : CHUNK;
     p->filled = -1;

@@ -38,6 +38,7 @@ struct arap_pass {
     arap_influences columns;       /* only with bendy bones */
     double *column_side;           /* only with bendy bones: the right-hand side of columns */
     const arap_rotation_clusters *clusters; /* NULL: each vertex by itself */
+    const arap_halves *halves;              /* NULL: nothing is copied */
     arap_kernel kernel;
     int visits;    /* vertices or clusters */
     int chunk;     /* visits of a task */

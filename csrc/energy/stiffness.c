@@ -33,6 +33,7 @@ typedef struct product {
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_influences *in;
+    const arap_halves *halves;
     double *out, *stretch, *fixed;
     double *norm;     /* (count) N_i */
     arap_v4 *moments; /* (workers, bones, 2) y with s, y with a */
@@ -228,7 +229,8 @@ ARAP_WIDE_PART void multiply_chunk_plain(void *data, int chunk, int worker) {
     size_t bones = (size_t)p->poses->columns, at = (size_t)worker * bones;
     int end = (chunk + 1) * CHUNK < p->in->count ? (chunk + 1) * CHUNK : p->in->count;
     for (int i = chunk * CHUNK; i < end; i++)
-        multiply(p, i, p->moments + 2 * at, p->ring_bones + at, p->seen + at);
+        if (!arap_is_copied(p->halves, i))
+            multiply(p, i, p->moments + 2 * at, p->ring_bones + at, p->seen + at);
 }
 ARAP_WIDE_TASK(multiply_chunk)
 
@@ -303,12 +305,18 @@ done:
 
 /* Of weights of columns. */
 static arap_status column_products(arap_context *context, const arap_mesh *mesh,
-                                   const arap_poses *poses, const arap_influences *in, double *out,
-                                   double *stretch, double *fixed) {
+                                   const arap_poses *poses, const arap_influences *in,
+                                   const arap_halves *halves, double *out, double *stretch,
+                                   double *fixed) {
     size_t bones = (size_t)context->threads * (size_t)poses->columns;
     int chunks = (in->count + CHUNK - 1) / CHUNK;
-    product p = {
-        .mesh = mesh, .poses = poses, .in = in, .out = out, .stretch = stretch, .fixed = fixed};
+    product p = {.mesh = mesh,
+                 .poses = poses,
+                 .in = in,
+                 .halves = halves,
+                 .out = out,
+                 .stretch = stretch,
+                 .fixed = fixed};
     arap_status status = ARAP_OK;
     if (poses->spines.count) return product_with_spines(context, &p);
     p.norm = ARAP_NEW(double, stretch ? in->count : 0);
@@ -321,6 +329,9 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
     }
     if (stretch) status = arap_parallel(context, chunks, norm_chunk, &p);
     if (!status) status = arap_parallel(context, chunks, multiply_chunk, &p);
+    if (!status && out) arap_halves_copy(halves, in, out);
+    for (int i = 0; i < in->count && !status && fixed; i++)
+        if (arap_is_copied(halves, i)) fixed[i] = fixed[halves->of[i]];
 
 done:
     arap_free(p.norm);
@@ -331,18 +342,20 @@ done:
 }
 
 arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
-                                   const arap_poses *poses, const arap_influences *in, double *out,
-                                   double *stretch, double *fixed) {
+                                   const arap_poses *poses, const arap_influences *in,
+                                   const arap_halves *halves, double *out, double *stretch,
+                                   double *fixed) {
     const arap_bendy *bendy = &poses->bendy;
     arap_status status = arap_poses_gram_of(context, mesh, poses, in);
     if (status || !bendy->count)
-        return status ? status : column_products(context, mesh, poses, in, out, stretch, fixed);
+        return status ? status
+                      : column_products(context, mesh, poses, in, halves, out, stretch, fixed);
     arap_influences columns = {0};
     double *product = NULL;
     status = arap_bendy_expand(context, bendy, in, &columns);
     if (status) return status;
     product = ARAP_NEW(double, out ? columns.start[columns.count] : 0);
-    status = product ? column_products(context, mesh, poses, &columns, out ? product : NULL,
+    status = product ? column_products(context, mesh, poses, &columns, NULL, out ? product : NULL,
                                        stretch, fixed)
                      : arap_fail_memory(&context->error, "the energy");
     if (!status && out) arap_bendy_gather(bendy, in, product, out);

@@ -2,6 +2,7 @@
 #ifndef ARAP_STIFFNESS_H
 #define ARAP_STIFFNESS_H
 
+#include "energy/halves.h"
 #include "rig/poses.h"
 #include "weights/influences.h"
 
@@ -36,6 +37,7 @@ void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i
  * influences of a one-ring), and room for the posed mesh in every pose. */
 arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *influences,
-                                   double *out, double *stretch, double *fixed);
+                                   const arap_halves *halves, double *out, double *stretch,
+                                   double *fixed);
 
 #endif

@@ -208,7 +208,8 @@ arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
     if (!status)
         status = arap_packed_poses_create(context, spines->count ? &spines->posed : poses,
                                           ARAP_DOUBLE, &energy->packed);
-    if (!status) status = arap_pass_create(context, mesh, &energy->packed, in, NULL, &energy->pass);
+    if (!status)
+        status = arap_pass_create(context, mesh, &energy->packed, in, NULL, NULL, &energy->pass);
     if (status) goto done;
     energy->moments = ARAP_NEW(double, size);
     if (feet->count) energy->edge_moments = ARAP_NEW(double, size);

@@ -158,8 +158,8 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     double *fixed = ARAP_NEW(double, s->mesh.spoke_start ? s->mesh.count : 0);
     if (!fixed) return arap_fail_memory(&context->error, "the energy");
     arap_status status =
-        arap_stiffness_product(context, &s->mesh, &s->poses, &s->influences, m->product, NULL,
-                               s->mesh.spoke_start ? fixed : NULL);
+        arap_stiffness_product(context, &s->mesh, &s->poses, &s->influences, &s->halves, m->product,
+                               NULL, s->mesh.spoke_start ? fixed : NULL);
     for (int i = 0; i < s->mesh.count && s->mesh.spoke_start; i++) energy += fixed[i];
     energy -= 2 * s->present.anchored;
     arap_free(fixed);
@@ -237,9 +237,12 @@ arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
     if (!status && clusters)
         status = arap_rotation_clusters_create(context, &s->mesh, &s->influences,
                                                s->settings.rotation_clusters, clusters);
+    if (!status && !s->halves.symmetry && !s->displacements.poses)
+        status = arap_halves_create(context, &s->mesh, &s->symmetry, &s->poses, &s->halves);
+    if (!status) status = arap_halves_take(context, &s->mesh, &s->influences, &s->halves);
     if (!status)
-        status =
-            arap_pass_create(context, &s->mesh, &s->packed, &s->influences, clusters, &m->pass);
+        status = arap_pass_create(context, &s->mesh, &s->packed, &s->influences, clusters,
+                                  clusters ? NULL : &s->halves, &m->pass);
     arap_lap(s, ARAP_TIME_LOCAL);
     return status;
 }
@@ -459,6 +462,7 @@ arap_status arap_solver_repose(arap_context *context, arap_solver *s, const doub
     arap_status status = arap_poses_gram(context, &s->poses);
     if (status) return status;
     arap_packed_poses_fill(&s->poses, &s->packed);
+    arap_halves_clear(&s->halves); /* of the poses before */
     arap_lap(s, ARAP_TIME_POSES);
     m->has_best = 0;
     if (keep_factor && m->has_system) {

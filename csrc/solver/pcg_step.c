@@ -31,7 +31,7 @@ static arap_status multiply(arap_context *context, product *m, const double *p, 
     memset(m->step.weight, 0, entries * sizeof(double));
     arap_system_add_step(&s->maps.system, p, m->step.weight);
     arap_status status =
-        arap_stiffness_product(context, &s->mesh, &s->poses, &m->step, m->image, NULL, NULL);
+        arap_stiffness_product(context, &s->mesh, &s->poses, &m->step, NULL, m->image, NULL, NULL);
     if (status) return status;
     for (size_t e = 0; e < entries; e++)
         m->image[e] += -m->pull[e] + s->maps.penalties.stiffness[e] * m->step.weight[e];
@@ -58,7 +58,8 @@ arap_status arap_pcg_step(arap_context *context, const arap_solver *s, double *x
         goto done;
     }
     if (s->mesh.spoke_start)
-        status = arap_stiffness_product(context, &s->mesh, &s->poses, &m.step, m.pull, NULL, NULL);
+        status =
+            arap_stiffness_product(context, &s->mesh, &s->poses, &m.step, NULL, m.pull, NULL, NULL);
     if (status) goto done;
     double *r = work, *z = r + n, *p = z + n, *q = p + n;
     memcpy(r, x, (size_t)n * sizeof(double));

@@ -579,6 +579,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
 void arap_solver_free(arap_solver *s) {
     if (!s) return;
     arap_release_maps(s);
+    arap_halves_clear(&s->halves);
     arap_leave_dual(s);
     arap_coarse_free(s);
     arap_mesh_clear(&s->mesh);

@@ -119,6 +119,7 @@ struct arap_solver {
     arap_influences initial;    /* weights before the first iteration */
     arap_influences influences; /* present weights */
     arap_present present;
+    arap_halves halves; /* from the first maps on */
     arap_maps maps;
     arap_assembled assembled;
     arap_dual_energy *dual; /* in the stage for dual quaternions, else NULL */

@@ -1,0 +1,216 @@
+/* What both halves of a symmetric character share: see halves.h.
+ *
+ * Of each pair of random poses the second is the image of the first (poses.h). Let vertex j be the
+ * partner of i. If the one-ring of j, with its rows and spokes, is the image of that of i, then sum
+ * over all poses of what the local step makes of the ring of j is the image of what it makes of
+ * that of i, and so is F w. The right-hand side of a vertex takes from its own ring and those of
+ * its neighbors: all of them must be images. Then it is copied from the partner, w(j, b') from
+ * w(i, b), and a ring that only copied vertices would take from is not visited.
+ *
+ * The half on the positive side of the plane is computed; so only the rings along the border are
+ * visited on both. One-rings count as images up to ALIKE of their edges and their weights, as short
+ * edges of a mesh are that was saved in single precision, and poses where the bones' rests are off
+ * by what makes them partners no more: the other half then takes the shape of the first.
+ *
+ * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for maps. Fails without
+ * memory only. */
+#include "energy/halves.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define ALIKE 1e-2 /* of edges and their weights */
+#define OFF 2e-3   /* of where a bone takes an axis of a mesh of size 1 */
+
+static int are_close(double a, double b) { return fabs(a - b) <= ALIKE * fmax(fabs(a), fabs(b)); }
+
+/* Does column b move in the second pose of every pair as its partner does in the first, and it in
+ * the second as the partner in the first, mirrored? */
+static int is_mirrored(const arap_symmetry *symmetry, const arap_poses *poses, int b) {
+    int other = symmetry->bone[b];
+    size_t stride = 12 * (size_t)poses->columns;
+    if (other < 0) return 0;
+    for (int p = 0; p < poses->count; p++) {
+        const double *t = poses->transform + stride * (size_t)p + 12 * (size_t)b;
+        const double *u = poses->transform + stride * (size_t)(p ^ 1) + 12 * (size_t)other;
+        /* Where the image of an axis, and of the origin, goes, and the image of that. */
+        for (int axis = -1; axis < 3; axis++) {
+            double x[3] = {axis == 0, axis == 1, axis == 2}, image[3], y[3];
+            arap_reflect(symmetry, x, symmetry->offset, image);
+            for (int r = 0; r < 3; r++) y[r] = arap_dot(t + 4 * r, image) + t[4 * r + 3];
+            arap_reflect(symmetry, y, symmetry->offset, image);
+            for (int r = 0; r < 3; r++) {
+                double posed = u[4 * r + 3] + (axis < 0 ? 0 : u[4 * r + axis]);
+                if (!(fabs(posed - image[r]) <= OFF)) return 0;
+            }
+        }
+        if (arap_pose_weight(poses, p) != arap_pose_weight(poses, p ^ 1)) return 0;
+    }
+    return 1;
+}
+
+/* Is |x - y| small beside a length whose square this is? */
+static int is_near(const double *x, const double *y, double length2) {
+    return arap_distance2(x, y) <= ALIKE * ALIKE * length2;
+}
+
+/* Is the ring of vertex i, without its spokes, the image of that of its partner? */
+static int rings_alike(const arap_mesh *mesh, const arap_symmetry *symmetry, int i) {
+    int j = symmetry->vertex[i];
+    double longest2 = 0, image[3], e[3], f[3];
+    if (j < 0 || mesh->ring[i + 1] - mesh->ring[i] != mesh->ring[j + 1] - mesh->ring[j]) return 0;
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        int l = symmetry->vertex[mesh->neighbor[r]];
+        if (l < 0) return 0;
+        size_t q = arap_mesh_find_edge(mesh, j, l);
+        if (q >= mesh->ring[j + 1] || mesh->neighbor[q] != l || mesh->kind[r] != mesh->kind[q])
+            return 0;
+        arap_mesh_edge(mesh, i, r, e);
+        arap_mesh_edge(mesh, j, q, f);
+        arap_reflect(symmetry, e, 0, image);
+        double length2 = arap_dot(e, e);
+        if (!is_near(image, f, length2) || !are_close(mesh->edge_weight[r], mesh->edge_weight[q]) ||
+            !are_close(mesh->edge_weight_sym[r], mesh->edge_weight_sym[q]))
+            return 0;
+        if (length2 > longest2) longest2 = length2;
+    }
+    arap_reflect(symmetry, mesh->v + 3 * (size_t)i, symmetry->offset, image);
+    return is_near(image, mesh->v + 3 * (size_t)j, longest2);
+}
+
+arap_status arap_halves_create(arap_context *context, const arap_mesh *mesh,
+                               const arap_symmetry *symmetry, const arap_poses *poses,
+                               arap_halves *halves) {
+    size_t n = (size_t)mesh->count;
+    int any = 0;
+    *halves = (arap_halves){.symmetry = symmetry};
+    if (!symmetry->vertex || poses->count % 2 || poses->spines.count || poses->bendy.count ||
+        poses->stretches.count)
+        return ARAP_OK;
+    halves->bones = ARAP_NEW(char, poses->columns);
+    halves->alike = ARAP_NEW(char, n);
+    if (!halves->bones || !halves->alike) goto no_memory;
+    for (int b = 0; b < poses->columns; b++)
+        any |= halves->bones[b] = (char)is_mirrored(symmetry, poses, b);
+    for (int i = 0; i < mesh->count; i++) halves->alike[i] = 0;
+    for (int i = 0; i < mesh->count && any; i++) {
+        int j = symmetry->vertex[i];
+        if (j >= i) halves->alike[i] = halves->alike[j] = (char)rings_alike(mesh, symmetry, i);
+    }
+    halves->of = ARAP_NEW(int, n);
+    halves->unvisited = ARAP_NEW(char, n);
+    if (!halves->of || !halves->unvisited) goto no_memory;
+    return ARAP_OK;
+
+no_memory:
+    arap_halves_clear(halves);
+    return arap_fail_memory(&context->error, "the halves of the mesh");
+}
+
+void arap_halves_clear(arap_halves *halves) {
+    arap_free(halves->bones);
+    arap_free(halves->alike);
+    arap_free(halves->of);
+    arap_free(halves->unvisited);
+    arap_free(halves->from);
+    *halves = (arap_halves){0};
+}
+
+/* Are the spokes of vertex i images of its partner's, in their order? */
+static int spokes_alike(const arap_halves *halves, const arap_mesh *mesh, int i) {
+    const arap_symmetry *symmetry = halves->symmetry;
+    const arap_spoke *own, *other;
+    int count = arap_mesh_spokes(mesh, i, &own);
+    double image[3], edge[3];
+    if (arap_mesh_spokes(mesh, symmetry->vertex[i], &other) != count) return 0;
+    for (int s = 0; s < count; s++, own++, other++) {
+        for (int k = 0; k < 2; k++) {
+            if (own->share[k] != other->share[k]) return 0;
+            if (own->share[k] > 0 && (!halves->bones[own->column[k]] ||
+                                      symmetry->bone[own->column[k]] != other->column[k]))
+                return 0;
+        }
+        arap_reflect(symmetry, own->point, symmetry->offset, image);
+        arap_sub(own->point, mesh->v + 3 * (size_t)i, edge);
+        if (!are_close(own->weight, other->weight) ||
+            !is_near(image, other->point, arap_dot(edge, edge)))
+            return 0;
+    }
+    return 1;
+}
+
+/* Are the rows of vertex i and its partner images, of bones that are? */
+static int rows_alike(const arap_halves *halves, const arap_influences *in, int i) {
+    const arap_symmetry *symmetry = halves->symmetry;
+    int j = arap_symmetry_image(symmetry, i);
+    if (j < 0 || in->start[i + 1] - in->start[i] != in->start[j + 1] - in->start[j]) return 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (!halves->bones[in->bone[e]] ||
+            arap_find_influence(in, j, symmetry->bone[in->bone[e]]) < 0)
+            return 0;
+    return 1;
+}
+
+/* Does it hold for vertex i and all of its neighbors? */
+static int all_around(const arap_mesh *mesh, const char *holds, int i) {
+    if (!holds[i]) return 0;
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
+        if (!holds[mesh->neighbor[r]]) return 0;
+    return 1;
+}
+
+/* Of vertex i and its partner, is i the one that is computed? That on the positive side of the
+ * plane, or, where they are equally far from it, the lower one. */
+static int leads(const arap_halves *halves, const arap_mesh *mesh, int i) {
+    const arap_symmetry *symmetry = halves->symmetry;
+    int j = symmetry->vertex[i];
+    double side = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)i) - symmetry->offset;
+    double other = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)j) - symmetry->offset;
+    return side != other ? side > other : i <= j;
+}
+
+arap_status arap_halves_take(arap_context *context, const arap_mesh *mesh,
+                             const arap_influences *in, arap_halves *halves) {
+    int n = mesh->count;
+    if (!halves->of) return ARAP_OK;
+    const int *partner = halves->symmetry->vertex;
+    char *rows = ARAP_NEW(char, n), *rings = ARAP_NEW(char, n);
+    arap_free(halves->from);
+    halves->from = ARAP_NEW(size_t, in->start[n]);
+    if (!rows || !rings || !halves->from) {
+        arap_free(rows);
+        arap_free(rings);
+        return arap_fail_memory(&context->error, "the halves of the mesh");
+    }
+    for (int i = 0; i < n; i++) rows[i] = rings[i] = 0;
+    for (int i = 0; i < n; i++) {
+        int j = partner[i];
+        if (j >= i) rows[i] = rows[j] = (char)rows_alike(halves, in, i);
+    }
+    for (int i = 0; i < n; i++) {
+        int j = partner[i];
+        if (j >= i)
+            rings[i] = rings[j] = (char)(halves->alike[i] && all_around(mesh, rows, i) &&
+                                         spokes_alike(halves, mesh, i));
+    }
+    for (int i = 0; i < n; i++) {
+        int j = partner[i], copied = all_around(mesh, rings, i) && !leads(halves, mesh, i);
+        halves->of[i] = copied ? j : -1;
+        rows[i] = (char)copied;
+        for (size_t e = in->start[i]; copied && e < in->start[i + 1]; e++)
+            halves->from[e] =
+                (size_t)arap_find_influence(in, j, halves->symmetry->bone[in->bone[e]]);
+    }
+    for (int i = 0; i < n; i++) halves->unvisited[i] = (char)all_around(mesh, rows, i);
+    arap_free(rows);
+    arap_free(rings);
+    return ARAP_OK;
+}
+
+void arap_halves_copy(const arap_halves *halves, const arap_influences *in, double *numbers) {
+    for (int i = 0; i < in->count && halves && halves->of; i++)
+        for (size_t e = in->start[i]; halves->of[i] >= 0 && e < in->start[i + 1]; e++)
+            numbers[e] = numbers[halves->from[e]];
+}
