@@ -35,8 +35,9 @@ EMPTY = """\
 ## Bones that the file leaves empty
 
 Where they have more than 1 % of our weight: the heaviest, what heat gives them, and the bone to
-which the file gives the most of that skin. An antenna, the seam of a mirrored body, toes and a
-chest are skin that the file leaves to other bones; teeth are not."""
+which the file gives the most of that skin. An antenna, the seam of a mirrored body (half and half
+of both thighs, where the file has nine tenths of the left one), toes and a chest are skin that the
+file leaves to other bones; teeth are not."""
 STRETCHED = """\
 ## Bones that stretch
 

@@ -18,10 +18,12 @@ def bendy_tube():
     return tube, rig
 
 
-def slow(ui, mode):
-    """Starts it with a turn of the window after every step; the state before."""
+def slow(ui, mode, entries=4096):
+    """Starts it with a turn of the window after every step, which writes so many entries; the
+    state before. One each: it goes on for seconds, however soon the window is drawn."""
     module = scenes.addon("operators.weights.bendy")
     module.PATIENCE = module.TURN = 0
+    scenes.addon("blender.bendy_bones.bendy").VERTICES_A_STEP = entries
     with ui.override():
         bpy.ops.object.mode_set(mode=mode)
         bpy.ops.ed.undo_push(message="set-up")
@@ -50,7 +52,7 @@ def wait_for_end(ui, limit=30):
 def cancel_in(ui, mode, steps):
     bendy_tube()
     yield 0.3
-    before = slow(ui, mode)
+    before = slow(ui, mode, entries=1)
     for _ in range(steps):
         yield 0.03
     assert running(ui)
@@ -92,7 +94,7 @@ def test_bendy_another_file_meanwhile(ui):
     for mode in ("POSE", "OBJECT"):
         bendy_tube()
         yield 0.3
-        slow(ui, mode)
+        slow(ui, mode, entries=1)
         yield 0.1
         assert running(ui)
         bpy.ops.wm.read_homefile(use_factory_startup=True)
