@@ -120,12 +120,12 @@ def beside_heat(text, rows, _processors):
     """Of README.md: among what it is no good at."""
     slow, rest = [], []
     for words, spans, ratio in classes(rows):
-        part = f"{ratio:.1f} times {words} ({spans} s)"
+        part = f"{ratio:.1f} times as long {words} ({spans} s)"
         (slow if ratio >= SLOWER else rest).append(part)
-    marks = "- It is slower than heat:", "- Time beside heat:"
-    line = f"{marks[0]} {', '.join(slow)}." if slow else marks[1]
-    if rest:
-        line += f" {'Not so: ' if slow else ''}{', '.join(rest)}."
+    marks = "- It is slower than heat", "- Time beside heat"
+    line = f"{marks[0]} on small meshes" if slow else marks[1]
+    line += ": it takes " + ", ".join(slow) + (", but " if slow and rest else "")
+    line += ", ".join(rest) + "."
     return paragraph(text, marks[marks[0] not in text], line)
 
 
