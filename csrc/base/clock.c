@@ -1,4 +1,5 @@
-/* A monotonic clock: see clock.h. Constant cost; it cannot fail. */
+/* A monotonic clock, and waiting by the clock of the system: see clock.h. Constant cost; neither
+ * can fail. */
 #include "base/clock.h"
 
 #include <time.h>
@@ -7,4 +8,15 @@ double arap_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void arap_wait_for(pthread_cond_t *change, pthread_mutex_t *lock, double seconds) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(1e9 * seconds);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_cond_timedwait(change, lock, &until);
 }

@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <time.h>
 #ifdef _WIN32
 #include <windows.h>
 #else
@@ -50,15 +49,8 @@ static void *work(void *argument) {
 
 /* Until the other workers are done, or it is time to listen; non-zero while they are not. */
 static int wait_for_others(section *s) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)(1e9 * LISTEN);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     pthread_mutex_lock(&s->lock);
-    if (s->running) pthread_cond_timedwait(&s->done, &s->lock, &until);
+    if (s->running) arap_wait_for(&s->done, &s->lock, LISTEN);
     int running = s->running;
     pthread_mutex_unlock(&s->lock);
     return running;

@@ -198,7 +198,7 @@ arap_status arap_halves_take(arap_context *context, const arap_mesh *mesh,
     for (int i = 0; i < n; i++) {
         int j = partner[i], copied = all_around(mesh, rings, i) && !leads(halves, mesh, i);
         halves->of[i] = copied ? j : -1;
-        rows[i] = (char)copied;
+        rows[i] = (char)copied; /* which is asked for from here on */
         for (size_t e = in->start[i]; copied && e < in->start[i + 1]; e++)
             halves->from[e] =
                 (size_t)arap_find_influence(in, j, halves->symmetry->bone[in->bone[e]]);

@@ -11,13 +11,12 @@
  * the supernodes above them one by one, as soon as all below are done. O(n^1.5) flops for a surface
  * mesh; memory is the factor, a map of n numbers and a block for each thread. Fails without memory
  * or when it is cancelled. */
-#define _GNU_SOURCE
 #include "linalg/supernodes.h"
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "linalg/blas.h"
 
@@ -276,14 +275,7 @@ static void wait_for_change(factorization *f, int worker) {
         pthread_cond_wait(&f->changed, &f->lock);
         return;
     }
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)(1e9 * WAIT);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(&f->changed, &f->lock, &until);
+    arap_wait_for(&f->changed, &f->lock, WAIT);
     pthread_mutex_unlock(&f->lock);
     listen(f);
     pthread_mutex_lock(&f->lock);

@@ -18,20 +18,10 @@ import bpy
 import character as generated
 import compare
 import numpy as np
+from seen_weights import Character
 
 MOST = 60_000  # vertices of subdivided ones
 MANY, RUNS, FEW_RUNS = 5_000, 5, 3  # vertices, runs below so many and above
-
-
-class Character(compare.Character):
-    """Objects to be weighted; seen.py judges."""
-
-    def __init__(self, armature, meshes):
-        self.armature, self.meshes = armature, meshes
-        self.skeleton = compare.part("blender.read.read_armature").read_armature(armature, False)
-
-    def judge(self, outcome):
-        return outcome
 
 
 def unweighted(meshes):

@@ -7,9 +7,8 @@ from ..data.references import Reference
 from .motion_action import MADE
 from .pose_rig import channels_of_bones, set_channels
 
-CLOSE = (
-    1e-3  # of the size of the skeleton: what the rig's controls make of a pose may be so far off
-)
+# Of the size of the skeleton: what the rig's controls make of a pose may be so far off.
+CLOSE = 1e-3
 
 
 class PosedFrame:
