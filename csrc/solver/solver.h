@@ -1,6 +1,6 @@
-/* The solver's own data, shared by the files of this room: initial_weights.c (what it begins with),
- * solver.c (stages), iteration.c, levels.c, steering.c, smoothness.c and result.c (what the caller
- * gets). */
+/* The solver's own data, shared by the files of this room: creation.c, initial_weights.c (what it
+ * begins with), solver.c (stages), iteration.c, levels.c, steering.c, smoothness.c and result.c
+ * (what the caller gets). */
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
@@ -139,6 +139,10 @@ struct arap_solver {
  * Not while a coarser mesh is solved. */
 arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const double *transforms,
                                const arap_spines *spines, int keep_factor);
+
+/* Move the components of a disconnected skeleton to where the present weights leave the mesh whole;
+ * the energy then goes to the history. When cancelled, nothing has changed. */
+arap_status arap_solver_displace(arap_context *context, arap_solver *solver);
 
 /* Reduce the influence maps to the limit of the settings at once, without any iteration. */
 arap_status arap_solver_reduce(arap_context *context, arap_solver *solver);

@@ -1,0 +1,277 @@
+/* A solver's creation, and its end: see arap.h.
+ *
+ * Mesh and skeleton as given, the symmetry between them, random and given poses, the truss, rigid
+ * parts; then the coarser levels, which are solvers of their own, the initial weights, and a local
+ * step for these. The elimination order needs only the mesh, and is found beside all this.
+ *
+ * Costs what these do, and fails where one of them does; what was made by then is freed. */
+#include "solver/solver.h"
+
+#include "base/aside.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "energy/energy.h"
+#include "mesh/links.h"
+#include "mesh/rings.h"
+#include "solver/barred.h"
+#include "solver/dual_stage.h"
+#include "solver/initial_weights.h"
+#include "solver/iteration.h"
+#include "solver/levels.h"
+#include "solver/rigid.h"
+#include "solver/smoothness.h"
+#include "truss/truss.h"
+
+const char *const arap_timing_names[ARAP_TIMES] = {"mesh",   "truss",  "visibility", "heat",
+                                                   "poses",  "levels", "maps",       "assembly",
+                                                   "factor", "local",  "solve",      "result"};
+
+void arap_settings_default(arap_settings *settings) {
+    arap_settings_fill(&arap_sampling_settings, &settings->sampling);
+    arap_settings_fill(&arap_common_settings, settings);
+    arap_settings_fill(&arap_solver_settings, settings);
+}
+
+static arap_status check_settings(arap_error *error, const arap_settings *s) {
+    arap_status status = arap_settings_check(error, &arap_sampling_settings, &s->sampling);
+    if (!status) status = arap_settings_check(error, &arap_common_settings, s);
+    return status ? status : arap_settings_check(error, &arap_solver_settings, s);
+}
+
+/* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
+ * of spines. */
+static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
+    const arap_settings *set = &s->settings;
+    return set->coarsen && s->mesh.count >= set->coarsen &&
+           (!problem->start_from_weights || set->coarsen_given) && !set->attach && !set->neumann &&
+           set->positivity == ARAP_POSITIVITY_CLIP && !s->skeleton.spine_count;
+}
+
+/* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
+static arap_status find_links(arap_context *context, arap_solver *s, const arap_problem *problem,
+                              int **links, size_t *count) {
+    if (!problem->links) return arap_link_parts(context, &s->mesh, links, count, &s->linked_parts);
+    *links = ARAP_NEW(int, 2 * problem->link_count);
+    if (!*links) return arap_fail_memory(&context->error, "links between parts");
+    for (size_t e = 0; e < problem->link_count; e++) {
+        int a = s->mesh.weld[problem->links[2 * e]], b = s->mesh.weld[problem->links[2 * e + 1]];
+        if (a == b) continue;
+        (*links)[2 * *count] = a;
+        (*links)[2 * (*count)++ + 1] = b;
+    }
+    return ARAP_OK;
+}
+
+/* The spokes, to the bones that a finer mesh has chosen, where there is one, or else to none that
+ * the edits forbid. */
+static arap_status make_truss(arap_context *context, arap_solver *s, const arap_problem *problem) {
+    int *bones = NULL;
+    char *whole = NULL;
+    arap_status status = ARAP_OK;
+    if (s->skeleton.spine_count) return ARAP_OK;
+    if (problem->spoke_bones) {
+        bones = ARAP_NEW(int, s->mesh.count);
+        whole = ARAP_NEW(char, s->mesh.count);
+        if (!bones || !whole) {
+            status = arap_fail_memory(&context->error, "the truss");
+            goto done;
+        }
+        for (int v = 0; v < s->mesh.count; v++) {
+            bones[v] = problem->spoke_bones[s->mesh.first[v]];
+            whole[v] = problem->spoke_whole[s->mesh.first[v]];
+        }
+    } else {
+        status = arap_marks_create(context, &problem->edits, &s->mesh, &s->skeleton, &s->symmetry,
+                                   &s->parts, &s->marks);
+    }
+    if (!status)
+        status = arap_truss_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
+                                   s->settings.truss, arap_barred_of(s), s, bones, whole,
+                                   &s->surroundings);
+
+done:
+    arap_free(bones);
+    arap_free(whole);
+    return status;
+}
+
+/* Random poses of this level: all on the coarsest mesh, which chooses the supports, fewer on finer
+ * ones, which only weigh them. The components of a disconnected skeleton go on with their
+ * displacements, and so with the poses that these belong to. */
+static arap_status count_poses(arap_context *context, const arap_solver *s, int is_coarsest,
+                               int *count) {
+    int all = s->settings.sampling.pose_count, components = 1;
+    int fewer = 2 * (int)(s->settings.fine_poses * all / 2 + 0.5);
+    *count = all;
+    if (is_coarsest || fewer < 1) return ARAP_OK;
+    if (s->settings.displace_components) {
+        int *component = ARAP_NEW(int, s->skeleton.deform_count);
+        if (!component) return arap_fail_memory(&context->error, "the components");
+        arap_status status =
+            arap_skeleton_components(context, &s->skeleton, component, &components);
+        arap_free(component);
+        if (status) return status;
+    }
+    if (components < 2) *count = fewer;
+    return ARAP_OK;
+}
+
+/* The poses, in place of those that there are. */
+static arap_status make_poses(arap_context *context, arap_solver *s, const arap_problem *problem,
+                              int is_coarsest) {
+    arap_sampling sampling = s->settings.sampling;
+    int all = sampling.pose_count;
+    arap_status status = count_poses(context, s, is_coarsest, &sampling.pose_count);
+    int count = sampling.pose_count + problem->poses.count;
+    if (status || (s->poses.transform && s->poses.count == count)) return status;
+    s->pose_count = all + problem->poses.count;
+    double each = all ? (double)all / sampling.pose_count : 1;
+    arap_displacements_clear(&s->displacements);
+    arap_packed_poses_clear(&s->packed);
+    arap_poses_clear(&s->poses);
+    status = arap_poses_create(context, &s->skeleton, &s->mesh, &s->symmetry, &sampling, each,
+                               &problem->poses, &s->poses);
+    if (!status && s->settings.displace_components)
+        status = arap_displacements_create(context, &s->skeleton, &s->poses, sampling.pose_count,
+                                           &s->displacements);
+    if (!status)
+        status = arap_packed_poses_create(context, &s->poses, s->settings.precision, &s->packed);
+    arap_lap(s, ARAP_TIME_POSES);
+    return status;
+}
+
+/* The arguments of arap_fill_reducing_order. */
+typedef struct ordering {
+    int count;
+    const size_t *ring;
+    const int *neighbor;
+    int *order;
+} ordering;
+
+static arap_status find_order(arap_context *context, void *data) {
+    const ordering *o = data;
+    return arap_fill_reducing_order(context, o->count, o->ring, o->neighbor, o->order);
+}
+
+/* The elimination order, beside poses, truss and coarser levels. */
+static arap_status begin_order(arap_context *context, arap_solver *s, ordering *order,
+                               arap_aside *aside) {
+    *order = (ordering){s->mesh.count, s->mesh.ring, s->mesh.neighbor,
+                        s->order = ARAP_NEW(int, s->mesh.count)};
+    if (!s->order) return arap_fail_memory(&context->error, "the elimination order");
+    arap_aside_begin(context, s->mesh.count, find_order, order, aside);
+    return ARAP_OK;
+}
+
+arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
+                               const arap_settings *settings, arap_solver **out) {
+    int *links = NULL;
+    size_t link_count = 0;
+    ordering order;
+    arap_aside aside = {0};
+    arap_status status = check_settings(&context->error, settings);
+    *out = NULL;
+    if (status) return status;
+    arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
+    if (!s) return arap_fail_memory(&context->error, "the solver");
+    arap_start_lap(s);
+    s->settings = *settings;
+    arap_history_begin(&s->history);
+
+    status = arap_progress(context, "mesh", 0);
+    if (!status)
+        status = arap_mesh_create(context, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
+    if (!status) status = arap_skeleton_create(context, &problem->bones, &s->mesh, &s->skeleton);
+    if (!status)
+        status = arap_check_edits(&context->error, &problem->edits, s->mesh.input_count,
+                                  s->skeleton.count);
+    if (!status && settings->deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
+        status = arap_check_dual_bones(&context->error, &s->skeleton);
+    if (!status && settings->link_parts)
+        status = find_links(context, s, problem, &links, &link_count);
+    if (!status)
+        status = arap_mesh_connect(context, &s->mesh, links, link_count, settings->edge_power);
+    arap_free(links);
+    s->link_count = link_count;
+    if (!status) status = begin_order(context, s, &order, &aside);
+    if (!status && problem->symmetry)
+        status =
+            arap_symmetry_bones(context, problem->symmetry, &s->skeleton, &s->mesh, &s->symmetry);
+    if (!status && problem->symmetry) /* one bone can be no mirror image of two */
+        status =
+            arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
+    arap_lap(s, ARAP_TIME_MESH);
+    if (!status) status = make_poses(context, s, problem, !wants_coarse(s, problem));
+    if (!status && settings->harmonic > 0) status = arap_aside_end(context, &aside);
+    if (!status && settings->harmonic > 0) status = arap_make_harmonic(context, s);
+    arap_lap(s, ARAP_TIME_SYSTEM);
+    if (!status) status = make_truss(context, s, problem);
+    if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
+    arap_lap(s, ARAP_TIME_TRUSS);
+    if (!status && wants_coarse(s, problem)) {
+        status = arap_coarse_create(context, s, problem);
+        if (!status && !s->coarse) status = make_poses(context, s, problem, 1);
+    }
+    s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
+    s->coarse_vertices = !s->coarse                   ? 0
+                         : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
+                                                      : s->coarse->mesh.count;
+    arap_status ordered = arap_aside_end(context, &aside);
+    if (!status) status = ordered;
+    arap_lap(s, ARAP_TIME_MESH);
+    if (!status) status = arap_initial_weights(context, s, problem);
+    if (!status) status = arap_share_maps(context, s, &s->influences);
+    if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
+    arap_lap(s, ARAP_TIME_MAPS);
+    if (!status && s->coarse)
+        status = arap_history_add(context, &s->history, s->coarse->history.energies[0]);
+    if (!status && !s->coarse) status = arap_begin_maps(context, s);
+    if (!status && !s->coarse) status = arap_refresh(context, s);
+    if (!status && !s->coarse && s->displacements.poses) {
+        arap_history_drop(&s->history);
+        status = arap_solver_displace(context, s);
+    }
+    if (!status) s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
+    if (!status && settings->deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
+        status = arap_dual_energy_of(context, &s->mesh, &s->skeleton, &s->poses, &s->initial,
+                                     &s->energy_before);
+    else if (!status && !s->coarse && s->maps.clusters.count)
+        status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &s->influences,
+                             &s->energy_before, NULL);
+    arap_lap(s, ARAP_TIME_LOCAL);
+    if (status) {
+        arap_solver_free(s);
+        return status;
+    }
+    *out = s;
+    return ARAP_OK;
+}
+
+void arap_solver_free(arap_solver *s) {
+    if (!s) return;
+    arap_release_maps(s);
+    arap_halves_clear(&s->halves);
+    arap_leave_dual(s);
+    arap_coarse_free(s);
+    arap_mesh_clear(&s->mesh);
+    arap_skeleton_clear(&s->skeleton);
+    arap_symmetry_clear(&s->symmetry);
+    arap_poses_clear(&s->poses);
+    arap_displacements_clear(&s->displacements);
+    arap_packed_poses_clear(&s->packed);
+    arap_two_rings_clear(&s->harmonic);
+    arap_free(s->smoothed);
+    arap_visibility_clear(&s->visibility);
+    arap_islands_report_clear(&s->heat_report);
+    arap_influences_clear(&s->initial);
+    arap_influences_clear(&s->influences);
+    arap_free(s->order);
+    arap_constraint_list_clear(&s->constraints.list);
+    arap_free(s->rigid_labels);
+    arap_rigid_parts_clear(&s->parts);
+    arap_surroundings_clear(&s->surroundings);
+    arap_marks_clear(&s->marks);
+    arap_locks_clear(&s->locks);
+    arap_history_clear(&s->history);
+    arap_free(s);
+}
