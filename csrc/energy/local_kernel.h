@@ -3,7 +3,7 @@
  *   KERNEL    name of the function
  *   REAL      float or double
  *   INTEGER   a signed integer of its size
- *   WIDTH     poses per step; `lanes` is a multiple of it
+ *   WIDTH     poses in a vector; ARAP_LANES of them at a time
  *   NEWTON    Newton steps for the largest eigenvalue
  *   FLAT      a lane with z (below) or 4 |cof B| under this takes the exact path
  *   LEAST     tiny beside a column of cov, its square not beside 1 / TINY
@@ -42,6 +42,7 @@ typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))
 #define VEC TOKEN(KERNEL, vec)
 typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define MASK TOKEN(KERNEL, mask)
+#define GROUP (ARAP_LANES / WIDTH) /* vectors at a time */
 
 static inline int TOKEN(KERNEL, any)(MASK mask) {
     INTEGER any = 0;
@@ -81,28 +82,17 @@ static inline void TOKEN(KERNEL, exactly)(const arap_kernel_input *in, int lane,
         for (int j = 0; j < 9; j++) q[j][lane_of[k]] = (REAL)rotations[9 * k + j];
 }
 
-/* Best rotations q for the matrices c of the poses from `lane` on; a: c with norm 1. */
-static inline void TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, const VEC *c,
-                                            const VEC *a, VEC *q) {
-    VEC f[9]; /* cofactors */
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            f[3 * i + j] = a[3 * i1 + j1] * a[3 * i2 + j2] - a[3 * i1 + j2] * a[3 * i2 + j1];
-        }
-    VEC det = a[0] * f[0] + a[1] * f[1] + a[2] * f[2];
-    VEC f2 = f[0] * f[0];
-    for (int i = 1; i < 9; i++) f2 += f[i] * f[i];
-    VEC minor = TOKEN(KERNEL, sqrt)(f2);
-    VEC l = TOKEN(KERNEL, sqrt)((REAL)1 + (REAL)2 * minor);
-    VEC slip = l;
-    for (int step = 0; step < NEWTON; step++) {
-        VEC u = l * l - (REAL)1;
-        VEC value = u * u - (REAL)8 * l * det - (REAL)4 * f2;
-        VEC slope = (REAL)4 * l * u - (REAL)8 * det;
-        slip = value / (slope + TINY);
-        l -= slip;
-    }
+/* Of poses in a vector: B, its cofactors and their norm, its determinant, lambda and the last step
+ * towards it. */
+typedef struct TOKEN(KERNEL, found) {
+    VEC a[9], f[9], minor, det, l, slip;
+} TOKEN(KERNEL, found);
+
+/* The rotations q; returns the lanes that are to take the exact path. */
+static inline __attribute__((always_inline)) MASK TOKEN(KERNEL,
+                                                        rotation)(const TOKEN(KERNEL, found) * b,
+                                                                  VEC *q) {
+    const VEC *a = b->a, *f = b->f, det = b->det, l = b->l;
     VEC k = (REAL)0.5 * (l * l - (REAL)1);
     VEC z = k * l - det;
     VEC s[6]; /* B B^T: 00 01 02 11 12 22 */
@@ -135,9 +125,54 @@ static inline void TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lan
         q[3 * i + 1] = x * g[1] + y * g[3] + w * g[4];
         q[3 * i + 2] = x * g[2] + y * g[4] + w * g[5];
     }
-    MASK exact = ~((z >= (REAL)FLAT) & (minor >= (REAL)(FLAT / 4)) &
-                   (slip * slip <= (REAL)(SLIP * SLIP) * z * z)); /* or NaN */
-    if (TOKEN(KERNEL, any)(exact)) TOKEN(KERNEL, exactly)(in, lane, exact, c, q);
+    VEC slip = b->slip;
+    return ~((z >= (REAL)FLAT) & (b->minor >= (REAL)(FLAT / 4)) &
+             (slip * slip <= (REAL)(SLIP * SLIP) * z * z)); /* or NaN */
+}
+
+/* Best rotations q for the matrices c of the poses from `lane` on. Up to lambda this is one long
+ * chain of operations: each is done for all vectors before the next, which would have to wait. */
+static inline __attribute__((always_inline)) void
+TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, VEC (*c)[9], VEC (*q)[9]) {
+    TOKEN(KERNEL, found) b[GROUP];
+    VEC l[GROUP], slip[GROUP], det[GROUP], f2[GROUP], norm2[GROUP];
+    for (int n = 0; n < GROUP; n++) {
+        norm2[n] = c[n][0] * c[n][0];
+        for (int i = 1; i < 9; i++) norm2[n] += c[n][i] * c[n][i];
+    }
+    for (int n = 0; n < GROUP; n++) norm2[n] = (REAL)1 / TOKEN(KERNEL, sqrt)(norm2[n] + TINY);
+    for (int n = 0; n < GROUP; n++) {
+        VEC *a = b[n].a, *f = b[n].f;
+        for (int i = 0; i < 9; i++) a[i] = c[n][i] * norm2[n];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+                f[3 * i + j] = a[3 * i1 + j1] * a[3 * i2 + j2] - a[3 * i1 + j2] * a[3 * i2 + j1];
+            }
+        det[n] = a[0] * f[0] + a[1] * f[1] + a[2] * f[2];
+        f2[n] = f[0] * f[0];
+        for (int i = 1; i < 9; i++) f2[n] += f[i] * f[i];
+    }
+    for (int n = 0; n < GROUP; n++) b[n].minor = TOKEN(KERNEL, sqrt)(f2[n]);
+    for (int n = 0; n < GROUP; n++)
+        slip[n] = l[n] = TOKEN(KERNEL, sqrt)((REAL)1 + (REAL)2 * b[n].minor);
+    for (int step = 0; step < NEWTON; step++)
+        for (int n = 0; n < GROUP; n++) {
+            VEC u = l[n] * l[n] - (REAL)1;
+            VEC value = u * u - (REAL)8 * l[n] * det[n] - (REAL)4 * f2[n];
+            VEC slope = (REAL)4 * l[n] * u - (REAL)8 * det[n];
+            slip[n] = value / (slope + TINY);
+            l[n] -= slip[n];
+        }
+    MASK exact[GROUP], any = {0};
+    for (int n = 0; n < GROUP; n++) {
+        b[n].det = det[n], b[n].l = l[n], b[n].slip = slip[n];
+        any |= exact[n] = TOKEN(KERNEL, rotation)(&b[n], q[n]);
+    }
+    if (!TOKEN(KERNEL, any)(any)) return;
+    for (int n = 0; n < GROUP; n++)
+        if (TOKEN(KERNEL, any)(exact[n]))
+            TOKEN(KERNEL, exactly)(in, lane + n * WIDTH, exact[n], c[n], q[n]);
 }
 
 /* Turn the columns j and k of q in their plane to where they fit those of c best; returns the
@@ -214,76 +249,104 @@ static inline VEC TOKEN(KERNEL, apply)(const VEC *u, VEC *m) {
     return sum;
 }
 
-static inline __attribute__((always_inline)) void TOKEN(KERNEL, run)(const arap_kernel_input *in,
-                                                                     int is_thin, double *out) {
-    const REAL *transform = in->transform;
+/* cov of the poses from `lane` on. */
+static inline __attribute__((always_inline)) void
+TOKEN(KERNEL, covariance)(const arap_kernel_input *in, int lane, VEC *c) {
+    const REAL *transform = in->transform, *m = in->moments;
+    const size_t lanes = (size_t)in->lanes;
+    for (int i = 0; i < 9; i++) c[i] = (VEC){0};
+    for (int b = 0; b < in->bones; b++) {
+        const REAL *t = transform + ((size_t)in->bone[b] * 12) * lanes + lane;
+        const REAL *mb = m + 12 * b;
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 4; k++) {
+                VEC row = *(const VEC *)(t + (size_t)(4 * r + k) * lanes);
+                for (int j = 0; j < 3; j++) c[3 * r + j] += row * mb[3 * k + j];
+            }
+    }
+}
+
+/* What takes the place of R where the edges of the ring are parallel, or nearly so. */
+static inline void TOKEN(KERNEL, wire)(const arap_kernel_input *in, int lane, int is_thin,
+                                       const VEC *c, VEC *q) {
+    if (is_thin) {
+        TOKEN(KERNEL, thin)(in, lane, c, q);
+        return;
+    }
+    VEC norm2 = c[0] * c[0];
+    for (int i = 1; i < 9; i++) norm2 += c[i] * c[i];
+    VEC inverse = (REAL)1 / TOKEN(KERNEL, sqrt)(norm2 + TINY);
+    for (int i = 0; i < 9; i++) q[i] = c[i] * inverse;
+}
+
+/* q = q U, and for a line that times |q U|. */
+static inline void TOKEN(KERNEL, lengthen)(const VEC *u, int line, VEC *q) {
+    VEC a[9];
+    for (int i = 0; i < 9; i++) a[i] = q[i];
+    VEC length = TOKEN(KERNEL, sqrt)(TOKEN(KERNEL, apply)(u, a));
+    for (int i = 0; i < 9; i++) q[i] = line ? q[i] * length : a[i];
+}
+
+/* R m_b of the poses from `lane` on, added to `pull`. */
+static inline void TOKEN(KERNEL, pull)(const arap_kernel_input *in, int lane, const VEC *q) {
     const REAL *m = in->moments;
+    const size_t lanes = (size_t)in->lanes;
+    for (int b = 0; b < in->bones; b++) {
+        REAL *p = (REAL *)in->pull + (size_t)in->bone[b] * 3 * lanes + lane;
+        REAL mb[3];
+        for (int j = 0; j < 3; j++) mb[j] = (REAL)in->pull_scale * m[12 * b + 9 + j];
+        for (int r = 0; r < 3; r++)
+            *(VEC *)(p + (size_t)r * lanes) +=
+                q[3 * r] * mb[0] + q[3 * r + 1] * mb[1] + q[3 * r + 2] * mb[2];
+    }
+}
+
+/* sum (bones, 4, 3) += T_b^T q of the poses from `lane` on. */
+static inline __attribute__((always_inline)) void
+TOKEN(KERNEL, product)(const arap_kernel_input *in, int lane, const VEC *q, VEC *sum) {
+    const REAL *transform = in->transform;
+    const size_t lanes = (size_t)in->lanes;
+    for (int b = 0; b < in->bones; b++) {
+        const REAL *t = transform + ((size_t)in->bone[b] * 12) * lanes + lane;
+        VEC *p = sum + 12 * b;
+        for (int j = 0; j < 4; j++) {
+            VEC x = *(const VEC *)(t + (size_t)j * lanes);
+            VEC y = *(const VEC *)(t + (size_t)(4 + j) * lanes);
+            VEC w = *(const VEC *)(t + (size_t)(8 + j) * lanes);
+            for (int n = 0; n < 3; n++)
+                p[3 * j + n] = p[3 * j + n] + x * q[n] + y * q[3 + n] + w * q[6 + n];
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void TOKEN(KERNEL, run)(const arap_kernel_input *in,
+                                                                     int shape, double *out) {
     VEC *sum = in->scratch;
     const REAL *pose_weight = in->pose_weight;
-    const int lanes = in->lanes, bones = in->bones, line = in->shape == ARAP_RING_LINE;
+    const int bones = in->bones, line = shape == ARAP_RING_LINE;
     memset(sum, 0, (size_t)bones * 12 * sizeof(VEC));
-    VEC excess = {0}, u[6] = {{0}};
-    for (int lane = 0; lane < lanes; lane += WIDTH) {
-        VEC c[9];
-        for (int i = 0; i < 9; i++) c[i] = (VEC){0};
-        for (int b = 0; b < bones; b++) {
-            const REAL *t = transform + ((size_t)in->bone[b] * 12) * (size_t)lanes + lane;
-            const REAL *mb = m + 12 * b;
-            for (int r = 0; r < 3; r++)
-                for (int k = 0; k < 4; k++) {
-                    VEC row = *(const VEC *)(t + (size_t)(4 * r + k) * (size_t)lanes);
-                    for (int j = 0; j < 3; j++) c[3 * r + j] += row * mb[3 * k + j];
-                }
-        }
-        if (in->stretches) {
-            VEC more = TOKEN(KERNEL, stretch)(in, lane, u);
-            if (pose_weight) more *= *(const VEC *)(pose_weight + lane);
+    VEC excess = {0}, u[GROUP][6] = {{{0}}};
+    for (int lane = 0; lane < in->lanes; lane += ARAP_LANES) {
+        VEC c[GROUP][9], q[GROUP][9];
+        for (int n = 0; n < GROUP; n++) TOKEN(KERNEL, covariance)(in, lane + n * WIDTH, c[n]);
+        for (int n = 0; n < GROUP && in->stretches; n++) {
+            VEC more = TOKEN(KERNEL, stretch)(in, lane + n * WIDTH, u[n]);
+            if (pose_weight) more *= *(const VEC *)(pose_weight + lane + n * WIDTH);
             excess += more;
-            if (!line) TOKEN(KERNEL, apply)(u, c);
+            if (!line) TOKEN(KERNEL, apply)(u[n], c[n]);
         }
-        VEC norm2 = c[0] * c[0];
-        for (int i = 1; i < 9; i++) norm2 += c[i] * c[i];
-        VEC inverse = (REAL)1 / TOKEN(KERNEL, sqrt)(norm2 + TINY);
-        VEC a[9];
-        for (int i = 0; i < 9; i++) a[i] = c[i] * inverse;
-
-        VEC q[9];
-        if (line)
-            memcpy(q, a, sizeof q);
-        else if (is_thin)
-            TOKEN(KERNEL, thin)(in, lane, c, q);
+        if (shape == ARAP_RING_SOLID)
+            TOKEN(KERNEL, rotations)(in, lane, c, q);
         else
-            TOKEN(KERNEL, rotations)(in, lane, c, a, q);
-        if (in->stretches) {
-            VEC length2 = TOKEN(KERNEL, apply)(u, line ? a : q);
-            VEC length = TOKEN(KERNEL, sqrt)(length2);
-            for (int i = 0; i < 9 && line; i++) q[i] *= length;
-        }
-        if (in->pull) {
-            for (int b = 0; b < bones; b++) {
-                REAL *p = (REAL *)in->pull + (size_t)in->bone[b] * 3 * (size_t)lanes + lane;
-                REAL mb[3];
-                for (int j = 0; j < 3; j++) mb[j] = (REAL)in->pull_scale * m[12 * b + 9 + j];
-                for (int r = 0; r < 3; r++)
-                    *(VEC *)(p + (size_t)r * (size_t)lanes) +=
-                        q[3 * r] * mb[0] + q[3 * r + 1] * mb[1] + q[3 * r + 2] * mb[2];
-            }
-        }
-        for (int i = 0; pose_weight && i < 9; i++) q[i] *= *(const VEC *)(pose_weight + lane);
-        if (in->pull) {
-            for (int i = 0; i < 9; i++) sum[0] += c[i] * q[i];
-            continue;
-        }
-        for (int b = 0; b < bones; b++) {
-            const REAL *t = transform + ((size_t)in->bone[b] * 12) * (size_t)lanes + lane;
-            VEC *p = sum + 12 * b;
-            for (int j = 0; j < 4; j++) {
-                VEC x = *(const VEC *)(t + (size_t)j * (size_t)lanes);
-                VEC y = *(const VEC *)(t + (size_t)(4 + j) * (size_t)lanes);
-                VEC w = *(const VEC *)(t + (size_t)(8 + j) * (size_t)lanes);
-                for (int n = 0; n < 3; n++)
-                    p[3 * j + n] = p[3 * j + n] + x * q[n] + y * q[3 + n] + w * q[6 + n];
-            }
+            for (int n = 0; n < GROUP; n++)
+                TOKEN(KERNEL, wire)(in, lane + n * WIDTH, !line, c[n], q[n]);
+        for (int n = 0; n < GROUP; n++) {
+            int at = lane + n * WIDTH;
+            if (in->stretches) TOKEN(KERNEL, lengthen)(u[n], line, q[n]);
+            if (in->pull) TOKEN(KERNEL, pull)(in, at, q[n]);
+            for (int i = 0; pose_weight && i < 9; i++) q[n][i] *= *(const VEC *)(pose_weight + at);
+            for (int i = 0; in->pull && i < 9; i++) sum[0] += c[n][i] * q[n][i];
+            if (!in->pull) TOKEN(KERNEL, product)(in, at, q[n], sum);
         }
     }
     if (in->stretches) *in->excess = 0;
@@ -295,13 +358,16 @@ static inline __attribute__((always_inline)) void TOKEN(KERNEL, run)(const arap_
     }
 }
 
-/* Two loops: what is common to them is not to be rounded in another way for the sake of wires. */
+/* A loop of its own for each shape: solid rings are nearly all. */
 static void KERNEL(const arap_kernel_input *in, double *out) {
     if (in->shape == ARAP_RING_THIN)
-        TOKEN(KERNEL, run)(in, 1, out);
+        TOKEN(KERNEL, run)(in, ARAP_RING_THIN, out);
+    else if (in->shape == ARAP_RING_LINE)
+        TOKEN(KERNEL, run)(in, ARAP_RING_LINE, out);
     else
-        TOKEN(KERNEL, run)(in, 0, out);
+        TOKEN(KERNEL, run)(in, ARAP_RING_SOLID, out);
 }
 #undef VEC
 #undef MASK
+#undef GROUP
 #undef KERNEL
