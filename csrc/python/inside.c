@@ -82,19 +82,26 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
     PyObject *ring = PyArray_SimpleNew(1, &starts, NPY_INT64);
     PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
     PyObject *entry = PyArray_SimpleNew(1, &unknowns, NPY_INT64);
-    if (ring && start && entry) {
+    PyObject *unknown = PyArray_SimpleNew(1, &entries, NPY_INT32); /* -1: none */
+    if (ring && start && entry && unknown) {
         for (npy_intp i = 0; i <= n; i++) {
             ((npy_int64 *)PyArray_DATA((PyArrayObject *)ring))[i] = (npy_int64)in.mesh->ring[i];
             ((npy_int64 *)PyArray_DATA((PyArrayObject *)start))[i] =
                 (npy_int64)in.influences->start[i];
         }
         const arap_system *system = in.system;
-        for (npy_intp i = 0; i < n && unknowns; i++) /* of a rigid part, those of any vertex */
-            for (int u = 0; u < system->size[i]; u++)
+        int *number = PyArray_DATA((PyArrayObject *)unknown);
+        for (npy_intp e = 0; e < entries; e++) number[e] = -1;
+        for (npy_intp i = 0; i < n && unknowns; i++) /* shared ones: those of any vertex */
+            for (int u = 0; u < system->size[i]; u++) {
+                size_t e = system->entry[system->first[i] + (size_t)u];
                 ((npy_int64 *)PyArray_DATA((PyArrayObject *)entry))[system->offset[i] + u] =
-                    (npy_int64)system->entry[system->first[i] + (size_t)u];
+                    (npy_int64)e;
+                number[e] = number[arap_twin_of(&system->shared, e)] = system->offset[i] + u;
+            }
     }
-    int failed = put(dict, "ring", ring) | put(dict, "start", start) | put(dict, "entry", entry);
+    int failed = put(dict, "ring", ring) | put(dict, "start", start) | put(dict, "entry", entry) |
+                 put(dict, "unknown", unknown);
     failed = failed || put(dict, "weld", arap_new_ints(1, &inputs, in.mesh->weld)) ||
              put(dict, "part", arap_new_ints(1, &n, in.mesh->part)) ||
              put(dict, "wires", arap_new_ints(2, wires, in.mesh->wires)) ||

@@ -236,18 +236,6 @@ void arap_rigid_weights(const arap_rigid_parts *parts, arap_influences *in) {
     }
 }
 
-void arap_rigid_sum(const arap_rigid_parts *parts, const arap_influences *in, double *values) {
-    for (int i = 0; i < in->count && parts->count; i++) {
-        if (parts->number[i] < 0 || parts->lead[i] != i) continue;
-        size_t own = in->start[i + 1] - in->start[i];
-        double *sum = values + in->start[i];
-        for (int m = parts->next[i]; m >= 0; m = parts->next[m])
-            for (size_t e = 0; e < own; e++) sum[e] += values[in->start[m] + e];
-        for (int m = parts->next[i]; m >= 0; m = parts->next[m])
-            memcpy(values + in->start[m], sum, own * sizeof *sum);
-    }
-}
-
 void arap_rigid_unmirror(const arap_rigid_parts *parts, arap_symmetry *symmetry) {
     for (int i = 0; i < symmetry->vertices && parts->count; i++) {
         int image = symmetry->vertex[i];

@@ -39,9 +39,6 @@ arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts
 /* Where the maps are those of arap_rigid_maps: the weights of a part become those of its lead. */
 void arap_rigid_weights(const arap_rigid_parts *parts, arap_influences *in);
 
-/* Likewise: values (entries) become their sums over the part. */
-void arap_rigid_sum(const arap_rigid_parts *parts, const arap_influences *in, double *values);
-
 /* Vertices of parts that are their own images are no longer symmetric: one bone can be no mirror
  * image of two. */
 void arap_rigid_unmirror(const arap_rigid_parts *parts, arap_symmetry *symmetry);

@@ -11,9 +11,9 @@
  * All other vertices have none and are solved freely.
  *
  * Symmetric weights are w(i, b) = w(j, b') with partners i, j and b, b'. The rows of partners are
- * made images of each other, and after each step of the solver their weights the mean of both
- * sides: the projection to symmetric weights. As the problem is symmetric, but for what the halves
- * differ by, this moves little. A vertex that a bone without partner moves cannot be symmetric.
+ * made images of each other, and are the same unknowns of the global step (shared_rows.h). After
+ * each step of the solver their weights become the mean of both sides, which takes what clipping
+ * and sums in another order round. A vertex that a bone without partner moves cannot be symmetric.
  *
  * O(n log n) for the positions, vertices in parallel; O(edges x ring) for the rest; the rows of
  * maps in parallel, those of a vertex as a set of bits: O(influences + bones / 64). Fails without
@@ -427,8 +427,7 @@ done:
     return status;
 }
 
-/* Have the rows of vertices i and j the same bones, mirrored? */
-static int are_images(const arap_symmetry *symmetry, const arap_influences *in, int i, int j) {
+int arap_are_images(const arap_symmetry *symmetry, const arap_influences *in, int i, int j) {
     if (in->start[i + 1] - in->start[i] != in->start[j + 1] - in->start[j]) return 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         if (arap_find_influence(in, j, symmetry->bone[in->bone[e]]) < 0) return 0;
@@ -449,7 +448,8 @@ static void mean_chunk(void *data, int chunk, int worker) {
     (void)worker;
     for (int i = chunk * MANY; i < end; i++) {
         int j = arap_symmetry_image(symmetry, i);
-        if (j < i || !are_images(symmetry, in, i, j)) continue; /* idle bones are on one side */
+        if (j < i || !arap_are_images(symmetry, in, i, j))
+            continue; /* idle bones are on one side */
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             ptrdiff_t other = arap_find_influence(in, j, symmetry->bone[in->bone[e]]);
             if (other >= 0)

@@ -18,6 +18,7 @@
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
+#include "solver/order.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
 #include "truss/truss.h"
@@ -140,23 +141,23 @@ static arap_status make_poses(arap_context *context, arap_solver *s, const arap_
     return status;
 }
 
-/* The arguments of arap_fill_reducing_order. */
+/* The arguments of arap_elimination_order. */
 typedef struct ordering {
     int count;
     const size_t *ring;
-    const int *neighbor;
+    const int *neighbor, *partner;
     int *order;
 } ordering;
 
 static arap_status find_order(arap_context *context, void *data) {
     const ordering *o = data;
-    return arap_fill_reducing_order(context, o->count, o->ring, o->neighbor, o->order);
+    return arap_elimination_order(context, o->count, o->ring, o->neighbor, o->partner, o->order);
 }
 
 /* The elimination order, beside poses, truss and coarser levels. */
 static arap_status begin_order(arap_context *context, arap_solver *s, ordering *order,
                                arap_aside *aside) {
-    *order = (ordering){s->mesh.count, s->mesh.ring, s->mesh.neighbor,
+    *order = (ordering){s->mesh.count, s->mesh.ring, s->mesh.neighbor, arap_partners(s),
                         s->order = ARAP_NEW(int, s->mesh.count)};
     if (!s->order) return arap_fail_memory(&context->error, "the elimination order");
     arap_aside_begin(context, s->mesh.count, find_order, order, aside);
@@ -193,13 +194,13 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
         status = arap_mesh_connect(context, &s->mesh, links, link_count, settings->edge_power);
     arap_free(links);
     s->link_count = link_count;
-    if (!status) status = begin_order(context, s, &order, &aside);
     if (!status && problem->symmetry)
         status =
             arap_symmetry_bones(context, problem->symmetry, &s->skeleton, &s->mesh, &s->symmetry);
     if (!status && problem->symmetry) /* one bone can be no mirror image of two */
         status =
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
+    if (!status) status = begin_order(context, s, &order, &aside);
     arap_lap(s, ARAP_TIME_MESH);
     if (!status) status = make_poses(context, s, problem, !wants_coarse(s, problem));
     if (!status && settings->harmonic > 0) status = arap_aside_end(context, &aside);

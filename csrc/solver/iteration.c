@@ -100,8 +100,8 @@ static arap_status assemble(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_aside analysis = {0};
     arap_status status =
-        arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences, &s->parts,
-                           s->order, analyze, m, &analysis, &m->system);
+        arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences, &s->symmetry,
+                           &s->parts, &s->halves, s->order, analyze, m, &analysis, &m->system);
     arap_lap(s, ARAP_TIME_SYSTEM);
     arap_status analyzed = arap_aside_end(context, &analysis);
     arap_lap(s, ARAP_TIME_FACTOR);
@@ -341,7 +341,7 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
     arap_status status = ARAP_OK;
     if (m->guarded) {
         find_descent(s);
-        arap_rigid_sum(&s->parts, &s->influences, m->residual);
+        arap_shared_sum(&m->system.shared, &s->influences, m->residual);
         m->active_changes += arap_release_bounds(&s->mesh, &s->influences, m->residual, hard(s),
                                                  m->active, &m->penalties);
         arap_lap(s, ARAP_TIME_SOLVE);

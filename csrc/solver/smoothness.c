@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "solver/order.h"
 
 #define STIFFNESS 0.01
 
@@ -24,8 +25,9 @@ arap_status arap_make_harmonic(arap_context *context, arap_solver *s) {
         if (status) return status;
     }
     int wide = s->harmonic.ring != NULL;
-    return arap_fill_reducing_order(context, s->mesh.count, wide ? s->harmonic.ring : s->mesh.ring,
-                                    wide ? s->harmonic.neighbor : s->mesh.neighbor, s->order);
+    return arap_elimination_order(context, s->mesh.count, wide ? s->harmonic.ring : s->mesh.ring,
+                                  wide ? s->harmonic.neighbor : s->mesh.neighbor, arap_partners(s),
+                                  s->order);
 }
 
 arap_status arap_smooth(arap_context *context, arap_solver *s, const arap_edits *edits) {

@@ -147,6 +147,11 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *solver);
 /* Reduce the influence maps to the limit of the settings at once, without any iteration. */
 arap_status arap_solver_reduce(arap_context *context, arap_solver *solver);
 
+/* The partners of the vertices, NULL where no bone has one. */
+static inline const int *arap_partners(const arap_solver *s) {
+    return s->symmetry.bone_count ? s->symmetry.vertex : NULL;
+}
+
 /* Add the time since the last lap to a stage of the report; laps leave no gaps. */
 static inline void arap_lap(arap_solver *s, enum arap_timing stage) {
     double now = arap_seconds();

@@ -2,9 +2,9 @@
  *
  * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and added
  * to the column of the earlier one; columns of different vertices are independent and run in
- * parallel. A rigid part is a vertex with the neighbors of all of its vertices, and its block is
- * the sum of those between them. O(edges x influences^2) time; memory is that of A. Fails without
- * memory and for more non-zeros than an int counts. */
+ * parallel. Vertices that share a row (shared_rows.h), as a rigid part or as images, are one with
+ * the neighbors of all, and its block is the sum of those between them. O(edges x influences^2)
+ * time; memory is that of A. Fails without memory and for more non-zeros than an int counts. */
 #include "solver/system.h"
 
 #include <limits.h>
@@ -25,11 +25,11 @@ typedef struct assembly {
     const size_t *ring;
     const int *neighbor;
     const double *edge_weight_sym;
-    const arap_rigid_parts *parts;
-    int count;         /* parts, single vertices included */
-    const int *order;  /* (count) their leads in the order of elimination */
-    const int *place;  /* (vertices) of a lead in this order */
-    size_t most_edges; /* from the vertices of a part */
+    const arap_halves *halves; /* NULL: nothing is counted twice */
+    int count;                 /* parts, single vertices included */
+    const int *order;          /* (count) their leads in the order of elimination */
+    const int *place;          /* (vertices) of a lead in this order */
+    size_t most_edges;         /* from the vertices of a part */
     arap_system *system;
     double *block; /* (workers, widest * widest + most_edges) */
     int widest;
@@ -50,6 +50,23 @@ static void form_block(const assembly *a, int k, int l, double factor, double sa
     for (size_t p = 0; p < height; p++) {
         ptrdiff_t q = arap_find_influence(in, l, in->bone[in->start[k] + p]);
         if (q >= 0) block[p * width + ((size_t)q - in->start[l])] += same;
+    }
+}
+
+/* Rows and columns of twins become their means: an unknown is half of both. */
+static void fold_block(const assembly *a, int k, int l, double *block) {
+    const arap_shared_rows *shared = &a->system->shared;
+    size_t k0 = a->in->start[k], l0 = a->in->start[l];
+    size_t height = row_size(a->in, k), width = row_size(a->in, l);
+    for (size_t p = 0; p < height; p++) {
+        size_t twin = arap_twin_of(shared, k0 + p) - k0;
+        for (size_t q = 0; q < width && twin > p; q++)
+            block[p * width + q] = 0.5 * (block[p * width + q] + block[twin * width + q]);
+    }
+    for (size_t q = 0; q < width; q++) {
+        size_t twin = arap_twin_of(shared, l0 + q) - l0;
+        for (size_t p = 0; p < height && twin > q; p++)
+            block[p * width + q] = 0.5 * (block[p * width + q] + block[p * width + twin]);
     }
 }
 
@@ -89,9 +106,9 @@ static int find_lead(const assembly *a, const int *leads, int count, int k) {
 /* The leads of the later neighbors of the part of lead l, in the order of elimination. */
 static int later_leads(const assembly *a, int l, int *later) {
     int count = 0;
-    for (int m = l; m >= 0; m = arap_next_of_part(a->parts, m))
+    for (int m = l; m >= 0; m = a->system->shared.next[m])
         for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) {
-            int k = arap_lead(a->parts, a->neighbor[r]);
+            int k = a->system->shared.lead[a->neighbor[r]];
             if (a->place[k] <= a->place[l] || !a->system->size[k]) continue;
             int at = find_lead(a, later, count, k);
             if (at < count && later[at] == k) continue;
@@ -161,20 +178,33 @@ static void begin_chunk(void *data, int chunk, int worker) {
     }
 }
 
+/* How often the blocks of vertex m count: if their sums would be copied, those that they would be
+ * copied from count twice instead. All rows around both are shared. */
+static int times_of(const assembly *a, int m) {
+    if (!a->halves || !a->halves->of) return 1;
+    int image = arap_symmetry_image(a->halves->symmetry, m);
+    if (arap_is_copied(a->halves, m)) return 0;
+    return image >= 0 && arap_is_copied(a->halves, image) ? 2 : 1;
+}
+
 static void assemble_part(const assembly *a, int l, double *block) {
     const arap_two_rings *h = a->harmonic;
     arap_system *s = a->system;
     if (!s->size[l]) return;
-    for (int m = l; m >= 0; m = arap_next_of_part(a->parts, m)) {
+    for (int m = l; m >= 0; m = s->shared.next[m]) {
         double sum = 0;
+        int times = times_of(a, m);
+        if (!times) continue;
         for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) sum += a->edge_weight_sym[r];
         sum += arap_mesh_tie(a->mesh, m, NULL);
-        form_block(a, m, m, sum, h->own ? h->own[m] : 0, block);
+        form_block(a, m, m, times * sum, h->own ? h->own[m] : 0, block);
+        fold_block(a, m, m, block);
         add_block(a, m, m, block, 0);
         for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) {
-            int k = a->neighbor[r], lead = arap_lead(a->parts, k);
+            int k = a->neighbor[r], lead = s->shared.lead[k];
             if (a->place[lead] < a->place[l] || !s->size[k]) continue;
-            form_block(a, k, m, -a->edge_weight_sym[r], h->edge ? h->edge[r] : 0, block);
+            form_block(a, k, m, -times * a->edge_weight_sym[r], h->edge ? h->edge[r] : 0, block);
+            fold_block(a, k, m, block);
             add_block(a, k, m, block, lead == l ? 0 : position_of(a, l, lead));
         }
     }
@@ -192,8 +222,9 @@ static void assemble_chunk(void *data, int chunk, int worker) {
 static void size_vertex(const arap_influences *in, int i, arap_system *s) {
     int found = 0;
     s->first[i] = in->start[i];
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        if (in->locked[e]) continue;
+    for (size_t k = in->start[i]; k < in->start[i + 1]; k++) {
+        size_t e = arap_image_of(&s->shared, k);
+        if (in->locked[e] || arap_twin_of(&s->shared, e) < e) continue;
         if (!found++)
             s->eliminated[i] = e;
         else
@@ -215,7 +246,7 @@ static arap_status number_unknowns(arap_context *context, assembly *a) {
     arap_status status = arap_parallel(context, (a->mesh->count + MANY - 1) / MANY, size_chunk, a);
     for (int j = 0; j < a->count && !status; j++) {
         int size = 0;
-        for (int m = a->order[j]; m >= 0; m = arap_next_of_part(a->parts, m)) {
+        for (int m = a->order[j]; m >= 0; m = a->system->shared.next[m]) {
             s->offset[m] = s->unknowns;
             size = s->size[m];
         }
@@ -227,15 +258,15 @@ static arap_status number_unknowns(arap_context *context, assembly *a) {
 /* The leads in the order of the last vertices of their parts. */
 static void order_parts(assembly *a, const int *vertices, int *leads, int *place) {
     int n = a->mesh->count;
-    for (int j = 0; j < n; j++) place[arap_lead(a->parts, vertices[j])] = j;
+    for (int j = 0; j < n; j++) place[a->system->shared.lead[vertices[j]]] = j;
     for (int j = 0; j < n; j++) {
-        int lead = arap_lead(a->parts, vertices[j]);
+        int lead = a->system->shared.lead[vertices[j]];
         if (place[lead] == j) leads[a->count++] = lead;
     }
     for (int j = 0; j < a->count; j++) {
         size_t edges = 0;
         place[leads[j]] = j;
-        for (int m = leads[j]; m >= 0; m = arap_next_of_part(a->parts, m))
+        for (int m = leads[j]; m >= 0; m = a->system->shared.next[m])
             edges += a->ring[m + 1] - a->ring[m];
         if (edges > a->most_edges) a->most_edges = edges;
     }
@@ -262,7 +293,8 @@ static arap_status size_columns(arap_context *context, assembly *a) {
 
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
-                               const arap_influences *in, const arap_rigid_parts *parts,
+                               const arap_influences *in, const arap_symmetry *symmetry,
+                               const arap_rigid_parts *parts, const arap_halves *halves,
                                const int *order, arap_aside_fn analyze, void *data,
                                arap_aside *analysis, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
@@ -275,7 +307,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                   .ring = wide ? harmonic->ring : mesh->ring,
                   .neighbor = wide ? harmonic->neighbor : mesh->neighbor,
                   .edge_weight_sym = wide ? harmonic->edge_weight_sym : mesh->edge_weight_sym,
-                  .parts = parts,
+                  .halves = wide || parts->count ? NULL : halves,
                   .order = leads,
                   .place = place,
                   .system = s};
@@ -288,6 +320,8 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                        .eliminated = ARAP_NEW(size_t, n)};
     if (!place || !leads || !s->offset || !s->size || !s->first || !s->entry || !s->eliminated)
         goto no_memory;
+    status = arap_shared_rows_create(context, symmetry, parts, in, &s->shared);
+    if (status) goto done;
     order_parts(&a, order, leads, place);
     for (size_t i = 0; i < n; i++)
         if ((int)row_size(in, (int)i) > a.widest) a.widest = (int)row_size(in, (int)i);
@@ -323,6 +357,7 @@ done:
 }
 
 void arap_system_clear(arap_system *s) {
+    arap_shared_rows_clear(&s->shared);
     arap_free(s->offset);
     arap_free(s->size);
     arap_free(s->first);
@@ -342,29 +377,48 @@ static void copy_chunk(void *data, int chunk, int worker) {
            (size_t)(s->matrix.start[end] - from) * sizeof(double));
 }
 
+/* Where an influence and its twin add half of an unknown each, of a sum of both: a fourth. */
+static double stiffness_of(const arap_system *s, const double *stiffness, size_t e) {
+    size_t twin = arap_twin_of(&s->shared, e);
+    return twin == e ? stiffness[e] : 0.25 * (stiffness[e] + stiffness[twin]);
+}
+
 arap_status arap_system_penalize(arap_context *context, arap_system *s, const double *stiffness) {
     arap_status status = arap_parallel(context, (s->unknowns + MANY - 1) / MANY, copy_chunk, s);
     for (int i = 0; i < s->vertices && !status; i++)
         for (int u = 0; u < s->size[i]; u++) {
             double *value = s->penalized + s->matrix.start[s->offset[i] + u];
-            value[0] += stiffness[s->entry[s->first[i] + (size_t)u]];
-            for (int t = 0; t < s->size[i] - u; t++) value[t] += stiffness[s->eliminated[i]];
+            double balance = stiffness_of(s, stiffness, s->eliminated[i]);
+            value[0] += stiffness_of(s, stiffness, s->entry[s->first[i] + (size_t)u]);
+            for (int t = 0; t < s->size[i] - u; t++) value[t] += balance;
         }
     return status;
+}
+
+/* The slope of an unknown, without what balances it: half of a row that is its own image each. */
+static double mean_of(const arap_system *s, const double *full, size_t e) {
+    return 0.5 * (full[e] + full[arap_twin_of(&s->shared, e)]);
 }
 
 void arap_system_reduce(const arap_system *s, const double *full, double *reduced) {
     memset(reduced, 0, (size_t)s->unknowns * sizeof *reduced);
     for (int i = 0; i < s->vertices; i++)
         for (int u = 0; u < s->size[i]; u++)
-            reduced[s->offset[i] + u] +=
-                full[s->entry[s->first[i] + (size_t)u]] - full[s->eliminated[i]];
+            reduced[s->offset[i] + u] += mean_of(s, full, s->entry[s->first[i] + (size_t)u]) -
+                                         mean_of(s, full, s->eliminated[i]);
+}
+
+/* Add to an influence, or half of it to each twin. */
+static void add_half(const arap_system *s, size_t e, double x, double *weight) {
+    size_t twin = arap_twin_of(&s->shared, e);
+    weight[e] += twin == e ? x : 0.5 * x;
+    if (twin != e) weight[twin] += 0.5 * x;
 }
 
 void arap_system_add_step(const arap_system *s, const double *x, double *weight) {
     for (int i = 0; i < s->vertices; i++)
         for (int u = 0; u < s->size[i]; u++) {
-            weight[s->entry[s->first[i] + (size_t)u]] += x[s->offset[i] + u];
-            weight[s->eliminated[i]] -= x[s->offset[i] + u];
+            add_half(s, s->entry[s->first[i] + (size_t)u], x[s->offset[i] + u], weight);
+            add_half(s, s->eliminated[i], -x[s->offset[i] + u], weight);
         }
 }

@@ -3,20 +3,23 @@
 #define ARAP_SYSTEM_H
 
 #include "base/aside.h"
+#include "energy/halves.h"
 #include "energy/harmonic.h"
 #include "linalg/factor.h"
 #include "rig/poses.h"
-#include "rig/rigid_parts.h"
+#include "rig/shared_rows.h"
 #include "weights/influences.h"
 
 /* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, F with the harmonic
  * term where there is one (harmonic.h). One free weight per vertex, its first, is eliminated by sum
  * w = 1, and locked weights are constants, so a step is w += Z x with unknowns x. It minimizes E
  * plus penalties when A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. The vertices
- * of a rigid part have the same unknowns: what Z says of each adds up in its columns. */
+ * of a rigid part, and images of each other, have the same unknowns: what Z says of each adds up in
+ * its columns. In a row that is its own image an unknown is two weights, half of it each. */
 typedef struct arap_system {
     int vertices;
     int unknowns;
+    arap_shared_rows shared;
     int *offset;        /* (vertices) first unknown of a vertex; they are consecutive */
     int *size;          /* (vertices) number of its unknowns */
     size_t *first;      /* (vertices) where those of a vertex are in `entry` */
@@ -28,12 +31,14 @@ typedef struct arap_system {
 } arap_system;
 
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
- * elimination order of the vertices; their unknowns stay together. A part goes with the last of its
- * vertices. As soon as the pattern of the matrix is known, and unless it is empty, analyze(data)
- * begins beside the rest; the caller ends it, and clears the system, whether or not this fails. */
+ * elimination order of the vertices; their unknowns stay together. Vertices that share rows go with
+ * the last of them; what `halves` copies of these is not assembled but counted twice. As soon as
+ * the pattern of the matrix is known, and unless it is empty, analyze(data) begins beside the rest;
+ * the caller ends it, and clears the system, whether or not this fails. */
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
-                               const arap_influences *influences, const arap_rigid_parts *parts,
+                               const arap_influences *influences, const arap_symmetry *symmetry,
+                               const arap_rigid_parts *parts, const arap_halves *halves,
                                const int *order, arap_aside_fn analyze, void *data,
                                arap_aside *analysis, arap_system *system);
 void arap_system_clear(arap_system *system);

@@ -1,0 +1,93 @@
+/* Rows that are the same unknowns: see shared_rows.h.
+ *
+ * Symmetric weights are w = S x with one row of x for two vertices that are images, w(i, b) = x_b
+ * and w(j, b') = x_b, and for a vertex on the plane the mean of its row and its image, w(i, b) =
+ * w(i, b') = (x_b + x_b') / 2, where x_b' is left out. A rigid part is a vertex in this: the image
+ * of a part is one, led by the image of its lead (rigid_parts.h). The minimum over x is that over
+ * all symmetric weights, whether or not the energy is symmetric itself.
+ *
+ * O(influences log row). Fails without memory only. */
+#include "rig/shared_rows.h"
+
+#include "base/memory.h"
+
+/* The lead of the image of the part of lead i, itself where they are one, or -1. */
+static int image_of_part(const arap_symmetry *symmetry, const arap_rigid_parts *parts,
+                         const arap_influences *in, int i) {
+    int image = arap_symmetry_image(symmetry, i);
+    if (image < 0) return -1;
+    int lead = arap_lead(parts, image), back = arap_symmetry_image(symmetry, lead);
+    if (back < 0 || arap_lead(parts, back) != i) return -1;
+    return arap_are_images(symmetry, in, i, lead) ? lead : -1;
+}
+
+/* The part of lead j follows that of lead i, with mirrored bones. */
+static void append(const arap_symmetry *symmetry, const arap_influences *in, int i, int j,
+                   arap_shared_rows *rows) {
+    size_t own = in->start[i + 1] - in->start[i];
+    int last = i;
+    while (rows->next[last] >= 0) last = rows->next[last];
+    rows->next[last] = j;
+    for (int m = j; m >= 0; m = rows->next[m]) {
+        rows->lead[m] = i;
+        for (size_t e = 0; e < own; e++) {
+            int bone = symmetry->bone[in->bone[in->start[i] + e]];
+            rows->image[in->start[m] + e] = (size_t)arap_find_influence(in, m, bone);
+        }
+    }
+}
+
+arap_status arap_shared_rows_create(arap_context *context, const arap_symmetry *symmetry,
+                                    const arap_rigid_parts *parts, const arap_influences *in,
+                                    arap_shared_rows *rows) {
+    int n = in->count, mirrored = symmetry->symmetric != NULL;
+    size_t entries = in->start[n];
+    *rows = (arap_shared_rows){.lead = ARAP_NEW(int, n), .next = ARAP_NEW(int, n)};
+    if (mirrored) {
+        rows->image = ARAP_NEW(size_t, entries);
+        rows->twin = ARAP_NEW(size_t, entries);
+    }
+    if (!rows->lead || !rows->next || (mirrored && (!rows->image || !rows->twin))) {
+        arap_shared_rows_clear(rows);
+        return arap_fail_memory(&context->error, "the weight system");
+    }
+    for (int i = 0; i < n; i++) {
+        rows->lead[i] = arap_lead(parts, i);
+        rows->next[i] = arap_next_of_part(parts, i);
+    }
+    for (size_t e = 0; e < entries && mirrored; e++) rows->image[e] = rows->twin[e] = e;
+    for (int i = 0; i < n && mirrored; i++) {
+        int j = arap_lead(parts, i) == i ? image_of_part(symmetry, parts, in, i) : -1;
+        if (j > i) append(symmetry, in, i, j, rows);
+        for (int m = i; m >= 0 && j == i; m = rows->next[m])
+            for (size_t e = in->start[m]; e < in->start[m + 1]; e++)
+                rows->twin[e] = (size_t)arap_find_influence(in, m, symmetry->bone[in->bone[e]]);
+    }
+    return ARAP_OK;
+}
+
+void arap_shared_rows_clear(arap_shared_rows *rows) {
+    arap_free(rows->lead);
+    arap_free(rows->next);
+    arap_free(rows->image);
+    arap_free(rows->twin);
+    *rows = (arap_shared_rows){0};
+}
+
+void arap_shared_sum(const arap_shared_rows *rows, const arap_influences *in, double *values) {
+    for (int i = 0; i < in->count; i++) {
+        size_t begin = in->start[i], end = in->start[i + 1];
+        if (rows->lead[i] != i) continue;
+        for (size_t e = begin; e < end; e++) {
+            for (int m = rows->next[i]; m >= 0; m = rows->next[m])
+                values[e] += values[arap_image_of(rows, in->start[m] + (e - begin))];
+        }
+        for (size_t e = begin; e < end; e++) {
+            size_t twin = arap_twin_of(rows, e);
+            if (twin > e) values[e] = values[twin] = 0.5 * (values[e] + values[twin]);
+        }
+        for (int m = rows->next[i]; m >= 0; m = rows->next[m])
+            for (size_t e = begin; e < end; e++)
+                values[arap_image_of(rows, in->start[m] + (e - begin))] = values[e];
+    }
+}

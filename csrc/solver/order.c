@@ -1,0 +1,68 @@
+/* The elimination order: see order.h.
+ *
+ * A symmetric mesh is folded along its plane: a pair of partners is one vertex with the neighbors
+ * of both, and what is ordered is that graph, which is the one of the matrix. O(edges) beside the
+ * order itself. Fails without memory, and for too many edges. */
+#include "solver/order.h"
+
+#include "base/memory.h"
+#include "linalg/factor.h"
+
+/* The folded graph, of vertices `own`, numbered by `number` (vertices); returns its size. */
+static int fold(int count, const size_t *ring, const int *neighbor, const int *partner, int *number,
+                int *own, int *seen, size_t *start, int *folded) {
+    int size = 0;
+    size_t fill = 0;
+    for (int i = 0; i < count; i++) {
+        int other = partner[i];
+        if (other < 0 || other >= i) {
+            seen[size] = -1;
+            own[size] = i;
+            number[i] = size++;
+        } else
+            number[i] = number[other];
+    }
+    for (int k = 0; k < size; k++) {
+        int other = partner[own[k]];
+        start[k] = fill;
+        seen[k] = k;
+        for (int side = 0; side < 1 + (other > own[k]); side++) {
+            int i = side ? other : own[k];
+            for (size_t r = ring[i]; r < ring[i + 1]; r++) {
+                int near = number[neighbor[r]];
+                if (seen[near] == k) continue;
+                seen[near] = k;
+                folded[fill++] = near;
+            }
+        }
+    }
+    start[size] = fill;
+    return size;
+}
+
+arap_status arap_elimination_order(arap_context *context, int count, const size_t *ring,
+                                   const int *neighbor, const int *partner, int *order) {
+    if (!partner) return arap_fill_reducing_order(context, count, ring, neighbor, order);
+    size_t n = (size_t)count;
+    int *work = ARAP_NEW(int, 4 * n), *folded = ARAP_NEW(int, ring[n]);
+    size_t *start = ARAP_NEW(size_t, n + 1);
+    arap_status status = ARAP_OK;
+    if (!work || !folded || !start) {
+        status = arap_fail_memory(&context->error, "the elimination order");
+        goto done;
+    }
+    int *own = work + n, *seen = work + 2 * n, *half = work + 3 * n;
+    int size = fold(count, ring, neighbor, partner, work, own, seen, start, folded);
+    status = arap_fill_reducing_order(context, size, start, folded, half);
+    for (int k = 0, fill = 0; k < size && !status; k++) {
+        int i = own[half[k]];
+        order[fill++] = i;
+        if (partner[i] > i) order[fill++] = partner[i];
+    }
+
+done:
+    arap_free(work);
+    arap_free(folded);
+    arap_free(start);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* The elimination order of the global step. */
+#ifndef ARAP_ORDER_H
+#define ARAP_ORDER_H
+
+#include "base/context.h"
+
+/* arap_fill_reducing_order of a mesh where vertices and their partners (vertices; -1: none; NULL:
+ * nobody has one) are the same unknowns: partners follow each other. */
+arap_status arap_elimination_order(arap_context *context, int count, const size_t *ring,
+                                   const int *neighbor, const int *partner, int *order);
+
+#endif
