@@ -2,6 +2,8 @@
  *
  * Threads are created for each parallel section (about 20 us each) and joined at its end:
  * sections take milliseconds, and a pool would be global state that does not survive fork().
+ * Sections of short chunks, many of which take less on a small mesh, begin on the caller's thread,
+ * and get others by what is left to do as the chunks so far tell.
  * When no thread can be created the caller does all the work. The caller's thread is the first
  * worker, and alone calls progress: between its chunks, and while it waits for the others. */
 #define _GNU_SOURCE
@@ -19,6 +21,7 @@
 #endif
 
 #define LISTEN 0.05 /* seconds from one report to the next */
+#define SHARE 5e-5  /* seconds of short chunks that are worth a thread */
 
 typedef struct section {
     arap_task task;
@@ -68,7 +71,9 @@ static arap_status work_and_listen(arap_context *context, section *s) {
     return status;
 }
 
-static arap_status run(arap_context *context, int first, int chunks, arap_task task, void *data) {
+/* Chunks from `first` on, on at most so many threads. */
+static arap_status run(arap_context *context, int most, int first, int chunks, arap_task task,
+                       void *data) {
     section s = {.task = task,
                  .data = data,
                  .chunks = chunks,
@@ -77,7 +82,7 @@ static arap_status run(arap_context *context, int first, int chunks, arap_task t
     atomic_init(&s.next, first);
     atomic_init(&s.stop, 0);
     worker workers[ARAP_MOST_THREADS];
-    int wanted = context->threads < ARAP_MOST_THREADS ? context->threads : ARAP_MOST_THREADS;
+    int wanted = most < ARAP_MOST_THREADS ? most : ARAP_MOST_THREADS;
     if (wanted > chunks - first) wanted = chunks - first;
     int started = 1;
     s.running = wanted > 1 ? wanted - 1 : 0;
@@ -100,7 +105,22 @@ static arap_status run(arap_context *context, int first, int chunks, arap_task t
 }
 
 arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data) {
-    return run(context, 0, chunks, task, data);
+    return run(context, context->threads, 0, chunks, task, data);
+}
+
+arap_status arap_parallel_short(arap_context *context, int chunks, arap_task task, void *data) {
+    arap_status status = ARAP_OK;
+    double begin = arap_seconds();
+    for (int done = 0; done < chunks && !status;) {
+        task(data, done++, 0);
+        double left = (arap_seconds() - begin) / done * (chunks - done);
+        if (context->threads > 1 && left > 2 * SHARE) {
+            int most = left / SHARE < context->threads ? (int)(left / SHARE) : context->threads;
+            return run(context, most, done, chunks, task, data);
+        }
+        status = arap_listen(context);
+    }
+    return status;
 }
 
 arap_status arap_parallel_slices(arap_context *context, const char *stage, int chunks, int slice,
@@ -109,7 +129,7 @@ arap_status arap_parallel_slices(arap_context *context, const char *stage, int c
     for (int first = 0; first < chunks && !status; first += slice) {
         status = arap_progress(context, stage, (double)first / chunks);
         int end = chunks - first < slice ? chunks : first + slice;
-        if (!status) status = run(context, first, end, task, data);
+        if (!status) status = run(context, context->threads, first, end, task, data);
     }
     return status;
 }

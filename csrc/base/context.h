@@ -25,6 +25,12 @@ __attribute__((warn_unused_result))
 #endif
 arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data);
 
+/* The same for chunks of microseconds each: no more threads than there is work for. */
+#if defined(__GNUC__)
+__attribute__((warn_unused_result))
+#endif
+arap_status arap_parallel_short(arap_context *context, int chunks, arap_task task, void *data);
+
 /* The same for long work, `slice` chunks at a time with progress of `stage` before each slice.
  * ARAP_CANCELLED: the chunks of the slices before have been run, the others have not. */
 arap_status arap_parallel_slices(arap_context *context, const char *stage, int chunks, int slice,

@@ -486,10 +486,10 @@ arap_status arap_pass_run(arap_context *context, arap_pass *p, double *right_sid
     p->all = !right_side || alignment || p->place || p->filled != p->packed->filled;
     p->filled = -1; /* until this run has come to its end */
     arap_status status = ARAP_OK;
-    if (right_side) status = arap_parallel(context, chunks, compare_chunk, p);
+    if (right_side) status = arap_parallel_short(context, chunks, compare_chunk, p);
     if (!status)
         status = arap_parallel(context, (p->visits + p->chunk - 1) / p->chunk, visit_chunk, p);
-    if (!status && right_side) status = arap_parallel(context, chunks, gather_chunk, p);
+    if (!status && right_side) status = arap_parallel_short(context, chunks, gather_chunk, p);
     if (!status && right_side) copy_half(p);
     if (!status && right_side) p->filled = p->packed->filled;
     if (!status && p->right_side != right_side)

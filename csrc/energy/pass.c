@@ -70,7 +70,7 @@ static arap_status survey_rings(arap_context *context, arap_pass *p, int *widest
     *widest = 0;
     p->start = ARAP_NEW_ZERO(size_t, p->visits + 1);
     if (!s.seen || !s.list || !p->start) goto no_memory;
-    status = arap_parallel(context, chunks, survey_chunk, &s);
+    status = arap_parallel_short(context, chunks, survey_chunk, &s);
     if (status) goto done;
     for (int c = 0; c < p->visits; c++) {
         if ((int)p->start[c + 1] > *widest) *widest = (int)p->start[c + 1];
@@ -79,7 +79,7 @@ static arap_status survey_rings(arap_context *context, arap_pass *p, int *widest
     p->bone = ARAP_NEW(int, p->start[p->visits]);
     if (!p->bone) goto no_memory;
     s.fill = 1;
-    status = arap_parallel(context, chunks, survey_chunk, &s);
+    status = arap_parallel_short(context, chunks, survey_chunk, &s);
     goto done;
 
 no_memory:

@@ -331,10 +331,10 @@ arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const ara
                       .failed = ARAP_NEW_ZERO(char, chunks)};
     arap_status status = ARAP_OK;
     if (!p.sizes || !p.listed || !p.sum || !p.rows || !p.failed) goto no_memory;
-    status = arap_parallel(context, chunks, prolong_chunk, &p);
+    status = arap_parallel_short(context, chunks, prolong_chunk, &p);
     if (!status && memchr(p.failed, 1, (size_t)chunks)) goto no_memory;
     if (!status) status = arap_influences_create(context, mesh->count, p.sizes, out);
-    if (!status) status = arap_parallel(context, chunks, copy_chunk, &p);
+    if (!status) status = arap_parallel_short(context, chunks, copy_chunk, &p);
     if (!status) arap_influences_normalize(out);
     goto done;
 

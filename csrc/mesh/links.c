@@ -29,7 +29,7 @@
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* differences below it decide nothing: regular shapes have many ties */
-#define CHUNK 256
+#define CHUNK 32
 
 enum { NONE = -1, UNKNOWN = -2 };
 
@@ -104,7 +104,8 @@ static int face_alike(const linking *l, int i, const int *tri, const double *bar
 static arap_status link_round(arap_context *context, linking *l, int *parent, cluster_facts *facts,
                               int *links, size_t *count) {
     const arap_mesh *mesh = l->mesh;
-    arap_status status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
+    arap_status status =
+        arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
     if (status) return status;
     for (int p = 0; p < mesh->part_count; p++)
         facts[p] = (cluster_facts){.nearest = INFINITY, .triangles = facts[p].triangles};

@@ -43,7 +43,7 @@
 #define UNIT 0.02     /* of the size of the mesh */
 #define SHORTEST 0.01 /* shorter edges, in mean lengths, count as so long */
 
-#define CHUNK 1024 /* vertices of a task */
+#define CHUNK 128 /* vertices of a task */
 
 /* A directed edge on its way into the rows. */
 typedef struct ring_entry {
@@ -119,7 +119,7 @@ static int end_of(const ring_task *t, int chunk) {
 }
 
 static arap_status for_vertices(arap_context *context, arap_task task, ring_task *t) {
-    return arap_parallel(context, (t->mesh->count + CHUNK - 1) / CHUNK, task, t);
+    return arap_parallel_short(context, (t->mesh->count + CHUNK - 1) / CHUNK, task, t);
 }
 
 /* Logarithms of squared lengths, -infinity for 0, of edges to later vertices. */
@@ -349,7 +349,7 @@ static arap_status measure(arap_context *context, ring_task *t, double *sum) {
     const arap_mesh *mesh = t->mesh;
     size_t faces = mesh->triangle_count - mesh->surface_count;
     arap_status status =
-        arap_parallel(context, (int)((faces + CHUNK - 1) / CHUNK), measure_chunk, t);
+        arap_parallel_short(context, (int)((faces + CHUNK - 1) / CHUNK), measure_chunk, t);
     *sum = 0;
     for (size_t k = 0; k < mesh->tet_count; k++)
         *sum += t->size[k] = fabs(arap_mesh_tet_volume(mesh, k));

@@ -29,7 +29,7 @@
 #define NEAR 0.25  /* of the mean edge of a vertex: how far off its image the partner may be */
 #define ALONG 0.5  /* of an edge that leads to a vertex: the same */
 #define LONE 0.001 /* NEAR for a vertex without edges, a share of the diagonal */
-#define CHUNK 512
+#define CHUNK 64
 #define MANY 4096 /* the same of a task that only takes means */
 
 static arap_status check_partner(arap_error *error, const arap_reflection *reflection,
@@ -162,7 +162,7 @@ static arap_status match_positions(arap_context *context, const arap_mesh *mesh,
     status = arap_bvh_build(context, &bvh, (size_t)mesh->count, boxes, NULL);
     if (status) goto done;
     task.bvh = bvh;
-    status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, match_chunk, &task);
+    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, match_chunk, &task);
     for (int i = 0; i < mesh->count && !status; i++) {
         int other = task.nearest[i];
         symmetry->vertex[i] = other >= 0 && task.nearest[other] == i ? other : -1;
@@ -246,26 +246,47 @@ static void edge_chunk(void *data, int chunk, int worker) {
         t->match[i] = t->found[i] < 0 || edges_match(t->mesh, t->found, i);
 }
 
-/* Take the partners from vertices that were near by chance: their edges do not match. */
+/* Take the partner that was found for vertex i, and it from that, into the list of those. */
+static int drop(arap_symmetry *symmetry, const int *found, int i, int *dropped, int count) {
+    const int both[2] = {i, found[i]};
+    for (int k = 0; k < 2; k++) {
+        if (symmetry->vertex[both[k]] < 0) continue;
+        symmetry->vertex[both[k]] = -1;
+        dropped[count++] = both[k];
+    }
+    return count;
+}
+
+/* Take the partners from vertices that were near by chance: their edges do not match. Then perhaps
+ * those of their neighbors no longer do, round after round. */
 static arap_status drop_chance(arap_context *context, arap_symmetry *symmetry,
                                const arap_mesh *mesh) {
-    int *found = ARAP_NEW(int, mesh->count);
+    int *found = ARAP_NEW(int, mesh->count), *dropped = ARAP_NEW(int, mesh->count), count = 0;
     char *match = ARAP_NEW(char, mesh->count);
-    arap_status status =
-        found && match ? ARAP_OK : arap_fail_memory(&context->error, "the symmetry map");
-    for (int dropped = 1; dropped && !status;) {
-        dropped = 0;
-        memcpy(found, symmetry->vertex, (size_t)mesh->count * sizeof *found);
-        status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, edge_chunk,
-                               &(edge_task){mesh, found, match});
-        for (int i = 0; i < mesh->count && !status; i++) {
-            int j = found[i];
-            if (j < 0 || (match[i] && match[j])) continue;
-            symmetry->vertex[i] = -1;
-            dropped++;
-        }
+    arap_status status = ARAP_OK;
+    if (!found || !dropped || !match) {
+        status = arap_fail_memory(&context->error, "the symmetry map");
+        goto done;
     }
+    memcpy(found, symmetry->vertex, (size_t)mesh->count * sizeof *found);
+    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, edge_chunk,
+                                 &(edge_task){mesh, found, match});
+    for (int i = 0; i < mesh->count && !status; i++)
+        if (!match[i]) count = drop(symmetry, found, i, dropped, count);
+    for (int next = 0; next < count;) {
+        int end = count;
+        for (int d = next; d < end; d++) found[dropped[d]] = -1;
+        for (; next < end; next++)
+            for (size_t e = mesh->ring[dropped[next]]; e < mesh->ring[dropped[next] + 1]; e++) {
+                int k = mesh->neighbor[e];
+                if (symmetry->vertex[k] >= 0 && !edges_match(mesh, found, k))
+                    count = drop(symmetry, found, k, dropped, count);
+            }
+    }
+
+done:
     arap_free(found);
+    arap_free(dropped);
     arap_free(match);
     return status;
 }
@@ -411,9 +432,9 @@ arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, i
     }
     for (size_t w = 0; w < workers; w++)
         s.row[w] = (shared){sets + w * (size_t)words, sums + w * (size_t)bones};
-    status = arap_parallel(context, chunks, share_chunk, &s);
+    status = arap_parallel_short(context, chunks, share_chunk, &s);
     if (!status) status = arap_influences_create(context, n, s.sizes, &out);
-    if (!status) status = arap_parallel(context, chunks, fill_chunk, &s);
+    if (!status) status = arap_parallel_short(context, chunks, fill_chunk, &s);
     if (status) goto done;
     arap_influences_clear(in);
     *in = out;

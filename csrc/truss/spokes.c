@@ -20,7 +20,7 @@
 
 #define YIELD 0.3   /* relative error at which a spoke keeps a quarter of its strength */
 #define WEAKEST 0.1 /* share that is always left */
-#define CHUNK 256   /* vertices of a task */
+#define CHUNK 32    /* vertices of a task */
 
 void arap_spokes_weigh(arap_mesh *mesh) {
     for (int i = 0; i < mesh->count; i++) {
@@ -112,7 +112,7 @@ arap_status arap_spokes_yield(arap_context *context, arap_mesh *mesh, const arap
         status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
-    status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, yield_chunk, &y);
+    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, yield_chunk, &y);
     if (status) goto done;
     for (size_t j = 0; j < spokes; j++) {
         const arap_spoke *spoke = &mesh->spoke[j];

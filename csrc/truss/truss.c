@@ -36,7 +36,7 @@
 #include "truss/spokes.h"
 #include "truss/surround.h"
 
-#define CHUNK 256
+#define CHUNK 64
 #define SHORT 0.2      /* of the mean distance between skin and bone */
 #define THIN 0.1       /* of the unit of edge weights: shorter ones count as so long in any case */
 #define JOINT 0.2      /* share of its strength that a spoke has at a joint */
@@ -352,16 +352,16 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
                     arap_line_distance(&t.lines.line[wanted[i]], mesh->v + 3 * i, &place, point);
         }
     } else {
-        status = arap_parallel(context, chunks, find_nearest, &t);
+        status = arap_parallel_short(context, chunks, find_nearest, &t);
         if (!status) status = make_patches(context, &t);
         if (!status) status = open_patches(context, &t);
-        if (!status) status = arap_parallel(context, chunks, find_open, &t);
+        if (!status) status = arap_parallel_short(context, chunks, find_open, &t);
         if (status) goto done;
     }
     status = make_patches(context, &t);
     if (status) goto done;
     place_task place = {&t, bendy, symmetry, mesh->spoke, mesh->spoke_start};
-    status = arap_parallel(context, chunks, place_chunk, &place);
+    status = arap_parallel_short(context, chunks, place_chunk, &place);
     if (status) goto done;
     for (size_t i = 0; i < n; i++) { /* one after the other */
         size_t count = mesh->spoke_start[i];
