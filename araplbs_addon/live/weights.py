@@ -229,7 +229,10 @@ class WeightSession(LiveSession):
             return
         for writer in self._writers:
             writer.refuse_others()
-        yield from self._write(frame.rows, exact=False)
+        for step in self._write(frame.rows, exact=False):
+            yield step
+            if self.worker.waiting and self.worker.frame is not frame:
+                return  # the last frame is next, and what both have in common is written
         self.written = frame.number
 
     def _look_again(self):
@@ -239,8 +242,9 @@ class WeightSession(LiveSession):
         self.written = -1
         for reference, writer in zip(self.task.objects, self._writers, strict=True):
             entries = yield from group_entries_in_steps(reference.get().data)
-            yield
+            yield IDLE  # looking is work for a turn
             writer.look_again(entries)
+            yield
 
     def _take_edits(self):
         changes = self._changes()
@@ -289,6 +293,7 @@ class WeightSession(LiveSession):
         while self._disturbed:
             yield from self._look_again()
             written = yield from self._write(frame.rows, exact=True)
+            yield IDLE  # as is the report
         task.solution = Solution(frame.rows, frame.report, frame.seconds)
         self.report = task.conclude(written)
         if is_whole:

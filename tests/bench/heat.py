@@ -21,10 +21,11 @@ from results import table, write_page
 
 LEVELS = os.environ.get("BENCH_LEVELS", "0,1")
 LIMIT = 3600  # seconds for all
-CLASSES = {  # of vertices, from and to; what the ratio was to become
-    "below 1,000": (0, 1_000, None), "1,000 to 10,000": (1_000, 10_000, 1.3),
-    "above 10,000": (10_000, math.inf, 0.6),
-}  # fmt: skip
+CLASSES = {  # of vertices, from and to
+    "below 1,000": (0, 1_000),
+    "1,000 to 10,000": (1_000, 10_000),
+    "above 10,000": (10_000, math.inf),
+}
 HEAD = (
     "character", "vertices", "bones", "Blender s", "ours s", "ratio", "Blender processor s",
     "ours", "ratio", "MiB B/o", "unweighted B/o",
@@ -85,7 +86,7 @@ def line(row):
 
 
 def of_class(rows, name):
-    low, high, _asked = CLASSES[name]
+    low, high = CLASSES[name]
     return [row for row in rows if low <= row["vertices"] < high]
 
 
@@ -101,18 +102,18 @@ def median(rows, key="seconds"):
 def medians(rows):
     """A table by size."""
     lines = []
-    for name, (_low, _high, asked) in CLASSES.items():
+    for name in CLASSES:
         for what, levels in (("", [0]), (", x4 among them", None)):
             those = [
                 row for row in of_class(rows, name) if levels is None or row["levels"] in levels
             ]
             whole = succeeds(those)
             lines.append(
-                [name + what, f"{len(whole)} of {len(those)}", asked or "-", median(whole),
+                [name + what, f"{len(whole)} of {len(those)}", median(whole),
                  median(whole, "processor_seconds"), median(those),
                  median(those, "processor_seconds")]
             )  # fmt: skip
-    head = ["vertices", "succeeds", "asked", "wall", "processor", "all: wall", "processor"]
+    head = ["vertices", "succeeds", "wall", "processor", "all: wall", "processor"]
     return table(head, lines)
 
 
@@ -131,15 +132,12 @@ def draw(rows, output):
     )  # fmt: skip
     times.scatter(vertices, list(map(ratio, rows)), color=plots.BLUE, s=26, zorder=3)
     times.scatter([row["vertices"] for row in failed], list(map(ratio, failed)), **look)
-    for name, (low, high, asked) in CLASSES.items():
+    for name, (low, high) in CLASSES.items():
         known = [ratio(row) for row in succeeds(of_class(rows, name))]
         ends = [max(low, min(vertices)), min(high, max(vertices))]
         if known:
             label = None if times.get_legend_handles_labels()[0] else "median"
             times.plot(ends, [np.median(known)] * 2, color=plots.BLACK, linewidth=2, label=label)
-        if asked:
-            label = None if "asked" in times.get_legend_handles_labels()[1] else "asked"
-            times.plot(ends, [asked] * 2, color=plots.RED, linestyle="--", label=label)
     times.axhline(1, color=plots.GRAY, linewidth=1)
     for axes in (time, times):
         axes.set_xscale("log")
@@ -148,7 +146,7 @@ def draw(rows, output):
         for axis in (axes.xaxis, axes.yaxis):
             plots.plain_numbers(axis)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-    times.yaxis.set_major_locator(plots.mpl.ticker.LogLocator(subs=(1, 2, 5)))
+    plots.plain_multiples(times.yaxis)
     time.set_ylabel("seconds")
     times.set_ylabel("ours / Blender, wall")
     return plots.save(fig, output, "heat.png")

@@ -34,7 +34,7 @@ columns say (decimated to some hundred vertices; fingers and toes that voxels an
 red in the picture). Where Data Transfer is nearer, it gives vertices more bones than any had before
 (cut to as many it is as far off as ours). Data Transfer needs the copy, and knows of no renamed
 bones, corrections or locks."""
-NOTE = f"""\
+NOTE = """\
 Characters with the weights of their artists, changed by five tools of Blender: Voxel Remesh (150
 voxels along the diagonal), QuadriFlow (as many faces), Decimate to half, Subdivision Surface (one
 level), and all parts joined to one mesh in another order. **L1**: how far the weights are from
@@ -43,7 +43,7 @@ triangles of the mesh of before, each against the weights at the nearest point o
 now: mean / 99th percentile, so that what a coarser mesh cannot hold counts, too. *left*: what the
 tool itself has left in the vertex groups. *Data Transfer*: from a copy that was made before,
 nearest face interpolated. *ours*: Keep Weights, Restore Weights, with their defaults. "fails" where
-the tool makes nothing; "-" where there is one part. Asked for was a mean below {LIMIT_OFF:g}."""
+the tool makes nothing; "-" where there is one part."""
 
 
 def shares_at(vertices, triangles, points):

@@ -4,6 +4,7 @@ left in build/test (tests/run.sh trixie-gui sid-gui)."""
 import json
 from pathlib import Path
 
+import machine
 import matplotlib
 import numpy as np
 
@@ -16,23 +17,25 @@ PAGE = ROOT / "docs/live/stalls.md"
 INTRO = """# What a live session costs the window
 
 A tube of {vertices:,} vertices with three bones, weighted live from nothing and then kept, in a
-window under Xvfb, drawn by the processor (llvmpipe, no graphics card), 2 cores. *Own work* is all
-that a session does on the main thread between two turns of the event loop: reading, taking edits,
-writing vertex groups, in seconds of the processor; it is given 10 ms a turn, and up to 13 where
-drawing takes long, as here, and begins no step that would take longer if it took as long as the
-one before. *Event loop* is the time from one turn to the next, in which Blender also evaluates and
-draws the mesh; *idle* is the same without a session, the mesh tagged and drawn again and again.
-Milliseconds: median / 99 % / longest. Other work ran on both processors meanwhile: it lengthens
-event loop and idle.
+window under Xvfb, drawn by the processor (llvmpipe, no graphics card), on
+{machine}.
+*Own work* is all that a session does on the main thread between two turns of the event loop:
+reading, taking edits, writing vertex groups, in seconds of the processor; it is given 13 ms a turn,
+and begins no step that would take longer if it took as long as the one before. *Event loop* is the
+time from one turn to the next, in which Blender also evaluates and draws the mesh; *idle* is the
+same without a session, the mesh tagged and drawn again and again. Milliseconds: median / 99 % /
+longest. *Follows*: turns from the end of the iterations until the vertex groups show it; there are
+30 in a second where drawing leaves time for them. Other work ran on all processors meanwhile, which
+lengthens event loop and idle, and leaves a turn less of its 13 ms.
 
-| | own work | event loop | idle | frames shown | solved in |
-|---|---|---|---|--:|--:|
+| | own work | event loop | idle | frames shown | solved in | follows |
+|---|---|---|---|--:|--:|--:|
 """
 END = """
 ![Trace](stalls.png)
 
-The mark is 16 ms of own work; one step alone, without a window, takes 15 ms at most. With a
-graphics card drawing is hardly part of it; here it is nearly all of the event loop.
+The dotted line is at 16 ms, a frame of a screen. With a graphics card drawing is hardly part of it;
+here it is nearly all of the event loop.
 
 Written by `tests/bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
 """
@@ -42,20 +45,30 @@ def numbers(seconds):
     return " / ".join(f"{1000 * np.quantile(seconds, q):.0f}" for q in (0.5, 0.99, 1))
 
 
+def follows(ticks):
+    """Turns from the end of the iterations until it is shown, that one among them."""
+    running = [tick for tick in ticks if tick[2] == "RUNNING"]
+    converged = next(k for k, tick in enumerate(running) if tick[4])
+    last = running[-1][3]
+    return next(k for k, tick in enumerate(running) if tick[3] == last) - converged
+
+
 def main():
     files = sorted(ROOT.glob("build/test/*-gui/stalls.json"))
     traces = [json.loads(file.read_text()) for file in files]
     if not traces:
         raise SystemExit("no build/test/*-gui/stalls.json: run tests/run.sh trixie-gui sid-gui")
-    text = INTRO.format(vertices=traces[0]["vertices"])
+    text = INTRO.format(vertices=traces[0]["vertices"], machine=machine.description())
     figure, axes = plt.subplots(len(traces), 1, figsize=(8, 2.6 * len(traces)), squeeze=False)
     for trace, ax in zip(traces, axes[:, 0], strict=True):
         start, own = (np.array([tick[k] for tick in trace["ticks"]]) for k in (0, 1))
         beats = np.array(trace["beats"])
-        frames = len({tick[3] for tick in trace["ticks"]} - {-1})
+        shown = [tick[3] for tick in trace["ticks"]]
+        frames = len({*shown} - {-1})
         text += (
             f"| Blender {trace['blender']} | {numbers(own)} | {numbers(np.diff(beats))} | "
-            f"{numbers(np.diff(trace['idle']))} | {frames} | {trace['solved']:.1f} s |\n"
+            f"{numbers(np.diff(trace['idle']))} | {frames} | {trace['solved']:.1f} s | "
+            f"{follows(trace['ticks'])} |\n"
         )
         zero = start[0]
         ax.bar(beats[1:] - zero, 1000 * np.diff(beats), 0.05, color="0.85", label="event loop")

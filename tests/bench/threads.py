@@ -23,8 +23,8 @@ NOTE = f"""\
 {CHARACTER} of the [characters](stages.md), and the synthetic creature of [scaling](scaling.md);
 default settings. The counts alternate, and the fastest run of {RUNS} counts, of {SIZES[100_000]}
 and 1 for the larger creatures. Seconds in all and per [stage](stages.md). *Side by side*: the share
-of one thread's work that all threads do together, if the rest is done by one (Amdahl's law); 85
-were to be reached. `BENCH_MOST=1000000` adds the million.
+of one thread's work that all threads do together, if the rest is done by one (Amdahl's law).
+`BENCH_MOST=1000000` adds the million.
 {{}}"""
 
 

@@ -144,7 +144,7 @@ def test_what_was_written_comes_back(rng):
 
 
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
-def test_faces_and_edges_as_the_collections_have_them(mode):
+def test_faces_edges_and_points_as_the_collections_have_them(mode):
     new_scene()
     ob = add_tube()
     bpy.context.view_layer.objects.active = ob
@@ -153,6 +153,7 @@ def test_faces_and_edges_as_the_collections_have_them(mode):
     assert shape.corner_vertices(mesh).tolist() == [c.vertex_index for c in mesh.loops]
     assert shape.corner_edges(mesh).tolist() == [c.edge_index for c in mesh.loops]
     assert shape.edge_vertices(mesh).tolist() == [list(e.vertices) for e in mesh.edges]
+    assert shape.points_of(mesh).tolist() == [list(v.co) for v in mesh.vertices]
     triangles = addon("blender.read.read_mesh").read_topology(ob).triangles
     assert triangles.tolist() == [list(t.vertices) for t in mesh.loop_triangles]
     bpy.ops.object.mode_set(mode="OBJECT")

@@ -329,7 +329,8 @@ def test_stalls(ui):
     def tick(self, seconds):
         start, own = time.perf_counter(), time.thread_time()
         plain(self, seconds)
-        ticks.append((start, time.thread_time() - own, self.state, self.written))
+        converged = bool(self.worker and self.worker.waiting)
+        ticks.append((start, time.thread_time() - own, self.state, self.written, converged))
 
     def beat():
         beats.append(time.perf_counter())

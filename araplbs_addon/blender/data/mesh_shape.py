@@ -7,10 +7,14 @@ import numpy as np
 
 from ...core.base.refusal import Refused
 
+# Of what Blender counts without a sign: it copies a whole array of the type that it has itself, and
+# asks for the numbers one by one for another.
+UNSIGNED = np.uint32
+
 
 class MeshShape:
     def __init__(self, mesh):
-        self.count, self._edges, self._points = len(mesh.vertices), _edges(mesh), _points(mesh)
+        self.count, self._edges, self._points = len(mesh.vertices), _edges(mesh), points_of(mesh)
 
     def is_of(self, mesh):
         """Whether the mesh has these vertices, in this order. They may have moved."""
@@ -20,7 +24,7 @@ class MeshShape:
 
     def begins(self, mesh):
         """Whether the mesh has these vertices at these places, and perhaps others after them."""
-        return np.array_equal(_points(mesh)[: self.count], self._points)
+        return np.array_equal(points_of(mesh)[: self.count], self._points)
 
 
 def corner_vertices(mesh):
@@ -38,26 +42,43 @@ def edge_vertices(mesh):
     return _numbers(mesh, ".edge_verts", mesh.edges, "vertices", 2).reshape(-1, 2)
 
 
+def triangle_vertices(mesh):
+    """(f, 3) the vertices of what Blender itself cuts faces into."""
+    mesh.calc_loop_triangles()
+    corners = _values(mesh.loop_triangles, "loops", 3, UNSIGNED)
+    return corner_vertices(mesh)[corners].reshape(-1, 3)
+
+
+def points_of(mesh):
+    """(n, 3) float32, where the vertices are."""
+    found = _attribute(mesh, "position", mesh.vertices)
+    items, name = (found, "vector") if found else (mesh.vertices, "co")
+    return _values(items, name, 3, np.float32).reshape(-1, 3)
+
+
 def _numbers(mesh, attribute, items, name, each=1):
-    """(each * items,) integers of a collection; from an attribute, which takes a hundredth of the
-    time; Edit mode hides that."""
-    numbers = np.empty(each * len(items), np.int32)
-    found = mesh.attributes.get(attribute)
-    if found and len(found.data) == len(items):
-        found.data.foreach_get("value", numbers)
-    else:
-        items.foreach_get(name, numbers)
-    return numbers
+    """(each * items,) integers of a collection."""
+    found = _attribute(mesh, attribute, items)
+    if found:
+        return _values(found, "value", each, np.int32)
+    return _values(items, name, each, UNSIGNED).astype(np.int32)
+
+
+def _attribute(mesh, name, items):
+    """What holds the same and is read in a hundredth of the time; None in Edit mode, which hides
+    it."""
+    found = mesh.attributes.get(name)
+    return found.data if found and len(found.data) == len(items) else None
+
+
+def _values(items, name, each, kind):
+    values = np.empty(each * len(items), kind)
+    items.foreach_get(name, values)
+    return values
 
 
 def _edges(mesh):
     return hashlib.sha1(edge_vertices(mesh).tobytes(), usedforsecurity=False).digest()
-
-
-def _points(mesh):
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
-    return points.reshape(-1, 3)
 
 
 def refuse_absolute(ob):

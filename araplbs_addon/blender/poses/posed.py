@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..data.mesh_shape import points_of
+
 
 def posed_vertices(ob, depsgraph):
     """(n, 3) world coordinates of the object's own vertices as the modifiers leave them.
@@ -22,7 +24,5 @@ def evaluated_vertices(ob, depsgraph):
 
 
 def _in_world(mesh, evaluated):
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
     matrix = np.array(evaluated.matrix_world)
-    return points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+    return points_of(mesh) @ matrix[:3, :3].T + matrix[:3, 3]

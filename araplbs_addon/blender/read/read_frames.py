@@ -16,6 +16,7 @@ from mathutils import Matrix
 
 from ...core.base.refusal import Refused
 from ...core.skeleton.poses import sample
+from ..data.mesh_shape import points_of
 from ..poses.flexible_bones import bare_copy, pose_copy
 from ..poses.pose_sources import weight_of
 from ..poses.read_poses import PoseReader, frames_of_actions, stage, swapped_actions
@@ -227,9 +228,7 @@ def _read(name, copy, depsgraph, matrix, where):
             f"'{name}' has {len(copy.data.vertices)} vertices, but {len(mesh.vertices)} after its "
             f"modifiers at {where}: a changing topology cannot be baked"
         )
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
-    points = points.reshape(-1, 3)
+    points = points_of(mesh)
     if not np.isfinite(points).all():
         raise Refused(f"'{name}' has coordinates that are not finite at {where}")
     return (points @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)

@@ -11,12 +11,19 @@ from ...core.character.problem import Mesh
 from ...core.character.sparse_weights import make_sparse_weights
 from ..data.binding import armature_modifier
 from ..data.edits import read_edits
-from ..data.mesh_shape import corner_edges, corner_vertices, edge_vertices
+from ..data.mesh_shape import (
+    coordinates_of,
+    corner_edges,
+    corner_vertices,
+    edge_vertices,
+    points_of,
+    triangle_vertices,
+)
 from ..data.places import moved_by, world_matrices
 from .read_deformer import read_deformer
 
 FLAT = 1e-6  # volume between axes of length 1: below, single precision cannot tell it from 0
-VERTICES_A_STEP = 4096  # some 10 ms of reading or writing their groups
+VERTICES_A_STEP = 1024  # a few ms of reading or writing their groups
 
 
 def refuse_mesh(ob):
@@ -90,7 +97,7 @@ def read_shape_in_steps(ob, armature, view_layer):
         raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
     matrix = matrix_between(ob, armature, view_layer)
     yield
-    triangles = _triangles(ob.data)
+    triangles = triangle_vertices(ob.data)
     yield
     edges = _loose_edges(ob.data)
     yield
@@ -99,23 +106,14 @@ def read_shape_in_steps(ob, armature, view_layer):
 
 def read_topology(ob):
     """The Mesh of an object in its own space: vertices, triangles and loose edges."""
-    return Mesh(ob.name, coordinates(ob), _triangles(ob.data), _loose_edges(ob.data), np.eye(4))
+    triangles, edges = triangle_vertices(ob.data), _loose_edges(ob.data)
+    return Mesh(ob.name, coordinates(ob), triangles, edges, np.eye(4))
 
 
 def coordinates(ob):
     keys = ob.data.shape_keys
-    points = keys.reference_key.data if keys else ob.data.vertices
-    vertices = np.empty(3 * len(points), np.float32)
-    points.foreach_get("co", vertices)
-    return vertices.reshape(-1, 3).astype(np.float64)
-
-
-def _triangles(mesh):
-    """(f, 3) what Blender itself cuts faces into."""
-    mesh.calc_loop_triangles()
-    corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("loops", corners)
-    return corner_vertices(mesh)[corners].reshape(-1, 3)
+    points = coordinates_of(keys.reference_key) if keys else points_of(ob.data)
+    return points.astype(np.float64)
 
 
 def _loose_edges(mesh):

@@ -18,7 +18,7 @@ from ..data.references import Reference
 from ..read.read_mesh import group_entries, group_entries_in_steps
 from .write_weights import make_groups, wanted_entries
 
-VERTICES_A_STEP = 1024
+VERTICES_A_STEP = 512  # a few ms
 LEAST_CHANGE = 1 / 1024  # smaller ones are not seen on the way
 
 

@@ -1,7 +1,5 @@
 """The common base of operators that own a live session: timer, keys, status text, end."""
 
-import time
-
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
@@ -14,8 +12,7 @@ from .window import moves_view
 from .work import TaskOperator
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done
-LEAST_WORK, MOST_WORK = 0.01, 0.013  # seconds of work in one of them
-WORK_SHARE = 0.15  # of the time between them, where drawing takes long
+WORK = 0.013  # seconds of work in one of them
 
 
 class LiveOperator(TaskOperator):
@@ -27,7 +24,6 @@ class LiveOperator(TaskOperator):
     """
 
     every = TICK
-    _last_tick = 0.0
     _session = None
 
     def invoke(self, context, _event):
@@ -44,7 +40,7 @@ class LiveOperator(TaskOperator):
 
     def turn(self, context):
         self.follow(context, self._session)
-        self._session.tick(self._budget())
+        self._session.tick(WORK)
         self.show_status(context)
 
     def hear(self, context, event):
@@ -66,11 +62,6 @@ class LiveOperator(TaskOperator):
 
     def follow(self, context, session):
         """Called ahead of each look at the session: what the artist has set meanwhile."""
-
-    def _budget(self):
-        now, last = time.perf_counter(), self._last_tick
-        self._last_tick = now
-        return min(max(LEAST_WORK, WORK_SHARE * (now - last)), MOST_WORK)
 
     def _key(self, context, event, session):
         space = space_under(context, event)

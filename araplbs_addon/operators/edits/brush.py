@@ -13,6 +13,7 @@ from mathutils import Vector
 
 from ...blender.data.binding import armature_of
 from ...blender.data.edits import KINDS, OF_NO_BONE, add_link, find_edit, read_values
+from ...blender.data.mesh_shape import points_of
 from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
@@ -324,9 +325,7 @@ def paintable_vertices(mesh):
 
 def mirror_images(mesh, vertices):
     """(k, 2) pairs (position in `vertices`, vertex at the mirrored place) where there is one."""
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
-    points = points.reshape(-1, 3)
+    points = points_of(mesh)
     most = MIRROR_DISTANCE * float(np.ptp(points[not_far_off(points)], axis=0).max())
     wanted = points[vertices] * np.float32((-1, 1, 1))
     order = np.argsort(points[:, 0])

@@ -7,6 +7,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 
+from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.poses.posed import posed_vertices
 from ...blender.poses.read_poses import present_pose
 from ...blender.read.deformation_errors import pose_options, poses_of, read_weighted
@@ -117,10 +118,7 @@ def draw_in_front(batch, shader):
 
 
 def _colored(mesh, points, result):
-    mesh.calc_loop_triangles()
-    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("vertices", triangles)
-    triangles = triangles.reshape(-1, 3)
+    triangles = triangle_vertices(mesh)
     shades = colors(result) if result.ndim == 1 else shaded(points, triangles, result)
     return colored_batch(points, shades, triangles)
 
