@@ -61,7 +61,7 @@ def main():
     text = INTRO.format(vertices=traces[0]["vertices"], machine=machine.description())
     figure, axes = plt.subplots(len(traces), 1, figsize=(8, 2.6 * len(traces)), squeeze=False)
     for trace, ax in zip(traces, axes[:, 0], strict=True):
-        start, own = (np.array([tick[k] for tick in trace["ticks"]]) for k in (0, 1))
+        own = np.array([tick[1] for tick in trace["ticks"]])
         beats = np.array(trace["beats"])
         shown = [tick[3] for tick in trace["ticks"]]
         frames = len({*shown} - {-1})
@@ -70,15 +70,12 @@ def main():
             f"{numbers(np.diff(trace['idle']))} | {frames} | {trace['solved']:.1f} s | "
             f"{follows(trace['ticks'])} |\n"
         )
-        zero = start[0]
-        ax.bar(beats[1:] - zero, 1000 * np.diff(beats), 0.05, color="0.85", label="event loop")
-        ax.bar(start - zero, 1000 * own, 0.05, color="tab:orange", label="own work")
+        ax.bar(np.arange(len(own)), 1000 * own, 1, color="tab:orange")
         ax.axhline(16, color="k", lw=0.8, ls=":")
-        ax.set_xlim(0, start[-1] - zero)
-        ax.set_ylabel("ms")
+        ax.set_xlim(0, len(own))
+        ax.set_ylabel("own work, ms")
         ax.set_title(f"Blender {trace['blender']}", fontsize=10)
-    axes[0, 0].legend(fontsize=8)
-    axes[-1, 0].set_xlabel("seconds since the start of the session")
+    axes[-1, 0].set_xlabel("turns since the start of the session")
     figure.tight_layout()
     figure.savefig(PAGE.with_suffix(".png"), dpi=90)
     PAGE.write_text(text + END)

@@ -77,6 +77,11 @@ def test_halves_of_another_shape_are_both_visited(rng):
     solver = make((moved, mesh[1]), pose_count=4, precision="double")
     assert 0.6 * n < solver._inside["visits"] < n
     check(solver)
+    moved = mesh[0].copy()  # edges as they were, but in another place
+    moved[(moved[:, 0] > 0.05) & (moved[:, 2] < 1), 2] += 0.004
+    solver = make((moved, mesh[1]), pose_count=4, precision="double")
+    assert 0.6 * n < solver._inside["visits"] < n
+    check(solver)
     noisy = mesh[0] + 0.002 * rng.uniform(-1, 1, mesh[0].shape)
     solver = make((noisy, mesh[1]), pose_count=4, precision="double")
     assert solver._inside["visits"] == n
@@ -92,3 +97,13 @@ def test_poses_without_images_visit_all():
     solver = make(mesh, pose_count=4, poses=turned, precision="double")
     assert solver._inside["visits"] > 0.75 * n
     check(solver)
+
+
+def test_poses_that_count_otherwise_than_their_images_visit_all():
+    mesh, rest = body(), np.tile(np.eye(3, 4), (2, len(BONES.heads), 1, 1))
+    n = len(mesh[0])
+    alike, others = (
+        make(mesh, pose_count=4, poses=rest, pose_weights=weights)._inside["visits"]
+        for weights in ([1.0, 1.0], [1.0, 3.0])
+    )
+    assert alike < 0.75 * n and others == n
