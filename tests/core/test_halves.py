@@ -88,6 +88,18 @@ def test_halves_of_another_shape_are_both_visited(rng):
     check(solver)
 
 
+def test_a_hole_on_one_side_is_visited_on_both():
+    """All edges are there on both sides, but not of the same weight."""
+    vertices, faces = body()
+    whole = make((vertices, faces), pose_count=4)._inside["visits"]
+    centers = vertices[faces].mean(1)
+    hole = np.argmin(np.abs(centers - [0.2, 0, 0.5]).sum(1))
+    solver = make((vertices, np.delete(faces, hole, 0)), pose_count=4, precision="double")
+    assert (solver._inside["symmetry_vertex"] >= 0).all()
+    assert whole < solver._inside["visits"] < 1.2 * whole
+    check(solver)
+
+
 def test_poses_without_images_visit_all():
     mesh = body()
     n = len(mesh[0])
@@ -97,6 +109,17 @@ def test_poses_without_images_visit_all():
     solver = make(mesh, pose_count=4, poses=turned, precision="double")
     assert solver._inside["visits"] > 0.75 * n
     check(solver)
+
+
+@pytest.mark.parametrize("kind", ["bendy", "spine", "stretch"])
+def test_bones_that_are_not_rigid_visit_all(kind):
+    mesh, settings, bones = body(), {}, BONES
+    if kind == "stretch":
+        settings = {"bone_stretch": [0, 0, 1, 1, 1, 1]}
+    else:
+        segments = [0, 0] + [3 * (kind == "bendy")] * 4
+        bones = BONES.but(kinds=["rigid"] * 2 + [kind] * 4, segments=segments)
+    assert make(mesh, bones, pose_count=4, **settings)._inside["visits"] == len(mesh[0])
 
 
 def test_poses_that_count_otherwise_than_their_images_visit_all():
