@@ -69,6 +69,7 @@ class Reading:
 
 class WeightingTask(Task):
     reads_weights = False  # present weights are needed, whatever the options
+    later = False  # what the report says of before is measured when it is asked for
     solution: Any = None
     chosen = None  # (bones that were chosen, all), None for all of them
 
@@ -221,7 +222,8 @@ class WeightingTask(Task):
                 self.problem, self.options, self.reading.volume, *arguments
             )
         else:
-            self.solution = solve(self.problem, self.options, *arguments)
+            later = self.later and self.options.start_from != "PRESENT"  # which is shown
+            self.solution = solve(self.problem, self.options, *arguments, later)
 
     def apply(self) -> dict[str, Any]:
         """See Task; binds what is not bound yet."""

@@ -161,8 +161,8 @@ def test_wrong_weights_are_not_written(monkeypatch):
     task = addon("tasks.weighting")
     real = task.solve
 
-    def half(problem, options, threads, progress):
-        solution = real(problem, options, threads, progress)
+    def half(problem, options, *more):
+        solution = real(problem, options, *more)
         bad = rows.SparseWeights(*solution.rows[:2], solution.rows.weights * 0.5)
         solve.check(problem, bad, options.max_influences)
 

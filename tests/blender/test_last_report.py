@@ -34,6 +34,37 @@ def test_of_every_run(tmp_path):
     assert last() is None, "it is not in the file"
 
 
+@pytest.mark.parametrize("animation", ["NONE", "ALL"])
+def test_what_was_before_is_measured_when_it_is_asked_for(animation, monkeypatch):
+    """And is the same then."""
+    tube, rig = tube_and_rig()
+    rig.animation_data_create().action = bpy.data.actions.new("Bend")
+    rig.pose.bones[1].rotation_mode = "XYZ"
+    for frame, angle in ((1, 0), (20, 1)):
+        rig.pose.bones[1].rotation_euler = (angle, 0, 0)
+        rig.pose.bones[1].keyframe_insert("rotation_euler", frame=frame)
+    module, starts = addon("core.solvers.solve"), []
+    initial_rows = module.initial_rows
+    monkeypatch.setattr(module, "initial_rows", lambda s: starts.append(s) or initial_rows(s))
+    options, found = addon("core.character.options").Options(animation=animation), []
+    for later in (False, True):
+        task = addon("tasks.weighting").WeightingTask(options)
+        task.later = later
+        task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
+        task.solve()
+        found.append(task.solution.report["deformation"])
+    assert len(starts) == 1 and set(found[0]) == {"before", "after"} and set(found[1]) == {"after"}
+    assert found[1]["before"] == found[0]["before"] and found[1] == found[0] and len(starts) == 2
+    auto_weight(tube, rig, animation=animation)
+    assert len(starts) == 2, "nobody has asked"
+    for _turn in range(2):
+        before = last()["deformation"]["before"]["surface_strain"]
+        assert before == pytest.approx(found[0]["before"]["surface_strain"], rel=1e-6)
+        assert len(starts) == 3, "once"
+    auto_weight(animation=animation, start_from="PRESENT")
+    assert len(starts) == 4, "the line for people says it"
+
+
 def test_of_each_scene():
     """What failed leaves the report of the run before."""
     tube, rig = tube_and_rig()

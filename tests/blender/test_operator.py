@@ -342,7 +342,7 @@ def test_threads_of_the_preferences_are_used(monkeypatch):
     task = addon("tasks.weighting")
     real = task.solve
     monkeypatch.setattr(
-        task, "solve", lambda p, o, t, progress: threads.append(t) or real(p, o, t, progress)
+        task, "solve", lambda p, o, t, *more: threads.append(t) or real(p, o, t, *more)
     )
     preferences = bpy.context.preferences.addons[MODULE].preferences
     tube, rig = tube_and_rig()

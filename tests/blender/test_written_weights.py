@@ -157,3 +157,19 @@ def test_faces_edges_and_points_as_the_collections_have_them(mode):
     triangles = addon("blender.read.read_mesh").read_topology(ob).triangles
     assert triangles.tolist() == [list(t.vertices) for t in mesh.loop_triangles]
     bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_without_groups_nothing_is_read(rng, monkeypatch):
+    """Each vertex gets its entries by group, whatever the order of the bones."""
+    module = addon("blender.write.write_weights")
+    monkeypatch.setattr(module, "AT_ONCE", 0)
+    monkeypatch.setattr(module, "group_entries", None)
+    ob, _have = given(rng, 30, [])
+    dense, every = rng.dirichlet(np.ones(BONES), 30), np.ones(BONES, bool)
+    start, bones, weights = rows_of(dense)
+    turned = (each.reshape(30, BONES)[:, ::-1].ravel() for each in (bones, weights))
+    rows = addon("core.character.sparse_weights").SparseWeights(start, *turned)
+    done = module.write_weights(ob, rows, list("abcde"), every, every, np.ones(30, bool))
+    assert done == {"changed": 30 * BONES, "removed": 0, "new_groups": BONES}
+    for vertex, row in zip(ob.data.vertices, dense.astype(np.float32).tolist(), strict=True):
+        assert [(g.group, g.weight) for g in vertex.groups] == list(enumerate(row))

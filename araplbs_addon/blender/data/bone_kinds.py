@@ -34,8 +34,7 @@ def read_bone_kinds(armature):
         if bone.bbone_segments > 1:
             kinds[i] = BENDY
         own[i], volume[i] = _stretches(bone, armature.pose.bones.get(bone.name))
-    for i in sorted(index.values(), key=lambda i: len(bones[i].parent_recursive)):
-        bone = bones[i]
+    for i, bone in enumerate(bones):  # children come after their parents
         inherits = bone.parent and bone.inherit_scale not in NOT_INHERITED
         all_of_it[i] = own[i] or (
             inherits and bone.araplbs_deformer != "RIGID" and all_of_it[index[bone.parent.name]]

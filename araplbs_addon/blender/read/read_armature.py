@@ -54,7 +54,7 @@ def _limits(armature):
     driven = _turned_by_drivers(armature)
     for i, bone in enumerate(armature.data.bones):
         posed = armature.pose.bones.get(bone.name)
-        if posed is None:  # the pose of a new bone is made with the next update
+        if posed is None or _is_free(posed):  # the pose of a new bone is made with the next update
             continue
         for axis, name in enumerate("xyz"):
             ranges = []
@@ -78,6 +78,16 @@ def _limits(armature):
             if low <= high and (low > -FREE_ANGLE or high < FREE_ANGLE):
                 limits[i, axis] = low, high
     return limits
+
+
+def _is_free(posed):
+    """Does nothing limit it at all, as is usual?"""
+    return not (
+        len(posed.constraints)
+        or any((*posed.lock_rotation, posed.lock_rotation_w))
+        or any((posed.lock_ik_x, posed.lock_ik_y, posed.lock_ik_z))
+        or any((posed.use_ik_limit_x, posed.use_ik_limit_y, posed.use_ik_limit_z))
+    )
 
 
 def _turned(posed):

@@ -23,7 +23,6 @@ OF_TARGET = {
 PULLS = {"IK", "SPLINE_IK", "STRETCH_TO", "TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK"}
 WHOLE_COPIES = ("COPY_TRANSFORMS", "COPY_ROTATION")
 OWN_PROPERTY = re.compile(r'\bbones\["(?:[^"\\]|\\.)+"\]\["')
-LOCATION = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)+)"\]\.location$')
 
 CONTROL_COLLECTIONS = {
     *("ctrl", "ctrls", "control", "controls", "ik", "fk", "mch", "mech", "org", "mechanism"),
@@ -41,7 +40,8 @@ def read_facts(armature, skeleton):
     for posed in armature.pose.bones:
         for constraint in posed.constraints:
             reader.read_constraint(posed, constraint)
-        reader.read_choices(posed)
+        if len(posed.constraints) > 1:
+            reader.read_choices(posed)
         reader.read_setup(posed)
     reader.read_collections()
     reader.read_drivers()
@@ -54,7 +54,7 @@ def read_strays(armature, skeleton, points, view_layer, asked):
     """(m,) bool: see strays(); of bones of these (m,) that move no others and that an action
     carries away."""
     if asked.any():
-        asked = asked & _carried_away(armature, skeleton)
+        asked = asked & _carried_away(armature, skeleton, asked)
     if not asked.any():
         return asked
     try:
@@ -120,9 +120,9 @@ class _Reader:
             if so:
                 self._note(fact, name)
 
-        for end in ("start", "end"):
+        for end in ("start", "end") if bone.bbone_segments > 1 else ():
             handle = getattr(bone, f"bbone_custom_handle_{end}")
-            if handle and bone.bbone_segments > 1:
+            if handle:
                 self._note("handle", handle.name)
 
     def read_collections(self):
@@ -166,21 +166,27 @@ def _pulled(posed, constraint):
     return names
 
 
-def _carried_away(armature, skeleton):
-    """(m,) bool: deform bones without any below that an action moves by more than their length."""
-    found = np.zeros(len(skeleton.names), bool)
-    place = {name: i for i, name in enumerate(skeleton.names)}
-    for action, slot in clips(armature):
-        for own, curve in action_curves(action):
-            named = LOCATION.match(curve.data_path)
-            bone = place.get(named and bpy.utils.unescape_identifier(named[1]), -1)
-            if own != slot or bone < 0 or not skeleton.deform[bone]:
-                continue
-            length = np.linalg.norm(skeleton.tails[bone] - skeleton.heads[bone])
-            found[bone] |= any(abs(key.co[1]) > length for key in curve.keyframe_points)
+def _carried_away(armature, skeleton, asked):
+    """(m,) bool: deform bones without any below that an action moves by more than their length, of
+    those asked about."""
+    found, ends = np.zeros(len(skeleton.names), bool), asked.copy()
     for bone in np.flatnonzero(skeleton.deform):
         up = skeleton.parents[bone]
         while up >= 0:
-            found[up] = False
+            ends[up] = False
             up = skeleton.parents[up]
+    lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
+    place = {
+        f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"].location': bone
+        for bone in np.flatnonzero(ends)
+    }
+    for action, slot in clips(armature) if place else ():
+        for own, curve in action_curves(action):
+            bone = place.get(curve.data_path)
+            if bone is None or found[bone] or own != slot:
+                continue
+            points = curve.keyframe_points
+            keys = np.empty(2 * len(points), np.float32)
+            points.foreach_get("co", keys)
+            found[bone] = (np.abs(keys[1::2]) > lengths[bone]).any()
     return found

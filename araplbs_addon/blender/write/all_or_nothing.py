@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 import bmesh
+import numpy as np
 
 from ..read.read_mesh import group_entries
 
@@ -14,12 +15,12 @@ OF_ARMATURE_MODIFIER = (*OF_MODIFIER, "object", "use_deform_preserve_volume")
 def all_or_nothing(objects, armature=None):
     """Where an exception comes out of the block, the weights of these meshes, what binds them to
     an armature and the marks of its bones become what they were. Gives group_entries() of the
-    meshes, None of those in Edit mode."""
+    meshes, None of those in Edit mode and of those without groups."""
     meshes = [_Mesh(ob) for ob in objects]
     bones = armature.data.bones if armature else ()
     marks = [bone.araplbs_control for bone in bones]
     try:
-        yield [None if mesh.edited else mesh.entries for mesh in meshes]
+        yield [None if mesh.edited or not mesh.groups else mesh.entries for mesh in meshes]
     except BaseException:
         for mesh in meshes:
             mesh.put_back()
@@ -35,7 +36,7 @@ class _Mesh:
         self.groups = {group.name for group in ob.vertex_groups}
         self.active = ob.vertex_groups.active_index
         self.edited = ob.mode == "EDIT"
-        self.entries = _edited_entries(ob) if self.edited else group_entries(ob.data)
+        self.entries = _edited_entries(ob) if self.edited else _entries(ob)
         self.parent = ob.parent, ob.parent_type, ob.parent_bone, ob.matrix_parent_inverse.copy()
         self.modifiers = {m.name: _of_modifier(m) for m in ob.modifiers}
         self.mutes = [constraint.mute for constraint in ob.constraints]
@@ -57,6 +58,11 @@ class _Mesh:
         if ob.vertex_groups:
             ob.vertex_groups.active_index = self.active
         (_put_edited_back if ob.mode == "EDIT" else put_entries_back)(ob, self.entries)
+
+
+def _entries(ob):
+    """group_entries(); of a mesh without groups nothing is read."""
+    return group_entries(ob.data, None if ob.vertex_groups else np.zeros(0, int))
 
 
 def _of_modifier(modifier):

@@ -17,8 +17,13 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
     entries: group_entries() of the object, where they are known.
     A bone without a group has no weights in `rows`. All other entries stay as they are.
     """
+    has_groups = len(ob.vertex_groups) > 0
     groups, new_groups = make_groups(ob, names, with_group)
     wanted = wanted_entries(rows, bones, vertices, groups)
+    # Without groups nothing is there: entries of none come from files alone, and nobody sees them.
+    bare = not has_groups and vertices.all() and len(wanted[0]) >= AT_ONCE
+    if bare and write_at_once(ob, *_in_order(*wanted)):
+        return {"changed": len(wanted[0]), "removed": 0, "new_groups": new_groups}
     whole = entries is not None or vertices.all()  # entries of all vertices
     if entries is None:
         entries = group_entries(ob.data, None if whole else np.flatnonzero(vertices))
@@ -29,6 +34,12 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
     if not many or not write_at_once(ob, *_merged(entries, changed, removed)):
         _write_one_by_one(ob, entries, changed, removed)
     return {"changed": len(changed[0]), "removed": len(removed[0]), "new_groups": new_groups}
+
+
+def _in_order(vertices, groups, weights):
+    """Entries by vertex, those of each by group."""
+    order = np.lexsort((groups, vertices))
+    return vertices[order], groups[order], weights[order]
 
 
 def _are_plain(entries, count):

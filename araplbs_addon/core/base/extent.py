@@ -47,6 +47,9 @@ def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
     """Indices of those vertices (n, 3) that are far from the box around these bones."""
     ends = np.concatenate([heads, tails])
     low, high = ends.min(axis=0), ends.max(axis=0)
+    most = np.maximum(0, np.maximum(low - vertices.min(axis=0), vertices.max(axis=0) - high))
+    if np.linalg.norm(most) <= FAR_FROM_BONES * np.linalg.norm(high - low):
+        return np.zeros(0, int)
     beside = np.linalg.norm(np.maximum(0, np.maximum(low - vertices, vertices - high)), axis=1)
     # Of the mesh without its outermost vertices: the size of what is not far.
     inner = np.percentile(vertices, (5, 95), axis=0)

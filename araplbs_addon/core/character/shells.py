@@ -128,41 +128,56 @@ def find_shells(surface: Surface, threads: int = 0) -> list[Shell]:
     largest = np.zeros(int(mesh.max()) + 1)
     np.maximum.at(largest, mesh[mesh >= 0], areas[mesh >= 0])
     able = (faces >= LEAST_FACES) & (areas >= LEAST_AREA**2 * largest[mesh]) & (mesh >= 0)
-    order = sorted(np.flatnonzero(able).tolist(), key=lambda p: (-areas[p], p))
+    order = np.array(sorted(np.flatnonzero(able).tolist(), key=lambda p: (-areas[p], p)), int)
+    vertices_of, faces_of = _members(part, order), _members(of, order)
+    boxes = np.array([_box(surface.vertices[own]) for own in vertices_of]).reshape(-1, 2, 3)
+    low, high = boxes[:, 0] - CLOSE * surface.size, boxes[:, 1] + CLOSE * surface.size
+    long, areas, mesh, faces = (
+        np.linalg.norm(np.ptp(boxes, axis=1), axis=1),
+        *(each[order] for each in (areas, mesh, faces)),
+    )
     found: list[Shell] = []
-    hosts: list[int] = []
-    for p in order:
-        own = np.flatnonzero(part == p)
-        for q in hosts:
-            if mesh[q] != mesh[p] or areas[p] < LEAST_AREA * areas[q]:
+    is_host = np.zeros(len(order), bool)
+    for p, own in enumerate(vertices_of):
+        points = surface.vertices[own]
+        may = is_host & (mesh == mesh[p]) & (areas[p] >= LEAST_AREA * areas)
+        may &= (long[p] >= AS_LONG * long) & ((low <= boxes[p, 1]) & (high >= boxes[p, 0])).all(1)
+        for q in np.flatnonzero(may):
+            outside = ((points < low[q]) | (points > high[q])).any(axis=1)
+            if outside.mean() > 1 - MOST:
                 continue
-            host = np.flatnonzero(of == q)
-            kind = _kind(surface, own, part, q, host, triangles[of == p], threads)
+            host, there = faces_of[q], surface.vertices[vertices_of[q]]
+            kind = _kind(surface, points, there, host, triangles[faces_of[p]], threads)
             if kind:
                 found.append(Shell(kind, int(mesh[p]), own, int(faces[p]), host))
                 break
         else:
-            hosts.append(p)
+            is_host[p] = True
     return found
+
+
+def _members(label: Integers, which: Integers) -> list[Integers]:
+    """The places of each of these labels."""
+    order = np.argsort(label, kind="stable")
+    begin, end = (np.searchsorted(label[order], which, side) for side in ("left", "right"))
+    return [order[a:b] for a, b in zip(begin, end, strict=True)]
+
+
+def _box(points: Floats) -> Floats:
+    """(2, 3)"""
+    return np.array([points.min(axis=0), points.max(axis=0)])
 
 
 def _kind(
     surface: Surface,
-    own: Integers,
-    part: Integers,
-    other: int,
+    points: Floats,
+    there: Floats,
     host: Integers,
     own_triangles: Integers,
     threads: int,
 ) -> str | None:
-    """DOUBLE, INNER or None."""
-    points, there = surface.vertices[own], surface.vertices[part == other]
-    long, extent = (np.linalg.norm(np.ptp(each, axis=0)) for each in (points, there))
-    low, high = there.min(axis=0), there.max(axis=0)
+    """DOUBLE, INNER or None, of points and triangles, those of another part in `there`, `host`."""
     near = CLOSE * surface.size
-    outside = ((points < low - near) | (points > high + near)).any(axis=1)
-    if long < AS_LONG * extent or outside.mean() > 1 - MOST:
-        return None
     heights = nearest_on(surface, host, points, threads)[2]
     if (np.abs(heights) <= near).mean() >= MOST:
         back = araplbs.nearest_points(

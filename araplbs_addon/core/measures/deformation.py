@@ -2,7 +2,7 @@
 thread may compute it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..base.native_module import araplbs
@@ -73,15 +73,38 @@ def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+class Compared(dict[str, Any]):
+    """{"before", "after"}; what was before is measured when it is first asked for."""
+
+    def __init__(self, after: dict[str, Any], measure_before: Callable[[], dict[str, Any]]) -> None:
+        super().__init__(after=after)
+        self._measure_before: Callable[[], dict[str, Any]] | None = measure_before
+
+    def __missing__(self, key: str) -> dict[str, Any]:
+        if key != "before" or not self._measure_before:
+            raise KeyError(key)
+        found = self[key] = self._measure_before()
+        self._measure_before = None  # and what it holds
+        return found
+
+
 def compare(
     problem: Problem,
-    before: SparseWeights,
+    before: Callable[[], SparseWeights],
     after: SparseWeights,
     poses: Poses,
     threads: int = 0,
     progress: Listener | None = None,
+    later: bool = False,
 ) -> dict[str, Any]:
-    """{"before", "after"}: as_report() of two SparseWeights over these Poses."""
+    """{"before", "after"}: as_report() of two SparseWeights over these Poses. later: before() is
+    called, and measured, when it is asked for."""
+    if later:
+        found = measure(problem, after, poses, threads=threads, progress=progress)
+        return Compared(
+            as_report(problem.skeleton, found),
+            lambda: as_report(problem.skeleton, measure(problem, before(), poses, threads=threads)),
+        )
     progress = Progress.of(progress)
     arguments, skeleton = problem.arguments, problem.skeleton
     seen = araplbs.Deformation(
@@ -97,7 +120,7 @@ def compare(
         seen.skin(tuple(rows), poses.transforms, **joints_of(skeleton, poses), **more)
         return as_report(skeleton, seen.measures())
 
-    return {"before": part(before, 0.0), "after": part(after, 0.5)}
+    return {"before": part(before(), 0.0), "after": part(after, 0.5)}
 
 
 def in_percent(share: float) -> str:
@@ -109,10 +132,10 @@ def in_words(found: Mapping[str, Any], seen: bool = True) -> str:
     """What compare() has found in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
     drift 0.12, volume -3.1 %". seen: whether anybody has seen what was before; if not, it is left
     out."""
-    before, after = found["before"], found["after"]
+    after = found["after"]
     if after["surface_strain"] is None:
         return "no surface to stretch"
-    first = f"{in_percent(before['surface_strain'])} -> " if seen else ""
+    first = f"{in_percent(found['before']['surface_strain'])} -> " if seen else ""
     words = (
         f"stretch {first}{in_percent(after['surface_strain'])} "
         f"(worst 1 %: {100 * after['surface_strain_p99']:.0f} %)"

@@ -95,9 +95,9 @@ def spanned(skeleton: Skeleton) -> Bools:
     deform = np.flatnonzero(skeleton.deform)
     heads, tails = skeleton.heads[deform], skeleton.tails[deform]
     lengths = np.linalg.norm(tails - heads, axis=1)
-    for bone, head, tail, length in zip(deform, heads, tails, lengths, strict=True):
-        if length <= 0:
-            continue
+    begun = np.array([_begins(heads, lengths, k) for k in range(len(deform))], bool)
+    rows = (each[begun] for each in (deform, heads, tails, lengths))
+    for bone, head, tail, length in zip(*rows, strict=True):
         along, beside = (tail - head) / length, BESIDE * length
         on = lengths < (1 - JOINED) * length
         for ends in (heads, tails):
@@ -110,6 +110,14 @@ def spanned(skeleton: Skeleton) -> Bools:
                 reached = np.append(reached, end[link])
         found[bone] = (np.abs(reached - length) < JOINED * length).any()
     return found
+
+
+def _begins(heads: Floats, lengths: Floats, bone: int) -> bool:
+    """Whether a shorter bone begins about where this one does: a chain along it must."""
+    away = heads - heads[bone]
+    reach = (JOINED + BESIDE) * lengths[bone]
+    near = np.einsum("ij,ij->i", away, away) < reach**2
+    return bool((near & (lengths < lengths[bone])).any())
 
 
 def painted(points: Floats, rows: SparseWeights, skeleton: Skeleton, asked: Bools) -> Bools:

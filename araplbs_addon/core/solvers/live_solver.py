@@ -172,9 +172,10 @@ class LiveSolver(Worker):
                 symmetric_vertices=0,
             )
             check(problem, rows, most)
+        before = self._start_rows
         report.update(
             report_deformation(
-                problem, self._options, self._start_rows, rows, self._threads, self.progress
+                problem, self._options, lambda: before, rows, self._threads, self.progress
             )
         )
         strains = (frame.strains[0], report["deformation"]["after"]["surface_strain"])

@@ -1,6 +1,7 @@
 """Runs the solver of a problem, step by step. No bpy here: any thread may do it."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,9 +33,14 @@ class Solution:
 
 
 def solve(
-    problem: Problem, options: Options, threads: int = 0, progress: Listener | None = None
+    problem: Problem,
+    options: Options,
+    threads: int = 0,
+    progress: Listener | None = None,
+    later: bool = False,
 ) -> Solution:
-    """The Solution of a Problem.
+    """The Solution of a Problem. later: what its report says of the deformation before is measured
+    when it is asked for.
 
     Raises araplbs.Cancelled when progress (a Listener) stops it, araplbs.SolverError when there is
     no solution, ValueError for input that the solver refuses.
@@ -42,14 +48,20 @@ def solve(
     start = time.perf_counter()
     progress = SolverProgress(progress)
     solver = problem.solver(options, threads, progress)
-    start_rows = initial_rows(solver)
+    later = later and not any(problem.deformers)
+    start_rows = None if later else initial_rows(solver)
+
+    def before() -> SparseWeights:
+        again = start_rows is None
+        return initial_rows(problem.solver(options, threads)) if again else start_rows
+
     rows, held = hold_together(problem, iterate_to_end(solver, progress), options, threads)
     check(problem, rows, options.max_influences)
     report = {
         **solver.report,
         "rigid_bones": rigid_bones(solver.rigid_parts, rows),
         **({"held_together": held} if held else {}),
-        **report_deformation(problem, options, start_rows, rows, threads, progress),
+        **report_deformation(problem, options, before, rows, threads, progress, later),
     }
     return Solution(rows, report, time.perf_counter() - start)
 
@@ -73,20 +85,22 @@ def initial_rows(solver: "araplbs.Solver") -> SparseWeights:
 def report_deformation(
     problem: Problem,
     options: Options,
-    before: SparseWeights,
+    before: Callable[[], SparseWeights],
     after: SparseWeights,
     threads: int,
     progress: Listener | None,
+    later: bool = False,
 ) -> dict[str, Any]:
-    """The part of a report about what is seen of SparseWeights before and after."""
+    """The part of a report about what is seen of SparseWeights before and after; see compare()."""
     progress, poses = Progress.of(progress), measured_poses(problem, options)
-    found = compare(problem, before, after, poses, threads, progress.part(0, 1, "surface strain"))
+    part = progress.part(0, 1, "surface strain")
+    found = compare(problem, before, after, poses, threads, part, later)
     if not any(problem.deformers):
         return {"deformation": found}
     part = progress.part(0, 1, "surface strain as Blender deforms")
     return {
         "deformation": found,
-        "deformers": report_deformers(problem, poses, before, after, threads, part),
+        "deformers": report_deformers(problem, poses, before(), after, threads, part),
     }
 
 

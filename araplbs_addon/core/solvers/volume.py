@@ -213,7 +213,7 @@ def surface_report(
     ]
     return {
         **report,
-        **report_deformation(problem, options, before, rows, threads, progress),
+        **report_deformation(problem, options, lambda: before, rows, threads, progress),
         "unseen_parts": parts,
         "energy_before": energy(problem, before, poses, threads=threads),
         "energy_after": energy(problem, rows, poses, threads=threads),

@@ -15,7 +15,10 @@ def keep_report(report):
 
 def report_of(scene):
     """The dictionary that the command line writes as JSON, or None."""
-    return _reports.get(scene.session_uid)
+    report = _reports.get(scene.session_uid)
+    if report and "deformation" in report:
+        report["deformation"]["before"]  # which may be measured now: see compare()
+    return report
 
 
 @persistent

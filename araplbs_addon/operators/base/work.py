@@ -72,6 +72,7 @@ class TaskOperator(WindowOperator):
         """Sets the task, and the steps that read its input."""
         targets = self.targets(context)
         self._task = self.task_kind(self.read_options(), preferred_threads(context))
+        self._task.later = True
         self._reading = self._task.read_in_steps(targets, context.view_layer)
 
     def execute(self, context):
