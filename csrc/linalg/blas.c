@@ -194,3 +194,37 @@ void arap_solve_below(int rows, int columns, double *a, int lda) {
     const double one = 1;
     arap_dtrsm_("R", "L", "C", "N", &rows, &columns, &one, a, &lda, a + columns, &lda);
 }
+
+int arap_blas_has_single(void) { return !plain; }
+
+int arap_lower_cholesky_single(int n, float *a, int lda) {
+    int info = 0;
+    scipy_spotrf_("L", &n, a, &lda, &info, 1);
+    return info;
+}
+
+void arap_lower_product_single(int high, int wide, int inner, const float *a, int lda, float *out) {
+    const float one = 1, zero = 0;
+    int below = high - wide;
+    scipy_ssyrk_("L", "N", &wide, &inner, &one, a, &lda, &zero, out, &high);
+    if (below)
+        scipy_sgemm_("N", "C", &below, &wide, &inner, &one, a + wide, &lda, a, &lda, &zero,
+                     out + wide, &high);
+}
+
+void arap_solve_below_single(int rows, int columns, float *a, int lda) {
+    const float one = 1;
+    scipy_strsm_("R", "L", "C", "N", &rows, &columns, &one, a, &lda, a + columns, &lda);
+}
+
+void arap_solve_vector_single(char op, int n, const float *l, int ldl, float *x) {
+    const int step = 1;
+    scipy_strsv_("L", &op, "N", &n, l, &ldl, x, &step);
+}
+
+void arap_subtract_product_single(char op, int rows, int columns, const float *a, int lda,
+                                  const float *x, float *y) {
+    const float one = 1, minus = -1;
+    const int step = 1;
+    scipy_sgemv_(&op, &rows, &columns, &minus, a, &lda, x, &step, &one, y, &step);
+}

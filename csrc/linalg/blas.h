@@ -28,6 +28,16 @@ void arap_lower_product(int high, int wide, int inner, const double *a, int lda,
 /* The rows of a factor below such a part of it: X L' = what is there, in place. */
 void arap_solve_below(int rows, int columns, double *a, int lda);
 
+/* These three in single precision, and x in place by its factor L or with 'T' by L'; y -= A x, or
+ * A' x. Only where arap_blas_has_single: plain loops are in double. */
+int arap_blas_has_single(void);
+int arap_lower_cholesky_single(int n, float *a, int lda);
+void arap_lower_product_single(int high, int wide, int inner, const float *a, int lda, float *out);
+void arap_solve_below_single(int rows, int columns, float *a, int lda);
+void arap_solve_vector_single(char op, int n, const float *l, int ldl, float *x);
+void arap_subtract_product_single(char op, int rows, int columns, const float *a, int lda,
+                                  const float *x, float *y);
+
 /* The factor of what may be large, which listens: ARAP_CANCELLED; `definite`: there is one. */
 arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *definite);
 

@@ -17,12 +17,15 @@
 
 #define SIZE 200        /* unknowns of the factorization, and the most rows or columns */
 #define TOLERANCE 1e-11 /* of the largest number */
-#define SPOILED (1 + 1e-9)
+#define TOLERANCE_SINGLE 1e-4
+#define SPOILED 100 /* tolerances */
 
 typedef struct blas_test {
     const char *spoiled;
     double *a, *b, *lower; /* random; `lower` is a well-conditioned triangle, and symmetric */
     double *found, *right;
+    double tolerance;
+    float *single; /* (3, SIZE, SIZE) a, `lower` and what is found */
 } blas_test;
 
 static const double one = 1, minus = -1;
@@ -53,14 +56,15 @@ static void begin(blas_test *t) {
 /* Do the first m of SIZE rows in n columns differ? With `triangle` on and below the diagonal. */
 static int differ(blas_test *t, const char *routine, int m, int n, int triangle) {
     double most = 0, error = 0;
-    if (t->spoiled && strcmp(t->spoiled, routine) == 0) t->found[m - 1] *= SPOILED;
+    if (t->spoiled && strcmp(t->spoiled, routine) == 0)
+        t->found[m - 1] *= 1 + SPOILED * t->tolerance;
     for (int j = 0; j < n; j++)
         for (int i = triangle ? j : 0; i < m; i++) {
             double right = t->right[i + j * SIZE], e = fabs(t->found[i + j * SIZE] - right);
             if (!(e <= error)) error = e; /* NaN stays */
             most = fmax(most, fabs(right));
         }
-    return !(error <= TOLERANCE * most);
+    return !(error <= t->tolerance * most);
 }
 
 static int wrong_gemm(blas_test *t) {
@@ -129,6 +133,63 @@ static int wrong_trsv(blas_test *t) {
     return 0;
 }
 
+static void to_single(const double *from, float *to) {
+    for (int i = 0; i < SIZE * SIZE; i++) to[i] = (float)from[i];
+}
+
+static int differ_single(blas_test *t, const char *routine, int m, int n, int triangle) {
+    for (int i = 0; i < SIZE * SIZE; i++) t->found[i] = t->single[2 * SIZE * SIZE + i];
+    return differ(t, routine, m, n, triangle);
+}
+
+/* What supernodes.c calls in single precision, in the forms of blas.c. */
+static const char *wrong_single(blas_test *t) {
+    static const float plus_one = 1, minus_one = -1;
+    float *a = t->single, *lower = a + SIZE * SIZE, *found = lower + SIZE * SIZE;
+    int m = 67, n = 53, k = 101, info = 0;
+    to_single(t->a, a);
+    to_single(t->lower, lower);
+
+    begin(t);
+    to_single(t->b, found);
+    scipy_sgemm_("N", "C", &m, &n, &k, &plus_one, a, &rows, lower, &rows, &plus_one, found, &rows);
+    arap_plain_gemm('N', 'C', m, n, k, 1, t->a, SIZE, t->lower, SIZE, 1, t->right, SIZE);
+    if (differ_single(t, "sgemm", m, n, 0)) return "sgemm";
+
+    begin(t);
+    to_single(t->b, found);
+    scipy_ssyrk_("L", "N", &m, &k, &plus_one, a, &rows, &plus_one, found, &rows);
+    arap_plain_syrk(m, k, 1, t->a, SIZE, 1, t->right, SIZE);
+    if (differ_single(t, "ssyrk", m, m, 1)) return "ssyrk";
+
+    begin(t);
+    to_single(t->b, found);
+    scipy_strsm_("R", "L", "C", "N", &m, &n, &plus_one, lower, &rows, found, &rows);
+    arap_plain_trsm('R', 'C', m, n, t->lower, SIZE, t->right, SIZE);
+    if (differ_single(t, "strsm", m, n, 0)) return "strsm";
+
+    for (const char *op = "NT"; *op; op++) {
+        int out = *op == 'N' ? k : n, in = k + n - out;
+        begin(t);
+        to_single(t->b, found);
+        scipy_sgemv_(op, &k, &n, &minus_one, a, &rows, lower, &step, &plus_one, found, &step);
+        arap_plain_gemm(*op, 'N', out, 1, in, -1, t->a, SIZE, t->lower, SIZE, 1, t->right, SIZE);
+        if (differ_single(t, "sgemv", out, 1, 0)) return "sgemv";
+
+        begin(t);
+        to_single(t->b, found);
+        scipy_strsv_("L", op, "N", &k, lower, &rows, found, &step);
+        arap_plain_trsm('L', *op, k, 1, t->lower, SIZE, t->right, SIZE);
+        if (differ_single(t, "strsv", k, 1, 0)) return "strsv";
+    }
+
+    memcpy(found, lower, SIZE * SIZE * sizeof *found);
+    memcpy(t->right, t->lower, SIZE * SIZE * sizeof(double));
+    scipy_spotrf_("L", &rows, found, &rows, &info, 1);
+    if (info || arap_plain_potrf(SIZE, t->right, SIZE)) return "spotrf";
+    return differ_single(t, "spotrf", SIZE, SIZE, 1) ? "spotrf" : NULL;
+}
+
 /* A small factorization, one that takes LAPACK's recursion, and a solve with it. */
 static const char *wrong_cholesky(blas_test *t) {
     static const int sizes[] = {37, SIZE};
@@ -150,18 +211,27 @@ static const char *wrong_cholesky(blas_test *t) {
 }
 
 const char *arap_blas_wrong(const char *spoiled) {
-    blas_test t = {.spoiled = spoiled};
+    blas_test t = {.spoiled = spoiled, .tolerance = TOLERANCE_SINGLE};
     double *all = ARAP_NEW(double, 5 * SIZE * SIZE);
-    if (!all) return "memory";
+    t.single = ARAP_NEW(float, 3 * SIZE * SIZE);
+    if (!all || !t.single) {
+        arap_free(all);
+        arap_free(t.single);
+        return "memory";
+    }
     double **parts[] = {&t.a, &t.b, &t.lower, &t.found, &t.right};
     for (int i = 0; i < 5; i++) *parts[i] = all + (size_t)i * SIZE * SIZE;
     fill(&t);
-    const char *wrong = wrong_gemm(&t)   ? "dgemm"
-                        : wrong_syrk(&t) ? "dsyrk"
-                        : wrong_trsm(&t) ? "dtrsm"
-                        : wrong_gemv(&t) ? "dgemv"
-                        : wrong_trsv(&t) ? "dtrsv"
-                                         : wrong_cholesky(&t);
+    const char *wrong = wrong_single(&t);
+    t.tolerance = TOLERANCE;
+    if (!wrong)
+        wrong = wrong_gemm(&t)   ? "dgemm"
+                : wrong_syrk(&t) ? "dsyrk"
+                : wrong_trsm(&t) ? "dtrsm"
+                : wrong_gemv(&t) ? "dgemv"
+                : wrong_trsv(&t) ? "dtrsv"
+                                 : wrong_cholesky(&t);
+    arap_free(t.single);
     arap_free(all);
     return wrong;
 }

@@ -24,8 +24,9 @@ typedef struct arap_factor arap_factor;
 arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix, arap_factor **out);
 
 /* The symbolic half of that: looks at the pattern alone. The factor is of no use before
- * arap_factor_update. */
-arap_status arap_factor_analyze(arap_context *context, const arap_matrix *pattern,
+ * arap_factor_update. `single`: its numbers may be in single precision, for solves that are
+ * refined. */
+arap_status arap_factor_analyze(arap_context *context, const arap_matrix *pattern, int single,
                                 arap_factor **out);
 
 /* Numeric factorization of a matrix with the same pattern. */
@@ -34,6 +35,12 @@ arap_status arap_factor_update(arap_context *context, arap_factor *factor,
 
 /* Solve for one right-hand side in place; allocates nothing after the first time. */
 arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double *x);
+
+/* The same, and with a factor in single precision nearly as exact; `matrix` is what it is of. For
+ * one made by arap_factor_analyze alone is arap_factor_solve less so, and arap_factor_solve_all
+ * is for factors in double. */
+arap_status arap_factor_solve_refined(arap_context *context, arap_factor *factor,
+                                      const arap_matrix *matrix, double *x);
 
 /* Right-hand sides that go through the factor together. The last bits depend on how many they are:
  * who splits columns does so at multiples, or results would depend on the number of threads. */

@@ -23,4 +23,19 @@ void scipy_dpotrf_(const char *uplo, const int *n, double *a, const int *lda, in
 void scipy_dpotrs_(const char *uplo, const int *n, const int *count, const double *a,
                    const int *lda, double *b, const int *ldb, int *info, size_t);
 
+void scipy_sgemm_(const char *op_a, const char *op_b, const int *m, const int *n, const int *k,
+                  const float *alpha, const float *a, const int *lda, const float *b,
+                  const int *ldb, const float *beta, float *c, const int *ldc);
+void scipy_ssyrk_(const char *uplo, const char *op, const int *n, const int *k, const float *alpha,
+                  const float *a, const int *lda, const float *beta, float *c, const int *ldc);
+void scipy_strsm_(const char *side, const char *uplo, const char *op, const char *diagonal,
+                  const int *m, const int *n, const float *alpha, const float *l, const int *ldl,
+                  float *b, const int *ldb);
+void scipy_sgemv_(const char *op, const int *m, const int *n, const float *alpha, const float *a,
+                  const int *lda, const float *x, const int *step_x, const float *beta, float *y,
+                  const int *step_y);
+void scipy_strsv_(const char *uplo, const char *op, const char *diagonal, const int *n,
+                  const float *l, const int *ldl, float *x, const int *step);
+void scipy_spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t);
+
 #endif

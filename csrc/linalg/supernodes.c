@@ -190,9 +190,10 @@ typedef struct factorization {
     const arap_supernodes *l;
     const arap_supernode_plan *plan;
     const arap_matrix *matrix;
-    double *value;
+    const double *scale; /* (size) of rows and columns; NULL: in double, as they are */
+    void *value;
     int *map, *relative; /* (workers, size) and (workers, most_rows) */
-    double *block;       /* (workers, most_block) */
+    char *block;         /* (workers, most_block) numbers */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -203,59 +204,30 @@ typedef struct factorization {
     arap_status status; /* of listening */
 } factorization;
 
-static void begin_supernode(const factorization *f, int s, int *map) {
-    const arap_supernodes *l = f->l;
-    int first = l->first[s], rows = rows_of(l, s);
-    const int *row = l->row + l->row_start[s];
-    double *value = f->value + l->start[s];
-    memset(value, 0, (size_t)rows * (size_t)columns_of(l, s) * sizeof *value);
-    for (int k = 0; k < rows; k++) map[row[k]] = k;
-    for (int k = first; k < l->first[s + 1]; k++) {
-        int j = l->order[k]; /* what is below the diagonal there is so here: postorder */
-        double *column = value + (size_t)rows * (size_t)(k - first);
-        for (int e = f->matrix->start[j]; e < f->matrix->start[j + 1]; e++)
-            column[map[f->plan->place[f->matrix->row[e]]]] = f->matrix->value[e];
-    }
-}
-
-static void subtract_update(const factorization *f, int s, const update *u, const int *map,
-                            int *relative, double *block) {
-    const arap_supernodes *l = f->l;
-    int columns = columns_of(l, u->from), below = rows_of(l, u->from);
-    int wide = shared_rows(l, u->from, u->place, s), high = below - u->place;
-    const int *row = l->row + l->row_start[u->from] + u->place;
-    size_t rows = (size_t)rows_of(l, s);
-    double *value = f->value + l->start[s];
-    arap_lower_product(high, wide, columns, f->value + l->start[u->from] + u->place, below, block);
-    for (int i = 0; i < high; i++) relative[i] = map[row[i]];
-    for (int j = 0; j < wide; j++) {
-        double *column = value + (size_t)relative[j] * rows;
-        const double *from = block + (size_t)j * (size_t)high;
-        for (int i = j; i < high; i++) column[relative[i]] -= from[i];
-    }
-}
+#define REAL double
+#define OF(name) name
+#include "linalg/supernode_numbers.h"
+#undef REAL
+#undef OF
+#define REAL float
+#define OF(name) name##_single
+#include "linalg/supernode_numbers.h"
 
 /* Returns 0 where it is not positive definite. */
-static int factorize_supernode(factorization *f, int s, int worker) {
+static int factorize_one(factorization *f, int s, int worker) {
     const arap_supernodes *l = f->l;
-    const arap_supernode_plan *p = f->plan;
+    size_t number = f->scale ? sizeof(float) : sizeof(double);
     int *map = f->map + (size_t)worker * (size_t)l->size;
-    int *relative = f->relative + (size_t)worker * (size_t)p->most_rows;
-    double *block = f->block + (size_t)worker * l->most_block, *value = f->value + l->start[s];
-    int columns = columns_of(l, s), rows = rows_of(l, s);
-    begin_supernode(f, s, map);
-    for (size_t k = p->update_start[s]; k < p->update_start[s + 1]; k++)
-        subtract_update(f, s, &p->updates[k], map, relative, block);
-    int info = arap_lower_cholesky(columns, value, rows);
-    if (info) {
-        int minor = l->first[s] + info - 1;
-        pthread_mutex_lock(&f->lock);
-        if (minor < f->minor) f->minor = minor;
-        pthread_mutex_unlock(&f->lock);
-        return 0;
-    }
-    if (rows > columns) arap_solve_below(rows - columns, columns, value, rows);
-    return 1;
+    int *relative = f->relative + (size_t)worker * (size_t)f->plan->most_rows;
+    char *block = f->block + (size_t)worker * l->most_block * number;
+    int info = f->scale ? factorize_supernode_single(f, s, map, relative, block)
+                        : factorize_supernode(f, s, map, relative, block);
+    if (!info) return 1;
+    int minor = l->first[s] + info - 1;
+    pthread_mutex_lock(&f->lock);
+    if (minor < f->minor) f->minor = minor;
+    pthread_mutex_unlock(&f->lock);
+    return 0;
 }
 
 /* For the thread that listens; the others see that it has stopped. */
@@ -327,7 +299,7 @@ static void run_tasks(void *data, int chunk, int worker) {
                 work = 0;
                 if (f->status) break;
             }
-            needed = factorize_supernode(f, s, worker);
+            needed = factorize_one(f, s, worker);
         }
         finish_task(f, number);
     }
@@ -335,17 +307,18 @@ static void run_tasks(void *data, int chunk, int worker) {
 
 arap_status arap_supernodes_factorize(arap_context *context, const arap_supernodes *l,
                                       const arap_supernode_plan *p, const arap_matrix *matrix,
-                                      double *value, int *minor) {
-    size_t workers = (size_t)context->threads;
+                                      const double *scale, void *value, int *minor) {
+    size_t workers = (size_t)context->threads, number = scale ? sizeof(float) : sizeof(double);
     if ((size_t)p->leaves < workers) workers = p->leaves ? (size_t)p->leaves : 1;
     factorization f = {.context = context,
                        .l = l,
                        .plan = p,
                        .matrix = matrix,
+                       .scale = scale,
                        .value = value,
                        .map = ARAP_NEW(int, workers * (size_t)l->size),
                        .relative = ARAP_NEW(int, workers * (size_t)p->most_rows),
-                       .block = ARAP_NEW(double, workers * l->most_block),
+                       .block = ARAP_NEW(char, workers * l->most_block * number),
                        .ready = ARAP_NEW(int, l->count),
                        .waits = ARAP_NEW(int, l->count),
                        .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -371,4 +344,43 @@ done:
     arap_free(f.ready);
     arap_free(f.waits);
     return status;
+}
+
+/* x in the order of the factor, `work` of as many numbers as a supernode has rows at most. */
+static void solve_lower(const arap_supernodes *l, const float *all, float *x, float *work) {
+    for (int s = 0; s < l->count; s++) {
+        int columns = columns_of(l, s), below = rows_of(l, s) - columns;
+        const float *value = all + l->start[s];
+        const int *row = l->row + l->row_start[s] + columns;
+        float *own = x + l->first[s];
+        arap_solve_vector_single('N', columns, value, columns + below, own);
+        if (!below) continue;
+        memset(work, 0, (size_t)below * sizeof *work);
+        arap_subtract_product_single('N', below, columns, value + columns, columns + below, own,
+                                     work);
+        for (int i = 0; i < below; i++) x[row[i]] += work[i];
+    }
+}
+
+static void solve_upper(const arap_supernodes *l, const float *all, float *x, float *work) {
+    for (int s = l->count - 1; s >= 0; s--) {
+        int columns = columns_of(l, s), below = rows_of(l, s) - columns;
+        const float *value = all + l->start[s];
+        const int *row = l->row + l->row_start[s] + columns;
+        float *own = x + l->first[s];
+        for (int i = 0; i < below; i++) work[i] = x[row[i]];
+        if (below)
+            arap_subtract_product_single('T', below, columns, value + columns, columns + below,
+                                         work, own);
+        arap_solve_vector_single('T', columns, value, columns + below, own);
+    }
+}
+
+void arap_supernodes_solve(const arap_supernodes *l, const double *scale, const float *value,
+                           float *work, double *x) {
+    float *ordered = work, *rest = work + l->size;
+    for (int k = 0; k < l->size; k++) ordered[k] = (float)(x[l->order[k]] * scale[l->order[k]]);
+    solve_lower(l, value, ordered, rest);
+    solve_upper(l, value, ordered, rest);
+    for (int k = 0; k < l->size; k++) x[l->order[k]] = ordered[k] * scale[l->order[k]];
 }

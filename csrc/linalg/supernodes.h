@@ -24,10 +24,15 @@ arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *s
 void arap_supernodes_plan_free(arap_supernode_plan *plan);
 
 /* The factor of a matrix with this pattern into `value`, on all threads of the context, with the
- * same bits on any number. minor: the first column that shows that the matrix is not positive
- * definite, or `size`. Listens. */
+ * same bits on any number. With a `scale` of its rows and columns `value` is in single precision,
+ * else in double. minor: the first column
+ * that shows that the matrix is not positive definite, or `size`. Listens. */
 arap_status arap_supernodes_factorize(arap_context *context, const arap_supernodes *supernodes,
                                       const arap_supernode_plan *plan, const arap_matrix *matrix,
-                                      double *value, int *minor);
+                                      const double *scale, void *value, int *minor);
+
+/* Solve with a factor in single precision, in place. work: (2 size) */
+void arap_supernodes_solve(const arap_supernodes *supernodes, const double *scale,
+                           const float *value, float *work, double *x);
 
 #endif

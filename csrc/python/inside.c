@@ -83,7 +83,8 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
     PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
     PyObject *entry = PyArray_SimpleNew(1, &unknowns, NPY_INT64);
     PyObject *unknown = PyArray_SimpleNew(1, &entries, NPY_INT32); /* -1: none */
-    if (ring && start && entry && unknown) {
+    PyObject *balance = PyArray_SimpleNew(1, &unknowns, NPY_INT64);
+    if (ring && start && entry && unknown && balance) {
         for (npy_intp i = 0; i <= n; i++) {
             ((npy_int64 *)PyArray_DATA((PyArrayObject *)ring))[i] = (npy_int64)in.mesh->ring[i];
             ((npy_int64 *)PyArray_DATA((PyArrayObject *)start))[i] =
@@ -97,11 +98,13 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
                 size_t e = system->entry[system->first[i] + (size_t)u];
                 ((npy_int64 *)PyArray_DATA((PyArrayObject *)entry))[system->offset[i] + u] =
                     (npy_int64)e;
+                ((npy_int64 *)PyArray_DATA((PyArrayObject *)balance))[system->offset[i] + u] =
+                    (npy_int64)system->eliminated[i];
                 number[e] = number[arap_twin_of(&system->shared, e)] = system->offset[i] + u;
             }
     }
     int failed = put(dict, "ring", ring) | put(dict, "start", start) | put(dict, "entry", entry) |
-                 put(dict, "unknown", unknown);
+                 put(dict, "unknown", unknown) | put(dict, "balance", balance);
     failed = failed || put(dict, "weld", arap_new_ints(1, &inputs, in.mesh->weld)) ||
              put(dict, "part", arap_new_ints(1, &n, in.mesh->part)) ||
              put(dict, "wires", arap_new_ints(2, wires, in.mesh->wires)) ||

@@ -91,8 +91,9 @@ static arap_matrix penalized_matrix(const arap_solver *s) {
 }
 
 static arap_status analyze(arap_context *context, void *data) {
-    arap_maps *m = data;
-    return arap_factor_analyze(context, &m->system.matrix, &m->factor);
+    arap_solver *s = data;
+    return arap_factor_analyze(context, &s->maps.system.matrix,
+                               s->settings.precision == ARAP_SINGLE, &s->maps.factor);
 }
 
 /* The system of the present influence maps, and beside its assembly the analysis of its pattern. */
@@ -101,7 +102,7 @@ static arap_status assemble(arap_context *context, arap_solver *s) {
     arap_aside analysis = {0};
     arap_status status =
         arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences, &s->symmetry,
-                           &s->parts, &s->halves, s->order, analyze, m, &analysis, &m->system);
+                           &s->parts, &s->halves, s->order, analyze, s, &analysis, &m->system);
     arap_lap(s, ARAP_TIME_SYSTEM);
     arap_status analyzed = arap_aside_end(context, &analysis);
     arap_lap(s, ARAP_TIME_FACTOR);
@@ -303,8 +304,10 @@ static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     find_descent(s);
     arap_system_reduce(&m->system, m->residual, m->unknowns);
-    arap_status status = m->system_outdated ? arap_pcg_step(context, s, m->unknowns)
-                                            : arap_factor_solve(context, m->factor, m->unknowns);
+    arap_matrix matrix = penalized_matrix(s);
+    arap_status status = m->system_outdated
+                             ? arap_pcg_step(context, s, m->unknowns)
+                             : arap_factor_solve_refined(context, m->factor, &matrix, m->unknowns);
     if (!status && !m->guarded) status = look(context);
     for (int x = 0; x < m->system.unknowns && m->stride != 1; x++) m->unknowns[x] *= m->stride;
     if (!status) arap_system_add_step(&m->system, m->unknowns, s->influences.weight);

@@ -218,19 +218,27 @@ static void assemble_chunk(void *data, int chunk, int worker) {
     for (int j = chunk * CHUNK; j < end; j++) assemble_part(a, a->order[j], block);
 }
 
-/* How many unknowns vertex i has, and which. */
+/* Whether the k-th influence, as its lead counts them, is an unknown or balances those. */
+static int is_free(const arap_influences *in, const arap_system *s, size_t k) {
+    size_t e = arap_image_of(&s->shared, k);
+    return !in->locked[e] && arap_twin_of(&s->shared, e) >= e;
+}
+
+/* How many unknowns vertex i has, and which. The largest free weight, of the lead, balances the
+ * others: rows that hold weights at zero are then on the diagonal of its block, where they spoil no
+ * digits of the rest. */
 static void size_vertex(const arap_influences *in, int i, arap_system *s) {
-    int found = 0;
-    s->first[i] = in->start[i];
-    for (size_t k = in->start[i]; k < in->start[i + 1]; k++) {
-        size_t e = arap_image_of(&s->shared, k);
-        if (in->locked[e] || arap_twin_of(&s->shared, e) < e) continue;
-        if (!found++)
-            s->eliminated[i] = e;
-        else
-            s->entry[s->first[i] + (size_t)found - 2] = e;
-    }
-    s->size[i] = found ? found - 1 : 0;
+    const double *weight = in->weight + in->start[s->shared.lead[i]];
+    size_t start = in->start[i], end = in->start[i + 1], largest = end;
+    for (size_t k = start; k < end; k++)
+        if (is_free(in, s, k) && (largest == end || weight[k - start] > weight[largest - start]))
+            largest = k;
+    s->first[i] = start;
+    s->eliminated[i] = largest < end ? arap_image_of(&s->shared, largest) : end;
+    s->size[i] = 0;
+    for (size_t k = start; k < end; k++)
+        if (is_free(in, s, k) && k != largest)
+            s->entry[start + (size_t)s->size[i]++] = arap_image_of(&s->shared, k);
 }
 
 static void size_chunk(void *data, int chunk, int worker) {

@@ -253,7 +253,7 @@ class Quadratic:
 
 def matrix_of_the_step(inside):
     """(the matrix of the global step, what its unknowns change in the entries of the maps): an
-    unknown adds to its entry and takes as much from the first entry of its vertex."""
+    unknown adds to its entry and takes as much from the one that balances it."""
     unknowns, entry = len(inside["entry"]), inside["entry"]
     shape = unknowns, unknowns
     lower = scipy.sparse.csc_matrix((inside["value"], inside["row"], inside["column"]), shape)
@@ -261,8 +261,7 @@ def matrix_of_the_step(inside):
     assert not np.triu(lower, 1).any()
     z = np.zeros((len(inside["bone"]), unknowns))
     z[entry, np.arange(unknowns)] = 1
-    first = inside["start"][np.searchsorted(inside["start"], entry, "right") - 1]
-    z[first, np.arange(unknowns)] -= 1
+    z[inside["balance"], np.arange(unknowns)] -= 1
     return lower + np.tril(lower, -1).T, z
 
 

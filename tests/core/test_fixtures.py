@@ -102,21 +102,31 @@ def check_first_system(d, solver):
     solver.iterate(1)
     inside = solver._inside
     unknowns, scale = len(inside["entry"]), inside["diagonal"] ** 4
-    order = np.argsort(inside["entry"])
-    assert (inside["entry"][order] == d["unknown_entry"]).all()
     lower = scipy.sparse.csc_matrix(
         (inside["value"] * scale, inside["row"], inside["column"]), shape=(unknowns, unknowns)
     )
-    matrix = (lower + scipy.sparse.tril(lower, -1).T).tocsr()[order][:, order]
-    expected = sparse(d, "A", unknowns)
+    matrix = (lower + scipy.sparse.tril(lower, -1).T).tocsr()
+    # What our unknowns change in the entries, and so in the fixture's unknowns: there the first
+    # weight of a vertex balances the others.
+    x = np.arange(unknowns)
+    z = scipy.sparse.coo_matrix(
+        (
+            np.repeat([1.0, -1.0], unknowns),
+            (np.append(inside["entry"], inside["balance"]), np.append(x, x)),
+        ),
+        shape=(len(inside["bone"]), unknowns),
+    ).tocsr()
+    entry = d["unknown_entry"]
+    assert len(entry) == unknowns
+    ours = z[entry]
+    theirs = sparse(d, "A", unknowns)
+    expected = (ours.T @ theirs @ ours).tocsr()
     assert largest(matrix - expected) < 1e-12 * largest(expected)
     # A x = Z'(b - F w) is a step from w; the fixture's right-hand side is for the weights.
     vertex = np.repeat(np.arange(len(d["V"])), np.diff(inside["start"]))
-    entry = inside["entry"][order]
-    residual = before["right_side"] - before["product"]
-    step = (residual[entry] - residual[inside["start"][vertex[entry]]]) * scale
-    right_side = step + expected @ d["W0"][vertex, inside["bone"]][entry]
-    assert largest(right_side - d["b0"]) < 1e-11 * largest(d["b0"])
+    step = z.T @ (before["right_side"] - before["product"]) * scale
+    right_side = step + ours.T @ (theirs @ d["W0"][vertex, inside["bone"]][entry])
+    assert largest(right_side - ours.T @ d["b0"]) < 1e-11 * largest(d["b0"])
 
 
 @weights_problems

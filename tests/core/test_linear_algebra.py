@@ -11,6 +11,7 @@ import pytest
 from paths import CSRC
 
 ROUTINES = ("dgemm", "dsyrk", "dtrsm", "dgemv", "dtrsv", "dpotrf", "dpotrs")
+ROUTINES += ("sgemm", "ssyrk", "strsm", "sgemv", "strsv", "spotrf")
 SETTING = "ARAPLBS_LINEAR_ALGEBRA"
 
 RESULTS = """

@@ -1,0 +1,42 @@
+"""The factor of the global step is in single precision; where that does not do, it is in double."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+
+MESH, BONES = shapes.tube(60, 120), shapes.chain(4)
+SETTINGS = {"pose_count": 6, "widenings": 0, "iterations": 3, "coarsen": 0}
+
+
+def both(**settings):
+    """In single and in double precision."""
+    solvers = [
+        araplbs.Solver(*MESH, *BONES, **SETTINGS, **settings, precision=p)
+        for p in ("single", "double")
+    ]
+    for solver in solvers:
+        solver.solve()
+    return solvers
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"damping": 1e-12},
+        {"positivity": "penalty", "constraint_strength": 1e8, "neumann": True},
+    ],
+)
+def test_weights_are_those_of_double(settings):
+    single, double = both(**settings)
+    assert single.report["factor_size"] > 1e6
+    np.testing.assert_allclose(single.weights, double.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("strength", [1e3, 1e5, 1e8])
+def test_rows_that_single_precision_cannot_hold(strength):
+    """Solves are refined more often, or the factor is made in double; damping stays as it was."""
+    single, double = both(attach=True, support=(1, 0.95, 0.05), constraint_strength=strength)
+    assert single.report["damping"] == double.report["damping"] == 1e-6
+    np.testing.assert_allclose(single.weights, double.weights, atol=1e-5)
