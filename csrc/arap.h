@@ -238,6 +238,7 @@ typedef struct arap_problem {
     const int *spoke_bones;  /* (vertices) deforming bone, numbered among these, that the spoke of
                                 each goes to, -1: none; NULL: chosen by truss.c */
     const char *spoke_whole; /* (vertices) the part hangs on that bone as a whole */
+    const int *visit;        /* (vertices) the order in which they become clusters, or NULL */
 } arap_problem;
 
 enum arap_timing {

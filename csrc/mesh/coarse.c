@@ -33,7 +33,7 @@ static int joins(const arap_mesh *mesh, size_t e) {
 
 typedef struct clustering {
     const arap_mesh *mesh;
-    const int *group, *partner;
+    const int *group, *partner, *visit;
     const char *whole;   /* (parts) keep their vertices */
     const char *surface; /* (vertices) on the surface of the tets */
     int *cluster;        /* (vertices) -1: free */
@@ -81,22 +81,23 @@ static int stride_of(int n) {
     return stride > 0 ? stride : 1;
 }
 
-/* The vertex that is visited so many strides after vertex i. */
-static int later(const clustering *c, int i, long long strides) {
-    return (int)((i + strides) % c->mesh->count);
+/* The vertex that is visited so many strides after the one at this place. */
+static int later(const clustering *c, int place, long long strides) {
+    int at = (int)((place + strides) % c->mesh->count);
+    return c->visit ? c->visit[at] : at;
 }
 
 /* What the visit of a later vertex will read: it is far off, and would be waited for. */
-static void fetch(const clustering *c, int i, long long stride) {
+static void fetch(const clustering *c, int place, long long stride) {
     const arap_mesh *mesh = c->mesh;
-    int far = later(c, i, 8 * stride), near = later(c, i, 4 * stride);
+    int far = later(c, place, 8 * stride), near = later(c, place, 4 * stride);
     __builtin_prefetch(c->cluster + far);
     __builtin_prefetch(mesh->ring + far);
     if (c->cluster[near] >= 0) return;
     __builtin_prefetch(mesh->neighbor + mesh->ring[near]);
     __builtin_prefetch(mesh->kind + mesh->ring[near]);
     __builtin_prefetch(mesh->v + 3 * (size_t)near);
-    int next = later(c, i, 2 * stride);
+    int next = later(c, place, 2 * stride);
     if (c->cluster[next] >= 0) return;
     for (size_t e = mesh->ring[next]; e < mesh->ring[next + 1]; e++) {
         __builtin_prefetch(mesh->v + 3 * (size_t)mesh->neighbor[e]);
@@ -107,9 +108,10 @@ static void fetch(const clustering *c, int i, long long stride) {
 /* Number the clusters of all vertices: that of a vertex, at once with that of its partner. */
 static void cluster_vertices(const clustering *c, arap_coarse *out) {
     for (int i = 0; i < c->mesh->count; i++) c->cluster[i] = -1;
-    int stride = stride_of(c->mesh->count);
-    for (int k = 0, i = 0; k < c->mesh->count; k++, i = later(c, i, stride)) {
-        fetch(c, i, stride);
+    int n = c->mesh->count, stride = stride_of(n), place = 0;
+    for (int k = 0; k < n; k++, place = (int)((place + (long long)stride) % n)) {
+        int i = later(c, place, 0);
+        fetch(c, place, stride);
         if (c->cluster[i] >= 0) continue;
         int own = out->count++, image = partner_of(c, i), other = own;
         c->cluster[i] = own;
@@ -129,6 +131,22 @@ static void cluster_vertices(const clustering *c, arap_coarse *out) {
             taken += own == other;
         }
     }
+}
+
+/* Number the clusters by their first vertices: strides scatter them, and what is near in memory
+ * stays so on the next level. That visits them in the order in which they were made. seed
+ * (clusters) takes the place of the present one. */
+static void renumber(int n, int *seed, arap_coarse *out) {
+    int count = 0, *made = out->made;
+    for (int k = 0; k < out->count; k++) made[k] = -1;
+    for (int i = 0; i < n; i++) {
+        int k = out->cluster[i];
+        if (made[k] < 0) made[k] = count++;
+        out->cluster[i] = made[k];
+    }
+    for (int k = 0; k < count; k++) seed[made[k]] = out->seed[k];
+    arap_free(out->seed);
+    out->seed = seed;
 }
 
 /* Means of the clusters; what is left of triangles and wires. joined: a triangle between two
@@ -187,9 +205,9 @@ static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
 }
 
 arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
-                         const int *partner, arap_coarse *out) {
+                         const int *partner, const int *visit, arap_coarse *out) {
     size_t n = (size_t)mesh->count;
-    int *sizes = ARAP_NEW_ZERO(int, n);
+    int *sizes = ARAP_NEW_ZERO(int, n), *seed = NULL;
     char *whole = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
     arap_status status = ARAP_OK;
     *out = (arap_coarse){.cluster = ARAP_NEW(int, n),
@@ -205,14 +223,18 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
     int joined = choose_whole(mesh, sizes, whole);
     for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
-    cluster_vertices(&(clustering){mesh, group, partner, whole, surface, out->cluster}, out);
+    cluster_vertices(&(clustering){mesh, group, partner, visit, whole, surface, out->cluster}, out);
     out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
-    if (!out->vertices) goto no_memory;
+    out->made = ARAP_NEW(int, out->count);
+    seed = ARAP_NEW(int, out->count);
+    if (!out->vertices || !out->made || !seed) goto no_memory;
+    renumber(mesh->count, seed, out);
     build(mesh, joined, sizes, out);
     goto done;
 
 no_memory:
     status = arap_fail_memory(&context->error, "the coarse mesh");
+    arap_free(seed);
     arap_coarse_clear(out);
 done:
     arap_free(sizes);
@@ -224,6 +246,7 @@ done:
 void arap_coarse_clear(arap_coarse *coarse) {
     arap_free(coarse->cluster);
     arap_free(coarse->seed);
+    arap_free(coarse->made);
     arap_free(coarse->vertices);
     arap_free(coarse->triangles);
     arap_free(coarse->edges);

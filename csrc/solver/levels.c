@@ -167,6 +167,7 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
                                     .tets = clusters->tets};
     out->links = clusters->links;
     out->link_count = clusters->link_count;
+    out->visit = clusters->made;
     a->locked_vertices = ARAP_NEW_ZERO(char, count);
     a->vertex_set = ARAP_NEW_ZERO(int, count);
     if (!a->locked_vertices || !a->vertex_set)
@@ -232,7 +233,8 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     arap_status status = group ? ARAP_OK : arap_fail_memory(&context->error, "the coarse mesh");
     if (status) return status;
     group_vertices(s, problem, group);
-    status = arap_coarsen(context, &s->mesh, group, s->symmetry.vertex, &s->clusters);
+    const int *visit = s->mesh.count == s->mesh.input_count ? problem->visit : NULL;
+    status = arap_coarsen(context, &s->mesh, group, s->symmetry.vertex, visit, &s->clusters);
     if (status || s->clusters.count * LEAST_VERTICES > s->mesh.count ||
         s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
         goto done;
