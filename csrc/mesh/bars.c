@@ -192,8 +192,18 @@ static arap_status find_pieces(arap_context *context, finder *f, const char *may
     return status;
 }
 
-/* The faces of sticks and pieces. */
-static void gather_faces(finder *f) {
+/* The faces of sticks and pieces, of which there are few beside all. */
+static arap_status gather_faces(arap_context *context, finder *f) {
+    size_t count = 0;
+    for (size_t t = 0; t < f->mesh->triangle_count; t++) {
+        const shape *s = &f->shapes[part_of(f, t)];
+        count += s->stick || s->piece;
+    }
+    f->faces = ARAP_NEW(size_t, count);
+    f->boxes = ARAP_NEW(double, 6 * count);
+    f->face_tags = ARAP_NEW(int, count);
+    if (!f->faces || !f->boxes || !f->face_tags)
+        return arap_fail_memory(&context->error, "the bars among the parts");
     for (size_t t = 0; t < f->mesh->triangle_count; t++) {
         const int *corner = f->mesh->triangles + 3 * t;
         int part = part_of(f, t);
@@ -208,6 +218,7 @@ static void gather_faces(finder *f) {
         f->face_tags[f->face_count] = part;
         f->faces[f->face_count++] = t;
     }
+    return ARAP_OK;
 }
 
 /* An arap_distance_fn and an arap_hit_fn of gathered faces; the hits are noted. */
@@ -231,8 +242,8 @@ static int unite_crossed(const void *data, int index, const double *a, const dou
 static arap_status unite_touching(arap_context *context, finder *f) {
     const arap_mesh *mesh = f->mesh;
     arap_bvh *faces = NULL;
-    gather_faces(f);
-    arap_status status = arap_bvh_build(context, &faces, f->face_count, f->boxes, f->face_tags);
+    arap_status status = gather_faces(context, f);
+    if (!status) status = arap_bvh_build(context, &faces, f->face_count, f->boxes, f->face_tags);
     for (int i = 0; i < mesh->count && !status; i++) {
         const shape *s = &f->shapes[f->now = mesh->part[i]];
         double found = TOUCHING * TOUCHING * s->width * s->width;
@@ -314,23 +325,18 @@ arap_status arap_find_bars(arap_context *context, const arap_mesh *mesh, const c
     finder f = {.mesh = mesh,
                 .shapes = ARAP_NEW_ZERO(shape, parts),
                 .parent = ARAP_NEW(int, parts),
-                .tags = ARAP_NEW(int, parts),
-                .faces = ARAP_NEW(size_t, mesh->triangle_count),
-                .boxes = ARAP_NEW(double, 6 * mesh->triangle_count),
-                .face_tags = ARAP_NEW(int, mesh->triangle_count),
-                .apart = ARAP_NEW(double, mesh->count)};
+                .tags = ARAP_NEW(int, parts)};
     int *largest = ARAP_NEW(int, parts);
     arap_bvh *faces = NULL;
     arap_status status = ARAP_OK;
     memset(contact, 0, (size_t)mesh->count);
     for (size_t p = 0; p < parts; p++) set[p] = -1;
-    if (!f.shapes || !f.parent || !f.tags || !f.faces || !f.boxes || !f.face_tags || !f.apart ||
-        !largest) {
-        status = arap_fail_memory(&context->error, "the bars among the parts");
-        goto done;
-    }
+    if (!f.shapes || !f.parent || !f.tags || !largest) goto no_memory;
+    if (!memchr(may, 1, parts)) goto done;
     status = measure(context, &f);
     if (status || !find_sticks(&f, may)) goto done;
+    f.apart = ARAP_NEW(double, mesh->count);
+    if (!f.apart) goto no_memory;
     for (int p = 0; p < mesh->part_count; p++) {
         f.parent[p] = p;
         f.tags[p] = may[p];
@@ -339,7 +345,10 @@ arap_status arap_find_bars(arap_context *context, const arap_mesh *mesh, const c
     if (!status) status = find_pieces(context, &f, may, faces);
     if (!status) status = unite_touching(context, &f);
     if (!status) status = find_free(context, &f, faces, largest, set, contact);
+    goto done;
 
+no_memory:
+    status = arap_fail_memory(&context->error, "the bars among the parts");
 done:
     arap_bvh_free(faces);
     arap_free(f.shapes);

@@ -4,9 +4,10 @@
  * bounds, which is insensitive to slivers and coincident primitives: depth <= log2(count) + 1.
  * The centers are sorted in place, so that each level reads them one after another; boxes are
  * looked at in the leaves alone and joined on the way up. The nodes are stored depth-first, so the
- * left child of node i is i + 1. A leaf has two primitives at least, or all there are, so the tree
- * of n > 1 has less than n nodes, and the right child can have its place before the left one is
- * built: large trees are split level by level, then subtrees are built, both on all threads. O(n
+ * left child of node i is i + 1. A leaf has half of what it may have at least, or all there are, so
+ * it is known how many nodes a tree has at most, and the right child can have its place before the
+ * left one is built: large trees are split level by level, then subtrees are built, both on all
+ * threads. O(n
  * log n) to build, O(log n) for a query near the primitives. Fails without memory only. */
 #include "mesh/bvh.h"
 
@@ -16,10 +17,12 @@
 #include "mesh/nearest.h"
 
 #define LEAF_SIZE 4
+#define LARGE_LEAF 64 /* where a tree is asked little */
 #define STACK_SIZE 128
 #define MIXED_TAGS (-2)
 #define MOST_SUBTREES 64
 #define LEAST_SUBTREE 2048 /* primitives of a subtree that is worth a task */
+#define CHUNK 4096         /* primitives of a task before there are subtrees */
 
 /* Squared distances that differ by less than this share are equal but for rounding. */
 #define TIE 1e-10
@@ -53,6 +56,7 @@ typedef struct builder {
     arap_bvh *bvh;
     const double *boxes;
     item *items;
+    int leaf;  /* primitives of a leaf at most, even */
     int count; /* subtrees that are yet to be built */
     subtree subtree[MOST_SUBTREES], half[MOST_SUBTREES][2];
     int split_count; /* nodes above them, parents first */
@@ -133,12 +137,18 @@ static void join(const builder *b, int at) {
     self->tag = left->tag == right->tag ? left->tag : MIXED_TAGS;
 }
 
+/* Of a tree: leaves of half a leaf at least, and one node less above them. */
+static int most_nodes(int leaf, int count) {
+    int leaves = count / (leaf / 2);
+    return leaves > 1 ? 2 * leaves - 1 : 1;
+}
+
 /* Make the topmost node of a subtree; returns 1 with its halves, whose boxes are yet to be joined,
  * or 0 for a leaf. */
 static int split(const builder *b, subtree t, subtree *half) {
     item *items = b->items + t.first;
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-    if (t.count <= LEAF_SIZE) {
+    if (t.count <= b->leaf) {
         make_leaf(b, t);
         return 0;
     }
@@ -153,7 +163,7 @@ static int split(const builder *b, subtree t, subtree *half) {
         if (hi[c] - lo[c] > hi[axis] - lo[axis]) axis = c;
     select_half(items, t.count, left, axis);
     half[0] = (subtree){t.node + 1, t.first, left};
-    half[1] = (subtree){t.node + left, t.first + left, t.count - left};
+    half[1] = (subtree){t.node + most_nodes(b->leaf, left) + 1, t.first + left, t.count - left};
     b->bvh->nodes[t.node].first = half[1].node;
     b->bvh->nodes[t.node].count = 0;
     return 1;
@@ -196,14 +206,25 @@ static arap_status build_all(arap_context *context, builder *b) {
     return status;
 }
 
-arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, const double *boxes,
-                           const int *tags) {
+static void item_task(void *data, int chunk, int worker) {
+    (void)worker;
+    const builder *b = data;
+    int end = (chunk + 1) * CHUNK < b->subtree->count ? (chunk + 1) * CHUNK : b->subtree->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        const double *box = b->boxes + 6 * (size_t)i;
+        b->items[i].primitive = i;
+        for (int c = 0; c < 3; c++) b->items[i].center[c] = box[c] + box[c + 3];
+    }
+}
+
+static arap_status build_bvh(arap_context *context, arap_bvh **out, int leaf, size_t count,
+                             const double *boxes, const int *tags) {
     arap_status status = ARAP_OK;
     arap_bvh *bvh = ARAP_NEW_ZERO(arap_bvh, 1);
     item *items = ARAP_NEW(item, count);
     *out = bvh;
     if (!bvh || !items) goto no_memory;
-    bvh->nodes = ARAP_NEW(node, count);
+    bvh->nodes = ARAP_NEW(node, most_nodes(leaf, (int)count));
     bvh->order = ARAP_NEW(int, count);
     if (!bvh->nodes || !bvh->order) goto no_memory;
     if (tags) {
@@ -211,17 +232,17 @@ arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, 
         if (!bvh->tags) goto no_memory;
         for (size_t i = 0; i < count; i++) bvh->tags[i] = tags[i];
     }
-    for (size_t i = 0; i < count; i++) {
-        items[i].primitive = (int)i;
-        for (size_t c = 0; c < 3; c++) items[i].center[c] = boxes[6 * i + c] + boxes[6 * i + c + 3];
-    }
     bvh->empty = !count;
-    if (count)
-        status = build_all(context, &(builder){.bvh = bvh,
-                                               .boxes = boxes,
-                                               .items = items,
-                                               .count = 1,
-                                               .subtree = {{.count = (int)count}}});
+    if (count) {
+        builder b = {.bvh = bvh,
+                     .boxes = boxes,
+                     .items = items,
+                     .leaf = leaf,
+                     .count = 1,
+                     .subtree = {{.count = (int)count}}};
+        status = arap_parallel(context, (b.subtree->count + CHUNK - 1) / CHUNK, item_task, &b);
+        if (!status) status = build_all(context, &b);
+    }
     goto done;
 
 no_memory:
@@ -232,6 +253,11 @@ done:
     arap_bvh_free(bvh);
     *out = NULL;
     return status;
+}
+
+arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, const double *boxes,
+                           const int *tags) {
+    return build_bvh(context, out, LEAF_SIZE, count, boxes, tags);
 }
 
 void arap_bvh_free(arap_bvh *bvh) {
@@ -363,29 +389,58 @@ void arap_face_bvh_tag(const arap_mesh *mesh, const int *tags, arap_bvh *bvh) {
     if (!bvh->empty) tag_below(bvh, 0);
 }
 
-arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
-                          arap_bvh **out) {
-    double *boxes = ARAP_NEW(double, 6 * mesh->triangle_count);
-    int *face_tags = tags ? ARAP_NEW(int, mesh->triangle_count) : NULL;
-    arap_status status;
-    if (!boxes || (tags && !face_tags)) {
-        status = arap_fail_memory(&context->error, "the face hierarchy");
-        goto done;
-    }
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
+typedef struct face_boxes {
+    const arap_mesh *mesh;
+    const int *tags; /* (parts) or NULL */
+    double *boxes;
+    int *face_tags;
+} face_boxes;
+
+static void box_task(void *data, int chunk, int worker) {
+    (void)worker;
+    const face_boxes *f = data;
+    const arap_mesh *mesh = f->mesh;
+    size_t first = (size_t)chunk * CHUNK, end = first + CHUNK;
+    if (end > mesh->triangle_count) end = mesh->triangle_count;
+    for (size_t t = first; t < end; t++) {
         const int *tri = mesh->triangles + 3 * t;
-        if (tags) face_tags[t] = tags[mesh->part[tri[0]]];
+        if (f->tags) f->face_tags[t] = f->tags[mesh->part[tri[0]]];
         for (int c = 0; c < 3; c++) {
             double x = mesh->v[3 * (size_t)tri[0] + c], y = mesh->v[3 * (size_t)tri[1] + c],
                    z = mesh->v[3 * (size_t)tri[2] + c];
-            boxes[6 * t + c] = fmin(x, fmin(y, z));
-            boxes[6 * t + 3 + c] = fmax(x, fmax(y, z));
+            double lo = y < z ? y : z, hi = y > z ? y : z; /* finite */
+            f->boxes[6 * t + c] = x < lo ? x : lo;
+            f->boxes[6 * t + 3 + c] = x > hi ? x : hi;
         }
     }
-    status = arap_bvh_build(context, out, mesh->triangle_count, boxes, face_tags);
+}
+
+static arap_status build_faces(arap_context *context, const arap_mesh *mesh, const int *tags,
+                               int leaf, arap_bvh **out) {
+    face_boxes f = {.mesh = mesh,
+                    .tags = tags,
+                    .boxes = ARAP_NEW(double, 6 * mesh->triangle_count),
+                    .face_tags = tags ? ARAP_NEW(int, mesh->triangle_count) : NULL};
+    arap_status status;
+    if (!f.boxes || (tags && !f.face_tags)) {
+        status = arap_fail_memory(&context->error, "the face hierarchy");
+        goto done;
+    }
+    status =
+        arap_parallel(context, (int)((mesh->triangle_count + CHUNK - 1) / CHUNK), box_task, &f);
+    if (!status) status = build_bvh(context, out, leaf, mesh->triangle_count, f.boxes, f.face_tags);
 
 done:
-    arap_free(boxes);
-    arap_free(face_tags);
+    arap_free(f.boxes);
+    arap_free(f.face_tags);
     return status;
+}
+
+arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
+                          arap_bvh **out) {
+    return build_faces(context, mesh, tags, LEAF_SIZE, out);
+}
+
+arap_status arap_face_bvh_for_few(arap_context *context, const arap_mesh *mesh, arap_bvh **out) {
+    return build_faces(context, mesh, NULL, LARGE_LEAF, out);
 }

@@ -44,6 +44,9 @@ double arap_face_distance(const void *mesh, int t, const double *p);
 arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
                           arap_bvh **out);
 
+/* The same for few queries beside the faces: made faster, asked slower. */
+arap_status arap_face_bvh_for_few(arap_context *context, const arap_mesh *mesh, arap_bvh **out);
+
 /* Other tags for its parts. */
 void arap_face_bvh_tag(const arap_mesh *mesh, const int *tags, arap_bvh *bvh);
 

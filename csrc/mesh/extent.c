@@ -35,8 +35,8 @@ static const box nothing = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINIT
 
 static void include(box *b, const double *p) {
     for (int c = 0; c < 3; c++) {
-        b->lo[c] = fmin(b->lo[c], p[c]);
-        b->hi[c] = fmax(b->hi[c], p[c]);
+        b->lo[c] = p[c] < b->lo[c] ? p[c] : b->lo[c]; /* finite: faster than fmin */
+        b->hi[c] = p[c] > b->hi[c] ? p[c] : b->hi[c];
     }
 }
 

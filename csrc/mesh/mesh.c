@@ -3,7 +3,7 @@
  * Welding: vertices within a share of the mesh's diagonal (extent.h) of one another (and chains of
  * such) become one vertex, so that the split seams of glTF and FBX get identical weights.
  * They are found by sorting along an oblique direction and comparing each vertex with those
- * that follow within the tolerance: O(n log n) unless most vertices coincide. Faces that lose
+ * that follow within the tolerance: O(n) unless most vertices coincide. Faces that lose
  * a corner to welding are dropped.
  *
  * A vertex that lies far off (extent.h) is a mistake, and so is what connects it: faces, edges and
@@ -14,7 +14,6 @@
 #include "mesh/mesh.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -22,6 +21,9 @@
 #include "base/vec3.h"
 #include "mesh/extent.h"
 #include "mesh/tets.h"
+
+#define DIGIT 11 /* bits */
+#define DIGITS (1 << DIGIT)
 
 void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal) {
     const int *tri = mesh->triangles + 3 * t;
@@ -72,10 +74,26 @@ typedef struct sorted_vertex {
     int index;
 } sorted_vertex;
 
-static int compare_keys(const void *a, const void *b) {
-    const sorted_vertex *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return x->index - y->index;
+/* Digit `pass` of a key, from the lowest on, of numbers that are ordered as the keys are. */
+static unsigned digit_of(double key, int pass) {
+    uint64_t bits;
+    memcpy(&bits, &key, sizeof bits);
+    bits ^= bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63;
+    return (unsigned)(bits >> (DIGIT * pass)) & (DIGITS - 1);
+}
+
+/* Sort by keys, stable, by radix; `other` (count): scratch. Returns where they are then. */
+static sorted_vertex *sort_keys(int count, sorted_vertex *items, sorted_vertex *other) {
+    for (int pass = 0; DIGIT * pass < 64; pass++) {
+        int start[DIGITS + 1] = {0};
+        for (int i = 0; i < count; i++) start[digit_of(items[i].key, pass) + 1]++;
+        for (int d = 0; d < DIGITS; d++) start[d + 1] += start[d];
+        for (int i = 0; i < count; i++) other[start[digit_of(items[i].key, pass)]++] = items[i];
+        sorted_vertex *sorted = other;
+        other = items;
+        items = sorted;
+    }
+    return items;
 }
 
 /* Fill mesh->weld, ->first and ->count; `vertices` are centered and scaled. */
@@ -84,20 +102,20 @@ static arap_status weld(arap_context *context, arap_mesh *mesh, const double *ve
     /* No modeling habit puts many vertices on one plane across this direction. */
     static const double direction[3] = {0.5347, 0.2713, 0.8003};
     int n = mesh->input_count;
-    sorted_vertex *sorted = ARAP_NEW(sorted_vertex, n);
-    if (!sorted) return arap_fail_memory(&context->error, "welding");
+    sorted_vertex *items = ARAP_NEW(sorted_vertex, 2 * (size_t)n), *sorted = items;
+    if (!items) return arap_fail_memory(&context->error, "welding");
     for (int i = 0; i < n; i++) {
-        sorted[i] = (sorted_vertex){arap_dot(vertices + 3 * (size_t)i, direction), i};
+        items[i] = (sorted_vertex){arap_dot(vertices + 3 * (size_t)i, direction), i};
         mesh->weld[i] = i;
     }
-    if (tolerance >= 0) qsort(sorted, (size_t)n, sizeof *sorted, compare_keys);
+    if (tolerance >= 0) sorted = sort_keys(n, items, items + n);
     for (int s = 0; s < n && tolerance >= 0; s++) {
         const double *p = vertices + 3 * (size_t)sorted[s].index;
         for (int t = s + 1; t < n && sorted[t].key - sorted[s].key <= tolerance; t++)
             if (arap_distance2(p, vertices + 3 * (size_t)sorted[t].index) <= tolerance * tolerance)
                 arap_unite(mesh->weld, sorted[s].index, sorted[t].index);
     }
-    arap_free(sorted);
+    arap_free(items);
     /* The lowest vertex of a set is its root. */
     for (int i = 0; i < n; i++) mesh->next[i] = arap_find_root(mesh->weld, i);
     mesh->count = 0;

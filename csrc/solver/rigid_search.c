@@ -40,6 +40,7 @@
 #define BOX 8        /* vertices: parts of no more have nothing to bend with */
 #define LEAST 0.05   /* mean weight of a bone of a blend */
 #define SAME 1e-9    /* weights that differ by no more */
+#define SOME 16      /* of so many vertices, one shows of most bodies that they are not rigid */
 
 /* How many bones the row of a part has at most; half of the limit, since the row of its image is
  * joined with it where the part is its own. */
@@ -95,8 +96,22 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* The rows of the open parts less those of their vertices; none for other vertices. */
-static arap_status make_differences(arap_context *context, const arap_rigid_search *s,
+/* May the part depart this far? */
+static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
+    double most = s->solver->settings.rigid_departure;
+    if (c->blends) return c->departure <= BLENDED * most;
+    if (c->around && c->size <= BOX) return 1;
+    return c->departure <= (c->around > 1 ? SPANNING : 1) * most;
+}
+
+/* Does vertex i count for the departure of its part? Not where that is known to be too far. */
+static int is_measured(const arap_rigid_search *s, int i, int every) {
+    const arap_candidate *c = &s->parts[s->solver->mesh.part[i]];
+    return c->open && i % every == 0 && departs_little(s, c);
+}
+
+/* The rows of the parts less those of their vertices; none for vertices that do not count. */
+static arap_status make_differences(arap_context *context, const arap_rigid_search *s, int every,
                                     arap_influences *out) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
@@ -105,8 +120,9 @@ static arap_status make_differences(arap_context *context, const arap_rigid_sear
     for (int i = 0; i < in->count && !status; i++) {
         int part = solver->mesh.part[i];
         size_t e = in->start[i], f = s->rows.start[part], end = s->rows.start[part + 1];
-        status = arap_rows_next(context, &rows, in->start[i + 1] - e + end - f);
-        while (!status && s->parts[part].open && (e < in->start[i + 1] || f < end)) {
+        int counts = is_measured(s, i, every);
+        status = arap_rows_next(context, &rows, counts ? in->start[i + 1] - e + end - f : 0);
+        while (!status && counts && (e < in->start[i + 1] || f < end)) {
             int from = e < in->start[i + 1] ? in->bone[e] : INT_MAX;
             int to = f < end ? s->rows.bone[f] : INT_MAX;
             double weight = from <= to ? -in->weight[e++] : 0;
@@ -117,13 +133,14 @@ static arap_status make_differences(arap_context *context, const arap_rigid_sear
     return arap_rows_end(status, &rows, out);
 }
 
-/* The departures of the open parts, from which the rows take them. */
-static arap_status measure_departures(arap_context *context, arap_rigid_search *s) {
+/* The departures of the open parts, from which the rows take them; at least those of every so
+ * manyth vertex, as all terms of the sum are squares. */
+static arap_status measure_departures(arap_context *context, arap_rigid_search *s, int every) {
     const arap_solver *solver = s->solver;
     arap_influences step = {0};
     double *block = NULL;
     size_t widest = 0;
-    arap_status status = make_differences(context, s, &step);
+    arap_status status = make_differences(context, s, every, &step);
     for (int i = 0; i < step.count && !status; i++) {
         size_t own = step.start[i + 1] - step.start[i];
         widest = own > widest ? own : widest;
@@ -136,10 +153,12 @@ static arap_status measure_departures(arap_context *context, arap_rigid_search *
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         arap_candidate *c = &s->parts[p];
         double sum = 0;
-        for (int k = 0; k < c->size && c->open; k++) {
+        if (!c->open || !departs_little(s, c)) continue;
+        for (int k = 0; k < c->size; k++) {
             int i = s->vertices[c->first + k];
             const double *d = step.weight + step.start[i], *q = block;
             int own = (int)(step.start[i + 1] - step.start[i]);
+            if (!own) continue;
             arap_gram_block(&solver->mesh, &solver->poses, &step, i, i, 1, block);
             for (int a = 0; a < own; a++)
                 for (int b = 0; b < own; b++) sum += solver->mesh.area[i] * d[a] * d[b] * *q++;
@@ -150,14 +169,6 @@ static arap_status measure_departures(arap_context *context, arap_rigid_search *
     arap_free(block);
     arap_influences_clear(&step);
     return status;
-}
-
-/* May the part depart this far? */
-static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
-    double most = s->solver->settings.rigid_departure;
-    if (c->blends) return c->departure <= BLENDED * most;
-    if (c->around && c->size <= BOX) return 1;
-    return c->departure <= (c->around > 1 ? SPANNING : 1) * most;
 }
 
 /* Are the rows of parts p and q images of each other? */
@@ -199,7 +210,9 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
     const arap_solver *solver = s->solver;
     for (int round = 0; round < 2; round++) {
         arap_status status = make_rows(context, s);
-        if (!status) status = measure_departures(context, s);
+        for (int p = 0; p < solver->mesh.part_count; p++) s->parts[p].departure = 0;
+        if (!status) status = measure_departures(context, s, SOME);
+        if (!status) status = measure_departures(context, s, 1);
         if (status) return status;
         int again = 0;
         for (int p = 0; p < solver->mesh.part_count; p++) {

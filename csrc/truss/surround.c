@@ -192,7 +192,7 @@ static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
         of.views[w].hit = hit + w * parts;
         of.views[w].met = met + w * parts;
     }
-    status = arap_face_bvh(context, mesh, NULL, &faces);
+    status = arap_face_bvh_for_few(context, mesh, &faces);
     of.faces = faces;
     if (!status) status = arap_progress(context, stage, 0);
     if (!status) status = arap_parallel(context, (int)bones, search_bone, &of);

@@ -293,8 +293,9 @@ typedef struct place_task {
     const truss *truss;
     const arap_bendy *bendy;
     const arap_symmetry *symmetry;
-    arap_spoke *spoke; /* (vertices, 2) */
-    size_t *count;     /* (vertices) */
+    arap_spoke *spoke;
+    const size_t *start; /* (vertices) place of the first spoke of each */
+    char *count;         /* (vertices) */
 } place_task;
 
 static void place_chunk(void *data, int chunk, int worker) {
@@ -303,7 +304,7 @@ static void place_chunk(void *data, int chunk, int worker) {
     (void)worker;
     for (int i = chunk * CHUNK; i < end; i++)
         p->count[i] =
-            (size_t)place_spokes(p->truss, p->bendy, p->symmetry, i, p->spoke + 2 * (size_t)i);
+            (char)place_spokes(p->truss, p->bendy, p->symmetry, i, p->spoke + p->start[i]);
 }
 
 arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap_skeleton *skeleton,
@@ -332,11 +333,18 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
     t.begin = ARAP_NEW_ZERO(int, parts + 1);
     t.whole = ARAP_NEW_ZERO(char, parts);
     t.size2 = ARAP_NEW_ZERO(double, parts);
+    char *count = ARAP_NEW(char, n);
     mesh->spoke_start = ARAP_NEW(size_t, n + 1);
-    mesh->spoke = ARAP_NEW(arap_spoke, 2 * n);
+    size_t room = 0; /* two for vertices on the plane of symmetry */
+    for (size_t i = 0; i < n && mesh->spoke_start; i++) {
+        mesh->spoke_start[i] = room;
+        room += symmetry->vertex && symmetry->vertex[i] == (int)i ? 2 : 1;
+    }
+    mesh->spoke = ARAP_NEW(arap_spoke, room);
     if (status) goto done;
-    if (!sums || !t.near || !t.distance || !t.distances || !t.patches || !t.patch_of || !t.first ||
-        !t.member || !t.begin || !t.whole || !t.size2 || !mesh->spoke_start || !mesh->spoke) {
+    if (!count || !sums || !t.near || !t.distance || !t.distances || !t.patches || !t.patch_of ||
+        !t.first || !t.member || !t.begin || !t.whole || !t.size2 || !mesh->spoke_start ||
+        !mesh->spoke) {
         status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
@@ -360,20 +368,21 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
     }
     status = make_patches(context, &t);
     if (status) goto done;
-    place_task place = {&t, bendy, symmetry, mesh->spoke, mesh->spoke_start};
+    place_task place = {&t, bendy, symmetry, mesh->spoke, mesh->spoke_start, count};
     status = arap_parallel_short(context, chunks, place_chunk, &place);
     if (status) goto done;
     for (size_t i = 0; i < n; i++) { /* one after the other */
-        size_t count = mesh->spoke_start[i];
-        if (count && fill < 2 * i)
-            memmove(mesh->spoke + fill, mesh->spoke + 2 * i, count * sizeof *mesh->spoke);
+        size_t from = mesh->spoke_start[i], own = (size_t)count[i];
+        if (own && fill < from)
+            memmove(mesh->spoke + fill, mesh->spoke + from, own * sizeof *mesh->spoke);
         mesh->spoke_start[i] = fill;
-        fill += count;
+        fill += own;
     }
     mesh->spoke_start[n] = fill;
     arap_spokes_weigh(mesh);
 
 done:
+    arap_free(count);
     arap_free(sums);
     arap_bone_lines_clear(&t.lines);
     arap_free(t.near);
