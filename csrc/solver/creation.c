@@ -23,6 +23,9 @@
 #include "solver/smoothness.h"
 #include "truss/truss.h"
 
+#define LARGE_LEVEL 4096   /* vertices of a coarser mesh that is large, */
+#define LARGE_FOR_BONE 100 /* and how many of them for each bone */
+
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",   "truss",  "visibility", "heat",
                                                    "poses",  "levels", "maps",       "assembly",
                                                    "factor", "local",  "solve",      "result"};
@@ -96,15 +99,22 @@ done:
     return status;
 }
 
+/* A level with many vertices for each bone, as of hair or a coat of mail, which cannot be made
+ * coarser: so many one-rings judge a bone that each needs fewer poses. */
+static int is_large_level(const arap_solver *s, const arap_problem *problem) {
+    return problem->links && s->mesh.count >= LARGE_LEVEL &&
+           s->mesh.count / LARGE_FOR_BONE >= s->skeleton.deform_count;
+}
+
 /* Random poses of this level: all on the coarsest mesh, which chooses the supports, fewer on finer
- * ones, which only weigh them. The components of a disconnected skeleton go on with their
- * displacements, and so with the poses that these belong to. */
-static arap_status count_poses(arap_context *context, const arap_solver *s, int is_coarsest,
+ * ones, which only weigh them, and on one that is large. The components of a disconnected skeleton
+ * go on with their displacements, and so with the poses that these belong to. */
+static arap_status count_poses(arap_context *context, const arap_solver *s, int all_poses,
                                int *count) {
     int all = s->settings.sampling.pose_count, components = 1;
     int fewer = 2 * (int)(s->settings.fine_poses * all / 2 + 0.5);
     *count = all;
-    if (is_coarsest || fewer < 1) return ARAP_OK;
+    if (all_poses || fewer < 1) return ARAP_OK;
     if (s->settings.displace_components) {
         int *component = ARAP_NEW(int, s->skeleton.deform_count);
         if (!component) return arap_fail_memory(&context->error, "the components");
@@ -122,7 +132,8 @@ static arap_status make_poses(arap_context *context, arap_solver *s, const arap_
                               int is_coarsest) {
     arap_sampling sampling = s->settings.sampling;
     int all = sampling.pose_count;
-    arap_status status = count_poses(context, s, is_coarsest, &sampling.pose_count);
+    int all_poses = is_coarsest && !is_large_level(s, problem);
+    arap_status status = count_poses(context, s, all_poses, &sampling.pose_count);
     int count = sampling.pose_count + problem->poses.count;
     if (status || (s->poses.transform && s->poses.count == count)) return status;
     s->pose_count = all + problem->poses.count;

@@ -16,9 +16,13 @@
 #include "base/sets.h"
 #include "solver/steering.h"
 
-/* A level pays off with at least this many vertices per cluster, and clusters per bone. */
+/* A level pays off with at least this many vertices per cluster, and clusters per bone; with fewer
+ * of these where the mesh itself would have no level, but thousands of clusters: heat and the first
+ * maps cost it vertices times bones. */
 #define LEAST_VERTICES 1.5
 #define LEAST_CLUSTERS 12
+#define FEW_CLUSTERS 5
+#define THOUSANDS 4096
 
 /* The caller's vertex that stands for a cluster. */
 static int caller_vertex(const arap_solver *s, int cluster) {
@@ -223,6 +227,13 @@ static void group_vertices(const arap_solver *s, const arap_problem *problem, in
     }
 }
 
+static int pays_off(const arap_solver *s, const arap_problem *problem) {
+    int clusters = s->clusters.count, is_finest = !problem->links;
+    int least = is_finest && clusters >= THOUSANDS ? FEW_CLUSTERS : LEAST_CLUSTERS;
+    return clusters * LEAST_VERTICES <= s->mesh.count &&
+           clusters / least >= s->skeleton.deform_count;
+}
+
 arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap_problem *problem) {
     coarse_arrays arrays = {0};
     arap_sparse_weights rows;
@@ -235,9 +246,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     group_vertices(s, problem, group);
     const int *visit = s->mesh.count == s->mesh.input_count ? problem->visit : NULL;
     status = arap_coarsen(context, &s->mesh, group, s->symmetry.vertex, visit, &s->clusters);
-    if (status || s->clusters.count * LEAST_VERTICES > s->mesh.count ||
-        s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
-        goto done;
+    if (status || !pays_off(s, problem)) goto done;
     status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */

@@ -199,6 +199,16 @@ def test_not_where_it_is_not_worth_it():
     assert start(shapes.soup(300)).report["coarse_vertices"] == 0
 
 
+def test_many_bones_on_thousands_of_clusters():
+    """Five clusters for each bone are enough where there would be no coarser mesh."""
+    long = shapes.tube(24, 700, caps=True)
+    level = start(long, shapes.chain(500)).report["coarse_vertices"]
+    assert 5 * 500 <= level < 12 * 500
+    assert start(long, shapes.chain(level // 5 + 1)).report["coarse_vertices"] == 0
+    given = start(long, shapes.chain(100)).report["coarse_vertices"]
+    assert given < level  # with 12 for each there is another
+
+
 def transforms(solver):
     """(poses, bones, 3, 3) of the level that is solved last."""
     return solver._inside["transform"][..., :3]
@@ -212,6 +222,16 @@ def test_finer_meshes_have_fewer_random_poses():
     np.testing.assert_allclose(transforms(solver), poses, atol=1e-12)
     for share, count in ((0.0, 10), (0.3, 4), (1.0, 10)):
         assert len(transforms(start(pose_count=10, fine_poses=share))) == count
+
+
+def test_a_large_coarsest_mesh_has_fewer_random_poses():
+    """Its poses are those of the energy of the initial weights."""
+    for count, is_large in ((450, False), (900, True)):
+        plates, settings = mail(count), {"coarsen": 1000, "pose_count": 10}
+        few, all_poses = (start(plates, fine_poses=share, **settings) for share in (0.3, 1.0))
+        assert (few.report["coarse_vertices"] >= 4096) == is_large
+        before = [each.report["energy_before"] for each in (few, all_poses)]
+        assert (before[0] != before[1]) == is_large
 
 
 def test_fewer_random_poses_count_as_much_as_all():
