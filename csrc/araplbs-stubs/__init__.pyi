@@ -383,6 +383,7 @@ class Solver:
         energy_after: the last of `energies`.
         unknowns: of the present system.
         factor_size: non-zeros of its factor.
+        factor_bytes: memory of these, in single or double precision.
         peak_rows: that keep bones useful.
         attach_rows: that let a bone move alone where it is strongest.
         neumann_rows: that draw weights to zero at the border of a bone's area.

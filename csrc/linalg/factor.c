@@ -324,6 +324,10 @@ double arap_factor_size(const arap_factor *f) {
     return f->factor->is_super ? (double)f->factor->xsize : (double)f->factor->nzmax;
 }
 
+double arap_factor_bytes(const arap_factor *f) {
+    return arap_factor_size(f) * (double)(f->single ? sizeof *f->value : sizeof(double));
+}
+
 void arap_factor_free(arap_factor *f) {
     if (!f) return;
     arap_supernodes_plan_free(f->plan);

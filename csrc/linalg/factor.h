@@ -52,6 +52,10 @@ arap_status arap_factor_solve_all(arap_context *context, arap_factor *factor, in
 
 /* Non-zeros of the factor. */
 double arap_factor_size(const arap_factor *factor);
+
+/* What they take. */
+double arap_factor_bytes(const arap_factor *factor);
+
 void arap_factor_free(arap_factor *factor);
 
 /* Fill-reducing order (approximate minimum degree) of a symmetric graph in row form without

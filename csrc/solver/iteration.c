@@ -90,10 +90,12 @@ static arap_matrix penalized_matrix(const arap_solver *s) {
     return matrix;
 }
 
+/* Without a truss, bones that pose nearly alike bring the system too close to singular for single
+ * precision: it would be tried in vain. */
 static arap_status analyze(arap_context *context, void *data) {
     arap_solver *s = data;
-    return arap_factor_analyze(context, &s->maps.system.matrix,
-                               s->settings.precision == ARAP_SINGLE, &s->maps.factor);
+    int single = s->settings.precision == ARAP_SINGLE && s->settings.truss > 0;
+    return arap_factor_analyze(context, &s->maps.system.matrix, single, &s->maps.factor);
 }
 
 /* The system of the present influence maps, and beside its assembly the analysis of its pattern. */
@@ -120,7 +122,7 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
     m->unknowns = ARAP_NEW(double, m->system.unknowns);
     if (!m->active || !m->unknowns) return arap_fail_memory(&context->error, "the weight system");
     s->assembled.unknowns = m->system.unknowns;
-    s->assembled.factor_size = 0;
+    s->assembled.factor_size = s->assembled.factor_bytes = 0;
     double damping = s->settings.damping;
     for (int attempt = 0;; attempt++) {
         status = make_penalties(context, s, damping);
@@ -135,7 +137,10 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
         context->error = (arap_error){0};
         damping = fmax(damping, 1e-9) * DAMPING_GROWTH;
     }
-    if (!status && m->factor) s->assembled.factor_size = arap_factor_size(m->factor);
+    if (!status && m->factor) {
+        s->assembled.factor_size = arap_factor_size(m->factor);
+        s->assembled.factor_bytes = arap_factor_bytes(m->factor);
+    }
     m->has_system = !status;
     return status;
 }
@@ -308,6 +313,7 @@ static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_status status = m->system_outdated
                              ? arap_pcg_step(context, s, m->unknowns)
                              : arap_factor_solve_refined(context, m->factor, &matrix, m->unknowns);
+    if (m->factor) s->assembled.factor_bytes = arap_factor_bytes(m->factor); /* may be double now */
     if (!status && !m->guarded) status = look(context);
     for (int x = 0; x < m->system.unknowns && m->stride != 1; x++) m->unknowns[x] *= m->stride;
     if (!status) arap_system_add_step(&m->system, m->unknowns, s->influences.weight);

@@ -58,6 +58,7 @@ typedef struct arap_maps {
 typedef struct arap_assembled {
     int unknowns;
     double factor_size; /* non-zeros */
+    double factor_bytes;
     int neumann_rows, positivity_rows;
     double damping;
 } arap_assembled;

@@ -31,7 +31,7 @@ def main(vertices, spine, arm, threads, repeats):
     runs = [stage_times.timed(make)]
     most = peak()
     runs += [stage_times.timed(make) for _ in range(1, repeats)]
-    kept = ("iterations", "unknowns", "factor_size", "energy_before", "energy_after")
+    kept = ("iterations", "unknowns", "factor_bytes", "energy_before", "energy_after")
     result = {
         "vertices": len(arguments[0]), "bones": len(arguments[2]), "threads": threads,
         "peak": most, "own": most - before,

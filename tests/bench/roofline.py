@@ -79,7 +79,7 @@ def measure(problem, speed):
             solve.append(after["seconds"]["solve"] - before["seconds"]["solve"])
     inside = solver._inside
     bones, visited = rings(inside)
-    size = int(solver.report["factor_size"])
+    size = int(solver.report["factor_bytes"])
     row = {
         "name": problem.name,
         "visited": visited,
@@ -87,9 +87,9 @@ def measure(problem, speed):
         "poses": len(inside["transform"]),
         "local": min(local) / len(inside["transform"]),
         "local_limit": (PER_BONE * bones + PER_ROTATION) / speed,
-        "factor_mib": 8 * size / 2**20,
+        "factor_mib": size / 2**20,
         "solve": min(solve),
-        "solve_limit": 2 * machine.read_seconds(size),
+        "solve_limit": 2 * machine.read_seconds(size // 8),
     }
     say(*row.values())
     return row

@@ -107,7 +107,7 @@ def size_table(rows):
         (
             f"{row['vertices']:,}", row["bones"], f"{row['seconds']['total']:.3g}",
             *(f"{row['seconds'][stage]:.2g}" for stage in stage_times.stages(rows)),
-            row["iterations"], f"{row['unknowns']:,}", f"{8 * row['factor_size'] / 2**20:,.1f}",
+            row["iterations"], f"{row['unknowns']:,}", f"{row['factor_bytes'] / 2**20:,.1f}",
             f"{row['own'] / 2**20:,.0f}", f"{row['own'] / 2**20 / row['vertices'] * 1000:.1f}",
         )
         for row in rows

@@ -81,7 +81,7 @@ def shown(row):
     """What both tables end with."""
     return [
         f"{row['coarse_vertices']:,}", row["iterations"], f"{row['unknowns']:,}",
-        f"{8 * row['factor_size'] / 2**20:.1f}", f"{row['seconds']:.2f}",
+        f"{row['factor_bytes'] / 2**20:.1f}", f"{row['seconds']:.2f}",
         f"{1e6 * row['seconds'] / row['vertices']:.0f}", f"{row['mib']:.0f}",
     ]  # fmt: skip
 

@@ -22,7 +22,7 @@ from core_modules import add_on
 from one_size import resident
 
 KEPT = ("vertices", "bones", "parts", "rigid_parts", "coarse_vertices", "poses", "iterations",
-        "unknowns", "factor_size", "most_influences", "energy_after")  # fmt: skip
+        "unknowns", "factor_bytes", "most_influences", "energy_after")  # fmt: skip
 
 
 def generated(kind, size, bones):

@@ -20,6 +20,10 @@ def both(**settings):
     return solvers
 
 
+def size_of_numbers(solver):
+    return solver.report["factor_bytes"] / solver.report["factor_size"]
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -30,13 +34,19 @@ def both(**settings):
 )
 def test_weights_are_those_of_double(settings):
     single, double = both(**settings)
-    assert single.report["factor_size"] > 1e6
+    assert size_of_numbers(single) == 4
     np.testing.assert_allclose(single.weights, double.weights, atol=1e-5)
 
 
-@pytest.mark.parametrize("strength", [1e3, 1e5, 1e8])
-def test_rows_that_single_precision_cannot_hold(strength):
+def test_where_the_factor_is_in_double():
+    for settings in ({"precision": "double"}, {"truss": 0}):
+        assert size_of_numbers(shapes.solve(MESH, BONES, **SETTINGS, **settings)) == 8
+
+
+@pytest.mark.parametrize(("strength", "size"), [(1e3, 4), (1e5, 4), (1e8, 8)])
+def test_rows_that_single_precision_cannot_hold(strength, size):
     """Solves are refined more often, or the factor is made in double; damping stays as it was."""
     single, double = both(attach=True, support=(1, 0.95, 0.05), constraint_strength=strength)
+    assert size_of_numbers(single) == size
     assert single.report["damping"] == double.report["damping"] == 1e-6
     np.testing.assert_allclose(single.weights, double.weights, atol=1e-5)
