@@ -17,10 +17,11 @@
 #include "mesh/bvh.h"
 #include "mesh/nearest.h"
 
-#define RAYS 12        /* around a bone */
-#define SECTIONS 4     /* along it */
-#define RAY 0.3        /* length of a ray, of the size of the mesh */
-#define NO_LENGTH 1e-6 /* bones shorter than it have no direction */
+#define MANY_FACES 2000 /* for a bone: its rays are few beside them */
+#define RAYS 12         /* around a bone */
+#define SECTIONS 4      /* along it */
+#define RAY 0.3         /* length of a ray, of the size of the mesh */
+#define NO_LENGTH 1e-6  /* bones shorter than it have no direction */
 #define PI 3.141592653589793
 
 /* What rays from one bone have met. */
@@ -192,7 +193,9 @@ static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
         of.views[w].hit = hit + w * parts;
         of.views[w].met = met + w * parts;
     }
-    status = arap_face_bvh_for_few(context, mesh, &faces);
+    status = mesh->triangle_count / MANY_FACES >= bones
+                 ? arap_face_bvh_for_few(context, mesh, &faces)
+                 : arap_face_bvh(context, mesh, NULL, &faces);
     of.faces = faces;
     if (!status) status = arap_progress(context, stage, 0);
     if (!status) status = arap_parallel(context, (int)bones, search_bone, &of);
