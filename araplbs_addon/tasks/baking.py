@@ -124,7 +124,7 @@ class BakeTask(Task):
         deform = np.flatnonzero(skeleton.deform)
         problem = BakeProblem(
             ob.name,
-            mesh.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3],
+            mesh.points,
             mesh.triangles,
             mesh.edges,
             deform,

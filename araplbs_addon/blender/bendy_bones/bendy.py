@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from ...core.base.affine import moved
 from ...core.base.refusal import Refused
 from ...core.skeleton.bendy import largest_share, segment_names, slide_to, split_weights, stations
 from ...core.solvers.diffused import diffused_parameters_in_steps
@@ -219,7 +220,7 @@ def _split(ob, plans, armature, view_layer, parameter, u_group):
         mesh = yield from read_shape_in_steps(ob, armature, view_layer)
         skeleton = read_armature(armature, use_joint_limits=False)
         given = yield from diffused_parameters_in_steps(mesh, skeleton, bendy)
-    points = coordinates(ob) @ matrix[:3, :3].T + matrix[:3, 3]
+    points = moved(coordinates(ob), matrix)
     parts, first = [], 0
     deform = {bone.name for bone in armature.data.bones if bone.use_deform}
     deform.difference_update(bendy)

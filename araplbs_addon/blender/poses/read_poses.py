@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ...core.base.affine import inverse
 from ...core.base.refusal import Refused
 from ...core.skeleton.poses import BENDY, Poses, no_poses
 from .pose_sources import action_curves, clips, marked_frames, pose_assets, weight_of
@@ -134,13 +135,19 @@ def present_pose(armature, skeleton, depsgraph):
     return Poses(transforms[None], joints[None])
 
 
+def _matrices(bones, name):
+    """(m, 4, 4) a matrix of each of these bones."""
+    found = np.empty(16 * len(bones), np.float32)
+    bones.foreach_get(name, found)
+    return found.reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
+
+
 class PoseReader:
     """Reads evaluated poses of an armature, or of copies of it, against its rest pose."""
 
     def __init__(self, armature, skeleton):
         self.name, self.skeleton = armature.name, skeleton
-        bones = armature.data.bones
-        self.to_rest = np.linalg.inv(np.array([b.matrix_local for b in bones], dtype=np.float64))
+        self.to_rest = inverse(_matrices(armature.data.bones, "matrix_local"))
         self.bendy = [i for i, kind in enumerate(skeleton.kinds) if kind == BENDY]
         self.straighten = None  # inverse rest matrices of the joints of each bendy bone
 
@@ -148,12 +155,14 @@ class PoseReader:
         """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy ones:
         what the Armature modifier deforms with."""
         posed = armature.evaluated_get(depsgraph).pose.bones
-        poses = np.array([posed[name].matrix for name in self.skeleton.names], dtype=np.float64)
+        place = {name: i for i, name in enumerate(posed.keys())}
+        order = [place[name] for name in self.skeleton.names]
+        poses = _matrices(posed, "matrix")[order]
         bent = [self._joints(posed, i, rest=False) for i in self.bendy]
         if self.straighten is None:
             rest = [self._joints(posed, i, rest=True) for i in self.bendy]
             self.straighten = [
-                np.linalg.inv(joints) @ self.to_rest[i]
+                inverse(joints) @ self.to_rest[i]
                 for i, joints in zip(self.bendy, rest, strict=True)
             ]
         each = zip(self.bendy, bent, self.straighten, strict=True)

@@ -76,7 +76,7 @@ def _copies(armature, meshes, skeleton):
 def _mesh(mesh, data):
     made = bpy.data.meshes.new(mesh.name)
     data.append((bpy.data.meshes, made))
-    points = mesh.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3]
+    points = mesh.points
     outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
     triangles = mesh.triangles[:, ::-1] if outside_in else mesh.triangles
     made.from_pydata(points.tolist(), mesh.edges.tolist(), triangles.tolist())

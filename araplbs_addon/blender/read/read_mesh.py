@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...core.base.affine import inverse
 from ...core.base.refusal import Refused
 from ...core.base.steps import finish
 from ...core.character.mirror_modifier import Reflection
@@ -131,7 +132,7 @@ def matrix_between(ob, armature, view_layer):
     matrices = world_matrices(objects, view_layer, posing)
     for each, matrix in zip(objects, matrices, strict=True):
         refuse_place(each, matrix)
-    return np.linalg.inv(matrices[0]) @ matrices[1]
+    return inverse(matrices[0]) @ matrices[1]
 
 
 def refuse_place(ob, matrix):
@@ -179,7 +180,7 @@ def reflections_of(ob, view_layer, until=None):
             objects = (modifier.mirror_object, ob)
             plane, own = world_matrices(objects, view_layer, moved_by(*objects))
             refuse_place(modifier.mirror_object, plane)
-            to_plane = np.linalg.inv(plane) @ own
+            to_plane = inverse(plane) @ own
         for axis in range(3):
             # With Bisect the mesh is there on both sides already, one of which is cut away.
             if not modifier.use_axis[axis] or modifier.use_bisect_axis[axis]:
@@ -188,7 +189,7 @@ def reflections_of(ob, view_layer, until=None):
             flip[axis, axis] = -1
             reflections.append(
                 Reflection(
-                    matrix=np.linalg.inv(to_plane) @ flip @ to_plane,
+                    matrix=inverse(to_plane) @ flip @ to_plane,
                     merge=modifier.merge_threshold if modifier.use_mirror_merge else None,
                     flip=modifier.use_mirror_vertex_groups,
                 )

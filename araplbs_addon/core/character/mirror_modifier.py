@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base.affine import moved
 from ..base.arrays import Bools, Floats, Integers
 from .sparse_weights import make_sparse_weights
 
@@ -68,7 +69,7 @@ def reflect_moves(vertices: Floats, moves: Floats, reflections: Sequence[Reflect
 
 def _image(vertices: Floats, reflection: Reflection) -> tuple[Floats, Bools]:
     """Their images, and which of these are vertices of their own (n,) bool."""
-    image = vertices @ reflection.matrix[:3, :3].T + reflection.matrix[:3, 3]
+    image = moved(vertices, reflection.matrix)
     added = np.ones(len(vertices), bool)
     if reflection.merge is not None:
         added = np.linalg.norm(image - vertices, axis=1) > reflection.merge

@@ -87,9 +87,7 @@ class JoinedMeshes:
     """All meshes in armature space; vertices at one place are one."""
 
     def __init__(self, meshes: Sequence[Mesh]) -> None:
-        self.points = np.concatenate(
-            [m.vertices @ m.matrix[:3, :3].T + m.matrix[:3, 3] for m in meshes]
-        )
+        self.points = np.concatenate([m.points for m in meshes])
         self.first = np.cumsum([0] + [len(m.vertices) for m in meshes])
         self.size = size_of(self.points) or 1.0
         cells = np.round(self.points / (SAME_PLACE * self.size))

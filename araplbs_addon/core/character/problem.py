@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.affine import moved
 from ..base.arrays import Array, Bools, Floats, Index, Integers
 from ..base.native_module import araplbs
 from ..base.progress import Listener
@@ -118,7 +119,7 @@ class Mesh:
     @property
     def points(self) -> Floats:
         """(n, 3) its vertices in armature space"""
-        return self.vertices @ self.matrix[:3, :3].T + self.matrix[:3, 3]
+        return moved(self.vertices, self.matrix)
 
     @property
     def has_locks(self) -> bool:
@@ -132,7 +133,7 @@ def join_geometry(meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, 
     """Vertices in armature space, triangles and edges of all meshes, each as its whole."""
     vertices, triangles, edges, first = [], [], [], 0
     for mesh, whole in zip(meshes, wholes, strict=True):
-        vertices.append(whole.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3])
+        vertices.append(moved(whole.vertices, mesh.matrix))
         # A mirroring scale turns the faces inside out.
         outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
         triangles.append((whole.triangles[:, ::-1] if outside_in else whole.triangles) + first)

@@ -21,6 +21,7 @@ from ...blender.read.read_mesh import (
 from ...blender.read.transfer_targets import CopyTargets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
+from ...core.base.affine import moved
 from ...core.base.arrays import Integers
 from ...core.base.progress import Listener, Progress
 from ...core.base.refusal import Refused
@@ -168,5 +169,5 @@ def _given(
     if not np.isfinite(mesh.vertices).all():
         raise Refused(f"'{ob.name}' has coordinates that are not finite")
     matrix = matrix_between(ob, armature, view_layer)
-    points = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
+    points = moved(mesh.vertices, matrix)
     return Given(ob.name, points, mesh.triangles, edge_vertices(ob.data))
