@@ -99,7 +99,7 @@ class Surface:
     def is_closed(self, triangles: Integers) -> bool:
         """Have nearly all edges of these triangles two sides?"""
         place = np.arange(len(self.vertices)) if self.split is None else self.split.groups
-        _keyed, counts = np.unique(_sides(place[self.triangles[triangles]]), return_counts=True)
+        _there, counts = _counted(_sides(place[self.triangles[triangles]]))
         return bool((counts == 1).mean() <= OPEN)
 
     def areas(self) -> Floats:
@@ -205,7 +205,7 @@ def _find_split(surface: Surface) -> Split | None:
     if not len(triangles):
         return None
     n = len(vertices)
-    keys, counts = np.unique(_sides(triangles), return_counts=True)
+    keys, counts = _counted(_sides(triangles))
     ends = np.column_stack([keys >> 32, keys & MASK])[counts == 1]
     width = SEAM * surface.size
     ends = ends[np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1) > LONG * width]
@@ -239,6 +239,14 @@ def _keys(pairs: Integers) -> Integers:
 def _sides(triangles: Integers) -> Integers:
     """(3f,) keys of the sides of triangles: all first ones, all second, all third."""
     return _keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]))
+
+
+def _counted(keys: Integers) -> tuple[Integers, Integers]:
+    """(those there are, ascending, how often each); by a stable sort, which is the fastest one for
+    the sides of triangles that come by places."""
+    ordered = np.sort(keys, kind="stable")
+    first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+    return ordered[first], np.diff(first, append=len(keys))
 
 
 def _near(points: Floats, mesh: Integers, width: float) -> Integers:
