@@ -95,7 +95,8 @@ def threads_beside_window():
 class LiveSession(ABC):
     """state: one of the above. report: of what was kept, else None. restored: all is as it was.
     message: why it ended otherwise than it was asked to, else None. error: an error that is a bug,
-    else None. worker: the thread that solves, None while reading."""
+    else None. worker: the thread that solves, None while reading. busy: the last tick has left
+    work, as it was given no more time."""
 
     keys = ()  # what can be pressed while it runs, for people
     token = ""  # by which meshes know of it, where they do
@@ -106,6 +107,7 @@ class LiveSession(ABC):
     def __init__(self, task, targets, view_layer):
         self.state, self.report, self.restored = READING, None, False
         self.message = self.error = self.worker = None
+        self.busy = True
         self.task = task
         self._objects = [Reference.to(ob) for ob in (targets.armature, *targets.meshes)]
         self._steps = self._run(targets, view_layer)
@@ -134,9 +136,11 @@ class LiveSession(ABC):
     def tick(self, seconds):
         """Works for so long at most, where steps take as long as the one before; one at least."""
         start = last = time.perf_counter()
+        self.busy = False
         while self.state != ENDED and self._step():
             now = time.perf_counter()
             if now - start + now - last > seconds:
+                self.busy = True
                 break
             last = now
 

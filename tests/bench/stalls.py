@@ -25,8 +25,8 @@ and begins no step that would take longer if it took as long as the one before. 
 time from one turn to the next, in which Blender also evaluates and draws the mesh; *idle* is the
 same without a session, the mesh tagged and drawn again and again. Milliseconds: median / 99 % /
 longest. *Follows*: turns from the end of the iterations until the vertex groups show it; there are
-30 in a second where drawing leaves time for them. Other work ran on all processors meanwhile, which
-lengthens event loop and idle, and leaves a turn less of its 13 ms.
+60 in a second while it writes, where drawing leaves time for them. Other work ran on all processors
+meanwhile, which lengthens event loop and idle, and leaves a turn less of its 13 ms.
 
 | | own work | event loop | idle | frames shown | solved in | follows |
 |---|---|---|---|--:|--:|--:|

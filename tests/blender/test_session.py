@@ -94,8 +94,34 @@ def test_a_tick_begins_no_step_that_it_has_no_time_for(step, steps, monkeypatch)
         return True
 
     monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
-    module.LiveSession.tick(SimpleNamespace(state=module.RUNNING, _step=work), 0.015)
-    assert len(done) == steps
+    session = SimpleNamespace(state=module.RUNNING, _step=work)
+    module.LiveSession.tick(session, 0.015)
+    assert len(done) == steps and session.busy
+
+
+def test_a_session_with_nothing_left_is_looked_at_less_often(monkeypatch):
+    module, clock, ticks = addon("operators.base.live"), [5.0], []
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    session = SimpleNamespace(state="RUNNING", _step=lambda: False)
+
+    def tick(seconds):
+        ticks.append(clock[0])
+        addon("live.session").LiveSession.tick(session, seconds)
+
+    session.tick, quiet = tick, lambda *_arguments: None
+    operator = SimpleNamespace(_session=session, _looked=0.0, follow=quiet, show_status=quiet)
+
+    def looks(turns, busy):
+        ticks.clear()
+        for _ in range(turns):
+            session.busy = busy or session.busy
+            clock[0] += module.BUSY_TICK
+            module.LiveOperator.turn(operator, None)
+        return len(ticks)
+
+    session.busy = True
+    assert looks(10, busy=True) == 10
+    assert looks(10, busy=False) == 5 and not session.busy
 
 
 def test_no_weights_yet():

@@ -182,22 +182,23 @@ class LiveWeights:
 
     def _apply(self, ob, chunk, keys, weights, exact):
         present_keys, present = self._present[chunk]
-        at = np.minimum(np.searchsorted(present_keys, keys), max(len(present_keys) - 1, 0))
-        known = present_keys[at] == keys if len(present_keys) else np.zeros(len(keys), bool)
+        at, known = _found(keys, present_keys)
         old = np.where(known, present[at] if len(present) else 0, np.float32(-1))
         differs = old != weights if exact else np.abs(np.maximum(old, 0) - weights) > LEAST_CHANGE
-        gone = ~np.isin(present_keys, keys)
+        gone = ~_found(present_keys, keys)[1]
         fade = gone & (exact | (present != 0))
 
         add = [group.add for group in ob.vertex_groups]
-        vertices, groups = np.divmod(keys[differs], self._stride)
+        whole = differs & (weights == 1)  # the only entries of their vertices
+        for group, members in self._by_group(keys[whole]):
+            add[group](members, 1.0, "REPLACE")
+        some = differs & ~whole
+        vertices, groups = np.divmod(keys[some], self._stride)
         for vertex, group, weight in zip(
-            vertices.tolist(), groups.tolist(), weights[differs].tolist(), strict=True
+            vertices.tolist(), groups.tolist(), weights[some].tolist(), strict=True
         ):
             add[group]((vertex,), weight, "REPLACE")
-        vertices, groups = np.divmod(present_keys[fade], self._stride)
-        for group in np.unique(groups).tolist():
-            members = vertices[groups == group].tolist()
+        for group, members in self._by_group(present_keys[fade]):
             if exact:
                 ob.vertex_groups[group].remove(members)
             else:
@@ -206,16 +207,23 @@ class LiveWeights:
         self._changed += int(np.count_nonzero(differs))
         self._removed += int(np.count_nonzero(fade))
 
+    def _by_group(self, keys):
+        """(group, [vertices]) of these."""
+        vertices, groups = np.divmod(keys, self._stride)
+        for group in np.unique(groups).tolist():
+            yield group, vertices[groups == group].tolist()
+
     def _note(self, chunk, keys, weights, gone, exact):
         """What is there now: an entry that was not worth adding (old weight -1) is not."""
         there = weights >= 0
         keys, weights = keys[there], weights[there]
-        if not exact:
+        if not exact and gone.any():
             present_keys, _present = self._present[chunk]
             keys = np.concatenate([keys, present_keys[gone]])
             weights = np.concatenate([weights, np.zeros(np.count_nonzero(gone), np.float32)])
-        order = np.argsort(keys)
-        self._present[chunk] = keys[order], weights[order].astype(np.float32)
+            order = np.argsort(keys)
+            keys, weights = keys[order], weights[order]
+        self._present[chunk] = keys, weights.astype(np.float32)
 
     def _put_back_in_edit_mode(self, ob):
         """Edit mode holds the weights itself and would write its own over others."""
@@ -238,3 +246,9 @@ class LiveWeights:
             for group, weight in mine.items():
                 now[group] = weight
         bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)
+
+
+def _found(keys, among):
+    """(places, found) of keys in others, both ascending; what is not found has any place."""
+    at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
+    return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)

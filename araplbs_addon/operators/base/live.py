@@ -1,5 +1,7 @@
 """The common base of operators that own a live session: timer, keys, status text, end."""
 
+import time
+
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
@@ -12,6 +14,7 @@ from .window import moves_view
 from .work import TaskOperator
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done
+BUSY_TICK = 1 / 60  # where the last has left work
 WORK = 0.013  # seconds of work in one of them
 
 
@@ -23,8 +26,9 @@ class LiveOperator(TaskOperator):
     text for when nothing was.
     """
 
-    every = TICK
+    every = BUSY_TICK
     _session = None
+    _looked = 0.0  # when it last did
 
     def invoke(self, context, _event):
         """In a window."""
@@ -39,6 +43,10 @@ class LiveOperator(TaskOperator):
         return self.begin_waiting(context)
 
     def turn(self, context):
+        now = time.monotonic()
+        if not self._session.busy and now - self._looked < TICK - BUSY_TICK / 2:
+            return
+        self._looked = now
         self.follow(context, self._session)
         self._session.tick(WORK)
         self.show_status(context)
