@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from mathutils import Matrix
 
+from ...core.base.affine import inverse
 from ...core.skeleton.biped import Limb, find_body, limbs_of, motions, turns_to, within_reach
 from ...core.skeleton.poses import BENDY, sample
 from ...core.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
@@ -239,7 +240,7 @@ class _OfRig(_Maker):
         yield from plan_poses_in_steps(self.armature, self.plan, which[:PILOT])
         self.up = deform_parents(self.skeleton)
         self.reader = RigReader(self.armature, self.skeleton)
-        self.from_rest = np.linalg.inv(np.array(self.rest_arrays))[:, :3, :3]
+        self.from_rest = inverse(np.array(self.rest_arrays))[:, :3, :3]
         yield from self._try_in_steps()
 
     def _try_in_steps(self):

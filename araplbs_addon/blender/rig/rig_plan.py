@@ -4,6 +4,7 @@ limbs go, and which switches between IK and FK are on."""
 import numpy as np
 from mathutils import Matrix
 
+from ...core.base.affine import inverse
 from ...core.skeleton.joint_motion import Joints
 from ...core.skeleton.poses import BENDY
 from ...core.skeleton.rig_poses import (
@@ -185,10 +186,10 @@ class ControlPlan:
         """What bone b does in its own rest space by transforms (..., 4, 4) in armature space.
         own_axes: it is moved along them, not along those of its parent."""
         rest = np.array(self.rest[b])
-        own = np.linalg.inv(rest) @ transforms @ rest
+        own = inverse(rest) @ transforms @ rest
         if not own_axes:
             up = self.skeleton.parents[b]
-            axes = rest if up < 0 else np.linalg.inv(np.array(self.rest[up])) @ rest
+            axes = rest if up < 0 else inverse(np.array(self.rest[up])) @ rest
             own[..., :3, 3] = own[..., :3, 3] @ axes[:3, :3].T
         return own
 

@@ -4,6 +4,7 @@ limbs are moved, and Blender evaluates constraints and drivers on a copy that no
 
 import numpy as np
 
+from ...core.base.affine import inverse
 from ...core.skeleton.joint_motion import FLIP, Mirror, complete
 from ...core.skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER, WAYS, Poses
 from ...core.skeleton.symmetry import bone_partners
@@ -132,7 +133,7 @@ class RigReader(PoseReader):
         if self.straighten is None:
             self.owners = np.repeat(self.bendy, self.skeleton.segments[self.bendy] + 1)
             rest = self._all_joints(posed, rest=True)
-            self.straighten = np.linalg.inv(rest) @ self.to_rest[self.owners]
+            self.straighten = inverse(rest) @ self.to_rest[self.owners]
         joints = poses[self.owners] @ self._all_joints(posed, rest=False) @ self.straighten
         return (poses @ self.to_rest)[:, :3], joints[:, :3]
 
