@@ -365,6 +365,7 @@ class Solver:
         far_vertices: at least 50 times the size of the mesh away from all others: neither they nor
           their faces and edges count.
         coarse_vertices: of the coarsest mesh solved, 0: only the mesh itself.
+        lumped_parts: of that mesh: small ones whose vertices shared their weights at first.
         parts: of the mesh, joined by faces and wires.
         linked_parts: parts that links join to others.
         rigid_parts: at present: those asked for and those found.

@@ -7,12 +7,13 @@
  * third of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored
  * mesh get clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they
  * would lose their faces. Where there are thousands that make up most of the mesh, those down to
- * FEW lose vertices, too, or every visit would go through all of them; a triangle with two corners
- * left becomes an edge. Smaller ones would be so loose that weights get worse. A triangle between
- * three clusters is one of the coarse mesh, a tet between four is a tet, between three a triangle,
- * between two an edge: where a volume is thin, it becomes a sheet or a wire rather than come apart.
- * Clusters are either on the surface of a volume or inside, so that it keeps its shape. O(edges),
- * prolonging times the influences, on all threads. Fails without memory only. */
+ * ARAP_FEW_OF_PART lose vertices, too, or every visit would go through all of them; a triangle with
+ * two corners left becomes an edge. Smaller ones would be so loose that weights get worse. A
+ * triangle between three clusters is one of the coarse mesh, a tet between four is a tet, between
+ * three a triangle, between two an edge: where a volume is thin, it becomes a sheet or a wire
+ * rather than come apart. Clusters are either on the surface of a volume or inside, so that it
+ * keeps its shape. O(edges), prolonging times the influences, on all threads. Fails without memory
+ * only. */
 #include "mesh/coarse.h"
 
 #include <string.h>
@@ -21,8 +22,7 @@
 #include "base/vec3.h"
 
 #define LEAST 32      /* vertices of a part that is made coarser */
-#define FEW 12        /* the same where small parts are most of the mesh, */
-#define MANY 8192     /* which then have at least so many vertices together */
+#define MANY 8192     /* and where small parts are most of a mesh, at least so many together */
 #define MOST 4        /* vertices of a cluster */
 #define ROUNDING 1e-9 /* of a length: decides nothing, regular meshes have many ties */
 #define CHUNK 256     /* vertices of a task */
@@ -200,7 +200,8 @@ static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
     int small = 0;
     for (int p = 0; p < mesh->part_count; p++) small += sizes[p] < LEAST ? sizes[p] : 0;
     int many = small >= MANY && small > mesh->count / 2;
-    for (int p = 0; p < mesh->part_count; p++) whole[p] = sizes[p] < (many ? FEW : LEAST);
+    for (int p = 0; p < mesh->part_count; p++)
+        whole[p] = sizes[p] < (many ? ARAP_FEW_OF_PART : LEAST);
     return many;
 }
 

@@ -5,6 +5,9 @@
 #include "mesh/mesh.h"
 #include "weights/influences.h"
 
+/* Parts with fewer vertices keep them. */
+#define ARAP_FEW_OF_PART 12
+
 typedef struct arap_coarse {
     int count;        /* clusters, the vertices of the coarse mesh */
     int *cluster;     /* (vertices) of the fine mesh -> cluster */

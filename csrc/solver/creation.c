@@ -18,6 +18,7 @@
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
+#include "solver/lumps.h"
 #include "solver/order.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
@@ -228,10 +229,13 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     s->coarse_vertices = !s->coarse                   ? 0
                          : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
                                                       : s->coarse->mesh.count;
+    s->lumped_parts = s->coarse ? s->coarse->lumped_parts : 0;
     arap_status ordered = arap_aside_end(context, &aside);
     if (!status) status = ordered;
     arap_lap(s, ARAP_TIME_MESH);
     if (!status) status = arap_initial_weights(context, s, problem);
+    if (!status && !s->coarse && s->stage.last > 1 && is_large_level(s, problem))
+        status = arap_lump_parts(context, s);
     if (!status) status = arap_share_maps(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
     arap_lap(s, ARAP_TIME_MAPS);

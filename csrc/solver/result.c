@@ -28,6 +28,7 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->unseen_count = s->heat_report.unseen_count;
     report->unseen = s->heat_report.unseen;
     report->coarse_vertices = s->coarse_vertices;
+    report->lumped_parts = s->lumped_parts;
     report->rigid_parts = s->parts.count;
     report->found_rigid_parts = s->found_rigid;
     report->linked_parts = s->linked_parts;

@@ -29,25 +29,23 @@ static void keep_out(const arap_solver *s, char *kept_out) {
     }
 }
 
-/* The parts of the labels. */
-static arap_status make_parts(arap_context *context, arap_solver *s) {
+arap_status arap_make_rigid_parts(arap_context *context, arap_solver *s, const int *label) {
     arap_rigid_parts_clear(&s->parts);
     arap_status status =
-        arap_rigid_parts_create(context, &s->mesh, &s->symmetry, s->rigid_labels, NULL, &s->parts);
+        arap_rigid_parts_create(context, &s->mesh, &s->symmetry, label, NULL, &s->parts);
     if (status || !s->locks.vertex || !s->parts.count) return status;
     char *kept_out = ARAP_NEW_ZERO(char, s->mesh.count);
     if (!kept_out) return arap_fail_memory(&context->error, "the rigid parts");
     keep_out(s, kept_out);
     arap_rigid_parts_clear(&s->parts);
-    status = arap_rigid_parts_create(context, &s->mesh, &s->symmetry, s->rigid_labels, kept_out,
-                                     &s->parts);
+    status = arap_rigid_parts_create(context, &s->mesh, &s->symmetry, label, kept_out, &s->parts);
     arap_free(kept_out);
     return status;
 }
 
 arap_status arap_take_rigid_parts(arap_context *context, arap_solver *s, const arap_edits *edits) {
     size_t n = (size_t)s->mesh.input_count;
-    s->found_rigid = 0;
+    s->found_rigid = s->stage.lumped = 0;
     arap_free(s->rigid_labels);
     s->rigid_labels = NULL;
     if (edits->rigid_parts) {
@@ -55,7 +53,7 @@ arap_status arap_take_rigid_parts(arap_context *context, arap_solver *s, const a
         if (!s->rigid_labels) return arap_fail_memory(&context->error, "the rigid parts");
         memcpy(s->rigid_labels, edits->rigid_parts, n * sizeof(int));
     }
-    return make_parts(context, s);
+    return arap_make_rigid_parts(context, s, s->rigid_labels);
 }
 
 static arap_status share_parts(arap_context *context, const arap_solver *s, arap_influences *maps) {
@@ -69,7 +67,8 @@ arap_status arap_share_maps(arap_context *context, arap_solver *s, arap_influenc
     status = arap_symmetry_maps(context, &s->symmetry, s->skeleton.deform_count, arap_barred_of(s),
                                 s, maps);
     if (!status) status = share_parts(context, s, maps);
-    if (!status && s->settings.rigid_influences == 1) arap_rigid_unmirror(&s->parts, &s->symmetry);
+    if (!status && s->settings.rigid_influences == 1 && !s->stage.lumped)
+        arap_rigid_unmirror(&s->parts, &s->symmetry);
     return status;
 }
 
@@ -82,7 +81,7 @@ arap_status arap_add_rigid_parts(arap_context *context, arap_solver *s, const ch
         int v = mesh->weld[i], part = mesh->part[v];
         s->rigid_labels[i] = found[part] ? known + part : known ? s->parts.number[v] : -1;
     }
-    arap_status status = make_parts(context, s);
+    arap_status status = arap_make_rigid_parts(context, s, s->rigid_labels);
     s->found_rigid = s->parts.count - known;
     if (!status) arap_marks_lead(&s->marks, &s->parts);
     return status;

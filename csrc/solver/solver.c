@@ -31,6 +31,7 @@
 #include "solver/dual_stage.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
+#include "solver/lumps.h"
 #include "solver/rigid.h"
 #include "solver/rigid_search.h"
 #include "solver/steering.h"
@@ -104,8 +105,14 @@ static arap_status refresh_maps(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Continue from maps that are still to be reduced: make them symmetric, and do a local step for
- * their weights, whose energy the history leaves out. */
+/* Continue from maps that are still to be reduced: a local step for their weights, whose energy the
+ * history leaves out. */
+static arap_status take_shared_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
+    arap_status status = change_maps(context, s, maps);
+    return status ? status : refresh_maps(context, s);
+}
+
+/* The same, made symmetric before. */
 static arap_status take_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
     arap_status status = arap_share_maps(context, s, maps);
     arap_lap(s, ARAP_TIME_MAPS);
@@ -113,8 +120,7 @@ static arap_status take_maps(arap_context *context, arap_solver *s, arap_influen
         arap_influences_clear(maps);
         return status;
     }
-    status = change_maps(context, s, maps);
-    return status ? status : refresh_maps(context, s);
+    return take_shared_maps(context, s, maps);
 }
 
 arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
@@ -143,7 +149,8 @@ static int stage_influences(const arap_solver *s) {
 /* Reduce the maps of this stage; when cancelled, the next step begins with it. */
 static arap_status reduce_stage(arap_context *context, arap_solver *s) {
     double spare = s->stage.number > 1 ? s->settings.least_worth : -1;
-    int part = s->stage.number == s->stage.last ? s->settings.rigid_influences : 0;
+    int is_last = s->stage.number == s->stage.last; /* parts that were found keep their rows */
+    int part = is_last && !s->stage.searched ? s->settings.rigid_influences : 0;
     arap_status status = limit(context, s, (arap_limit){stage_influences(s), spare, part});
     s->stage.must_reduce = status == ARAP_CANCELLED;
     return status;
@@ -161,15 +168,17 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Start the next stage: the displacements of its poses, then its influence maps. */
+/* Start the next stage: the displacements of its poses, then its influence maps. The last one frees
+ * the lumps. */
 static arap_status enter_stage(arap_context *context, arap_solver *s) {
     arap_status displaced = s->stage.number ? arap_solver_displace(context, s) : ARAP_OK;
     if (displaced) return displaced;
     s->stage.number++;
     s->stage.iterations = s->stage.over = 0;
     if (s->stage.number > 1) {
-        arap_status status = ARAP_OK;
-        if (s->mesh.spoke_start)
+        arap_status status =
+            s->stage.number == s->stage.last ? arap_free_lumps(context, s) : ARAP_OK;
+        if (!status && s->mesh.spoke_start)
             status = arap_spokes_yield(context, &s->mesh, &s->poses, &s->influences,
                                        arap_pass_spokes(s->maps.pass));
         arap_lap(s, ARAP_TIME_TRUSS);
@@ -184,6 +193,32 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     return stage_influences(s) || limits_parts ? reduce_stage(context, s) : ARAP_OK;
 }
 
+/* Is the search for rigid parts to come before the last stage? Where thousands of small parts are
+ * the mesh, it changes rows all over, and an iteration after it costs as much as the stage. */
+static int searches_first(const arap_solver *s) {
+    return s->lumped_parts && s->settings.rigid_departure > 0 && !s->parts.count &&
+           !s->displacements.poses; /* those of the coarser mesh come later */
+}
+
+/* The search, with these weights, made symmetric, which take the rows of the parts that it finds.
+ * When cancelled, the next step leaves the coarser mesh anew. */
+static arap_status search_first(arap_context *context, arap_solver *s, arap_influences *weights) {
+    arap_influences before = s->influences, maps = {0};
+    arap_status status = arap_share_maps(context, s, weights);
+    arap_lap(s, ARAP_TIME_LEVELS);
+    if (status) return status;
+    s->influences = *weights;
+    status = arap_find_rigid_parts(context, s, &maps);
+    s->influences = before;
+    arap_lap(s, ARAP_TIME_MAPS);
+    if (status) return status;
+    s->stage.searched = 1;
+    if (!maps.start) return status;
+    arap_influences_clear(weights);
+    *weights = maps;
+    return status;
+}
+
 /* From the coarse level to this one: its weights, as many influences as there may be, and one
  * stage. */
 static arap_status leave_coarse(arap_context *context, arap_solver *s) {
@@ -191,6 +226,7 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     arap_status status = arap_coarse_weights(context, s, &weights);
     if (!status) status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, &weights);
     if (!status) status = arap_apply_edits(context, s, NULL, &weights);
+    if (!status && searches_first(s)) status = search_first(context, s, &weights);
     if (!status) status = arap_coarse_inherit(context, s);
     if (!status && s->displacements.poses) {
         arap_displacements_inherit(&s->coarse->displacements,
@@ -209,7 +245,8 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     arap_lap(s, ARAP_TIME_LEVELS);
     s->stage.number = s->stage.last;
     s->stage.iterations = s->stage.over = 0;
-    status = take_maps(context, s, &weights);
+    status = s->stage.searched ? take_shared_maps(context, s, &weights)
+                               : take_maps(context, s, &weights);
     return status ? status : reduce_stage(context, s);
 }
 

@@ -70,7 +70,8 @@ typedef struct arap_stage {
     int over;
     int must_refresh; /* its maps have had no local step yet, and are to be reduced after it */
     int must_reduce;  /* its maps are yet to be reduced */
-    int searched;     /* for rigid parts, at the end of the last stage */
+    int searched;     /* for rigid parts, at the end of the last stage or before it */
+    int lumped;       /* `parts` are those of lumps.h, too, until the last stage */
 } arap_stage;
 
 /* The present weights, not relative. */
@@ -116,6 +117,7 @@ struct arap_solver {
     arap_solver *coarse;
     arap_coarse clusters;
     int coarse_vertices; /* of the coarsest mesh there was, 0: only the mesh itself */
+    int lumped_parts;    /* of that mesh, see lumps.h */
 
     arap_influences initial;    /* weights before the first iteration */
     arap_influences influences; /* present weights */
