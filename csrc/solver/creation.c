@@ -2,7 +2,8 @@
  *
  * Mesh and skeleton as given, the symmetry between them, random and given poses, the truss, rigid
  * parts; then the coarser levels, which are solvers of their own, the initial weights, and a local
- * step for these. The elimination order needs only the mesh, and is found beside all this.
+ * step for these. The elimination order and the clusters of the coarser mesh need only the mesh,
+ * and are found beside poses and truss.
  *
  * Costs what these do, and fails where one of them does; what was made by then is freed. */
 #include "solver/solver.h"
@@ -182,6 +183,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     size_t link_count = 0;
     ordering order;
     arap_aside aside = {0};
+    arap_clustering clustering = {0};
     arap_status status = check_settings(&context->error, settings);
     *out = NULL;
     if (status) return status;
@@ -213,14 +215,19 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
         status =
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
     if (!status) status = begin_order(context, s, &order, &aside);
+    if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     arap_lap(s, ARAP_TIME_MESH);
+    if (!status && wants_coarse(s, problem))
+        status = arap_clusters_begin(context, s, problem, &clustering);
+    arap_lap(s, ARAP_TIME_LEVELS);
     if (!status) status = make_poses(context, s, problem, !wants_coarse(s, problem));
     if (!status && settings->harmonic > 0) status = arap_aside_end(context, &aside);
     if (!status && settings->harmonic > 0) status = arap_make_harmonic(context, s);
     arap_lap(s, ARAP_TIME_SYSTEM);
     if (!status) status = make_truss(context, s, problem);
-    if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     arap_lap(s, ARAP_TIME_TRUSS);
+    arap_status clustered = arap_clusters_end(context, &clustering);
+    if (!status) status = clustered;
     if (!status && wants_coarse(s, problem)) {
         status = arap_coarse_create(context, s, problem);
         if (!status && !s->coarse) status = make_poses(context, s, problem, 1);

@@ -234,19 +234,37 @@ static int pays_off(const arap_solver *s, const arap_problem *problem) {
            clusters / least >= s->skeleton.deform_count;
 }
 
+static arap_status find_clusters(arap_context *context, void *data) {
+    const arap_clustering *c = data;
+    arap_solver *s = c->solver;
+    return arap_coarsen(context, &s->mesh, c->group, s->symmetry.vertex, c->visit, &s->clusters);
+}
+
+arap_status arap_clusters_begin(arap_context *context, arap_solver *s, const arap_problem *problem,
+                                arap_clustering *out) {
+    *out = (arap_clustering){.solver = s, .group = ARAP_NEW(int, s->mesh.count)};
+    if (!out->group) return arap_fail_memory(&context->error, "the coarse mesh");
+    group_vertices(s, problem, out->group);
+    out->visit = s->mesh.count == s->mesh.input_count ? problem->visit : NULL;
+    arap_aside_begin(context, s->mesh.count, find_clusters, out, &out->aside);
+    return ARAP_OK;
+}
+
+arap_status arap_clusters_end(arap_context *context, arap_clustering *c) {
+    arap_status status = arap_aside_end(context, &c->aside);
+    arap_free(c->group);
+    c->group = NULL;
+    return status;
+}
+
 arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap_problem *problem) {
     coarse_arrays arrays = {0};
     arap_sparse_weights rows;
     arap_problem coarse;
     coarse_edits edits = {0};
     arap_settings settings = s->settings;
-    int *group = ARAP_NEW(int, s->mesh.count);
-    arap_status status = group ? ARAP_OK : arap_fail_memory(&context->error, "the coarse mesh");
-    if (status) return status;
-    group_vertices(s, problem, group);
-    const int *visit = s->mesh.count == s->mesh.input_count ? problem->visit : NULL;
-    status = arap_coarsen(context, &s->mesh, group, s->symmetry.vertex, visit, &s->clusters);
-    if (status || !pays_off(s, problem)) goto done;
+    arap_status status = ARAP_OK;
+    if (!pays_off(s, problem)) goto done;
     status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
@@ -265,7 +283,6 @@ done:
     if (!s->coarse) arap_coarse_clear(&s->clusters);
     free_arrays(&arrays);
     free_edits(&edits);
-    arap_free(group);
     arap_lap(s, ARAP_TIME_LEVELS);
     return status;
 }

@@ -2,10 +2,26 @@
 #ifndef ARAP_LEVELS_H
 #define ARAP_LEVELS_H
 
+#include "base/aside.h"
 #include "solver/solver.h"
 
-/* Make solver->coarse, a solver of the same problem on the clusters of its mesh; NULL if there
- * are hardly fewer of them than vertices, or few for each bone. */
+/* The search for solver->clusters, which needs the mesh, its symmetry and its rigid parts, and goes
+ * on beside what else does. Must stay where it is until it has ended. */
+typedef struct arap_clustering {
+    arap_solver *solver;
+    int *group;
+    const int *visit;
+    arap_aside aside;
+} arap_clustering;
+
+arap_status arap_clusters_begin(arap_context *context, arap_solver *solver,
+                                const arap_problem *problem, arap_clustering *out);
+
+/* Wait for the clusters; what began as {0} has none and ends at once. */
+arap_status arap_clusters_end(arap_context *context, arap_clustering *clustering);
+
+/* Make solver->coarse, a solver of the same problem on the clusters, and clear these and leave it
+ * NULL if there are hardly fewer of them than vertices, or few for each bone. */
 arap_status arap_coarse_create(arap_context *context, arap_solver *solver,
                                const arap_problem *problem);
 void arap_coarse_free(arap_solver *solver);

@@ -22,14 +22,23 @@
 #define WEAKEST 0.1 /* share that is always left */
 #define CHUNK 32    /* vertices of a task */
 
+static double weight_of(const arap_spoke *spoke) {
+    return spoke->released ? 0 : spoke->held * spoke->strength;
+}
+
+static int are_weighed(const arap_spoke *spoke, const arap_spoke *end) {
+    while (spoke < end && spoke->weight == weight_of(spoke)) spoke++;
+    return spoke == end;
+}
+
 void arap_spokes_weigh(arap_mesh *mesh) {
     for (int i = 0; i < mesh->count; i++) {
         double before, after;
+        arap_spoke *spoke = mesh->spoke + mesh->spoke_start[i];
+        const arap_spoke *end = mesh->spoke + mesh->spoke_start[i + 1];
+        if (are_weighed(spoke, end)) continue; /* adds nothing */
         arap_mesh_tie(mesh, i, &before);
-        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
-            arap_spoke *spoke = &mesh->spoke[j];
-            spoke->weight = spoke->released ? 0 : spoke->held * spoke->strength;
-        }
+        for (; spoke < end; spoke++) spoke->weight = weight_of(spoke);
         arap_mesh_tie(mesh, i, &after);
         mesh->rest_energy += after - before;
     }
