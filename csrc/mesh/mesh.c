@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/aside.h"
 #include "base/memory.h"
 #include "base/sets.h"
 #include "base/vec3.h"
@@ -24,6 +25,8 @@
 
 #define DIGIT 11 /* bits */
 #define DIGITS (1 << DIGIT)
+#define PASSES ((64 + DIGIT - 1) / DIGIT)
+#define CHUNK 2048 /* vertices of a task */
 
 void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal) {
     const int *tri = mesh->triangles + 3 * t;
@@ -84,11 +87,13 @@ static unsigned digit_of(double key, int pass) {
 
 /* Sort by keys, stable, by radix; `other` (count): scratch. Returns where they are then. */
 static sorted_vertex *sort_keys(int count, sorted_vertex *items, sorted_vertex *other) {
-    for (int pass = 0; DIGIT * pass < 64; pass++) {
-        int start[DIGITS + 1] = {0};
-        for (int i = 0; i < count; i++) start[digit_of(items[i].key, pass) + 1]++;
-        for (int d = 0; d < DIGITS; d++) start[d + 1] += start[d];
-        for (int i = 0; i < count; i++) other[start[digit_of(items[i].key, pass)]++] = items[i];
+    int start[PASSES][DIGITS + 1] = {{0}};
+    for (int i = 0; i < count; i++)
+        for (int pass = 0; pass < PASSES; pass++) start[pass][digit_of(items[i].key, pass) + 1]++;
+    for (int pass = 0; pass < PASSES; pass++) {
+        int *fill = start[pass];
+        for (int d = 0; d < DIGITS; d++) fill[d + 1] += fill[d];
+        for (int i = 0; i < count; i++) other[fill[digit_of(items[i].key, pass)]++] = items[i];
         sorted_vertex *sorted = other;
         other = items;
         items = sorted;
@@ -96,17 +101,42 @@ static sorted_vertex *sort_keys(int count, sorted_vertex *items, sorted_vertex *
     return items;
 }
 
-/* Fill mesh->weld, ->first and ->count; `vertices` are centered and scaled. */
-static arap_status weld(arap_context *context, arap_mesh *mesh, const double *vertices,
-                        double tolerance) {
+typedef struct placement {
+    const arap_geometry *geometry;
+    const arap_mesh *mesh;
+    double *scaled;
+    sorted_vertex *items;
+} placement;
+
+/* The vertices centered and scaled, and where they are along an oblique direction. */
+static void place_chunk(void *data, int chunk, int worker) {
     /* No modeling habit puts many vertices on one plane across this direction. */
     static const double direction[3] = {0.5347, 0.2713, 0.8003};
+    const placement *p = data;
+    const arap_mesh *mesh = p->mesh;
+    int n = mesh->input_count, end = n - chunk * CHUNK < CHUNK ? n : (chunk + 1) * CHUNK;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        double *x = p->scaled + 3 * (size_t)i;
+        for (int c = 0; c < 3; c++)
+            x[c] = (p->geometry->vertices[3 * (size_t)i + (size_t)c] - mesh->center[c]) /
+                   mesh->diagonal;
+        p->items[i] = (sorted_vertex){arap_dot(x, direction), i};
+        mesh->weld[i] = i;
+    }
+}
+
+/* Fill mesh->weld, ->first and ->count, and `vertices`, centered and scaled. */
+static arap_status weld(arap_context *context, arap_mesh *mesh, const arap_geometry *geometry,
+                        double tolerance, double *vertices) {
     int n = mesh->input_count;
     sorted_vertex *items = ARAP_NEW(sorted_vertex, 2 * (size_t)n), *sorted = items;
     if (!items) return arap_fail_memory(&context->error, "welding");
-    for (int i = 0; i < n; i++) {
-        items[i] = (sorted_vertex){arap_dot(vertices + 3 * (size_t)i, direction), i};
-        mesh->weld[i] = i;
+    placement p = {geometry, mesh, vertices, items};
+    arap_status status = arap_parallel_short(context, (n + CHUNK - 1) / CHUNK, place_chunk, &p);
+    if (status) {
+        arap_free(items);
+        return status;
     }
     if (tolerance >= 0) sorted = sort_keys(n, items, items + n);
     for (int s = 0; s < n && tolerance >= 0; s++) {
@@ -129,11 +159,20 @@ static arap_status weld(arap_context *context, arap_mesh *mesh, const double *ve
     return ARAP_OK;
 }
 
+typedef struct measuring {
+    arap_mesh *mesh;
+    const char *far;
+} measuring;
+
 /* Fill mesh->size; twice the largest distance from the mean vertex where there is no surface. What
  * lies far off does not count. */
-static void measure_size(arap_mesh *mesh, const char *far) {
+static arap_status measure_size(arap_context *context, void *data) {
+    const measuring *m = data;
+    arap_mesh *mesh = m->mesh;
+    const char *far = m->far;
     double mean[3] = {0, 0, 0}, area = 0, radius2 = 0;
     int count = 0;
+    (void)context;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
         area += arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
@@ -145,6 +184,7 @@ static void measure_size(arap_mesh *mesh, const char *far) {
     for (int i = 0; i < mesh->count; i++)
         if (!far[i]) radius2 = fmax(radius2, arap_distance2(mesh->v + 3 * (size_t)i, mean));
     mesh->size = area > 0 ? sqrt(2 * area) : radius2 > 0 ? fmin(2 * sqrt(radius2), 2) : 1;
+    return ARAP_OK;
 }
 
 static arap_status find_parts(arap_context *context, arap_mesh *mesh) {
@@ -222,9 +262,7 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
     if (!mesh->weld || !mesh->first || !mesh->next || !mesh->triangles || !mesh->wires ||
         !mesh->tets || !scaled)
         goto no_memory;
-    for (size_t i = 0; i < 3 * n; i++)
-        scaled[i] = (g->vertices[i] - mesh->center[i % 3]) / mesh->diagonal;
-    status = weld(context, mesh, scaled, weld_tolerance);
+    status = weld(context, mesh, g, weld_tolerance, scaled);
     if (!status) status = arap_listen(context);
     if (status) goto done;
 
@@ -265,9 +303,12 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
     }
     status = arap_tets_surface(context, mesh);
     if (status) goto done;
-    measure_size(mesh, far);
-    status = arap_listen(context);
-    if (!status) status = find_parts(context, mesh);
+    arap_aside size;
+    arap_aside_begin(context, mesh->count, measure_size, &(measuring){mesh, far}, &size);
+    status = find_parts(context, mesh);
+    arap_status sized = arap_aside_end(context, &size);
+    if (!status) status = sized;
+    if (!status) status = arap_listen(context);
     goto done;
 
 no_memory:
