@@ -163,3 +163,16 @@ def test_large_systems_on_any_number_of_threads():
     four.solve()
     assert one.report["factor_size"] > 1e6
     np.testing.assert_array_equal(one.weights, four.weights)
+
+
+def test_levels_on_any_number_of_threads():
+    """Clusters are found beside poses and truss, where a mesh is large enough for a thread."""
+    mesh, bones = shapes.tube(40, 120), shapes.chain(4)
+    parts = np.full(len(mesh[0]), -1)
+    parts[:200] = 0
+    settings = {"pose_count": 6, "iterations": 2, "rigid_parts": parts}
+    one, four = (araplbs.Solver(*mesh, *bones, threads=k, **settings) for k in (1, 4))
+    one.solve()
+    four.solve()
+    assert len(mesh[0]) > 2 * 2000 and 0 < one.report["coarse_vertices"] < len(mesh[0]) / 3
+    np.testing.assert_array_equal(one.weights, four.weights)
