@@ -327,14 +327,14 @@ def test_allocations_of_iterations(size, poses):
             *shapes.tube(*size), *shapes.chain(4), pose_count=poses, max_influences=0,
             widenings=0, coarsen=0, tolerance=0, threads=1,
         )  # fmt: skip
-        solver.iterate(3)
+        solver.iterate(2)
         araplbs._fail_allocations_after(allowed)
         try:
             solver.iterate(count)
         finally:
             araplbs._fail_allocations_after(-1)
 
-    for count in (1, 4):
+    for count in (1, 3):  # further ones gain nothing, so rounding may cost them a second local step
         iterate(count, PER_ITERATION * count)
         with pytest.raises(MemoryError):
             iterate(count, PER_ITERATION * count - 1)
