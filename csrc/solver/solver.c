@@ -40,6 +40,7 @@
 #include "truss/spokes.h"
 
 #define EARLY_ITERATIONS 3
+#define PLATE 32 /* vertices of loose parts, in the mean: fewer are plates */
 
 /* Replace the influence maps. */
 static arap_status change_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
@@ -193,10 +194,12 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     return stage_influences(s) || limits_parts ? reduce_stage(context, s) : ARAP_OK;
 }
 
-/* Is the search for rigid parts to come before the last stage? Where thousands of small parts are
- * the mesh, it changes rows all over, and an iteration after it costs as much as the stage. */
+/* Is the search for rigid parts to come before the last stage? What the coarser mesh has decided
+ * tells them, and after it the stage would begin anew. Not where free plates are the mesh
+ * (lumps.h): they grow stiff in the last stage only. */
 static int searches_first(const arap_solver *s) {
-    return s->lumped_parts && s->settings.rigid_departure > 0 && !s->parts.count &&
+    int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;
+    return s->settings.rigid_departure > 0 && !s->parts.count && !plates &&
            !s->displacements.poses; /* those of the coarser mesh come later */
 }
 

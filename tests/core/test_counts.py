@@ -42,7 +42,7 @@ EXPECTED = {
     (limb, "two influences"): (40, 8, 1169, 8560, 511, 1216),
     (limb, "levels"): (40, 11, 1242, 12581, 584, 1202),
     (small_creature, "default"): (40, 10, 2147, 15531, 801, 3266),
-    (small_creature, "no truss"): (40, 12, 2908, 76207, 1562, 3696),
+    (small_creature, "no truss"): (40, 12, 2908, 76207, 1562, 2521),
     (small_creature, "two influences"): (40, 9, 1988, 9194, 642, 2297),
     (small_creature, "levels"): (40, 14, 2190, 16790, 844, 3324),
 }

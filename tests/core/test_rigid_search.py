@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 from shared_data import Character
+from test_levels import mail
 from test_symmetry import BONES as TWO_ARMS
 from test_symmetry import PARTNERS, PLANE, body
 
@@ -55,6 +56,20 @@ def test_what_moves_as_one_is_found():
     assert len(solver.energies) == 1 + solver.report["iterations"] + len(starts)
     soft = np.r_[:FIRST, FIRST + 8 : len(mesh[0])]
     assert np.abs(solver.weights - free.weights)[soft].max() < 0.05
+
+
+def test_with_a_coarser_mesh_the_last_stage_comes_once():
+    """What that has decided tells the parts: the stage of the mesh itself does not begin anew, but
+    where plates are the mesh."""
+    mesh = shapes.join(shapes.tube(24, 49), plate(0.6))
+    solver = solved(mesh, coarsen=300)
+    assert solver.report["coarse_vertices"] and solver.report["found_rigid_parts"] == 1
+    free = solved(mesh, coarsen=300, rigid_departure=0)
+    assert len(solver.report["stage_starts"]) == len(free.report["stage_starts"])
+    assert solver.energy < 1.02 * free.energy
+    plates = [solved(mail(450), coarsen=1000, pose_count=6, rigid_departure=d) for d in (0, 0.3)]
+    assert plates[1].report["coarse_vertices"] and plates[1].report["found_rigid_parts"]
+    assert len(plates[1].report["stage_starts"]) == len(plates[0].report["stage_starts"]) + 1
 
 
 @pytest.mark.parametrize("deformer", ["linear", "dual_quaternions"])
