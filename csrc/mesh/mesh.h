@@ -11,9 +11,10 @@
 /* What an edge belongs to; a lower kind wins where an edge is of several. */
 enum arap_edge_kind {
     ARAP_EDGE_FACE,
-    ARAP_EDGE_WIRE,     /* loose or drawn */
-    ARAP_EDGE_LINK,     /* between a loose part and what it sits on */
-    ARAP_EDGE_COLLAPSED /* of faces without area and tets without volume only */
+    ARAP_EDGE_WIRE,      /* loose or drawn */
+    ARAP_EDGE_LINK,      /* between a loose part and what it sits on */
+    ARAP_EDGE_COLLAPSED, /* of faces without area and tets without volume only */
+    ARAP_EDGE_KINDS
 };
 
 /* A spoke: an edge from a vertex to a point inside that a bone carries, see truss.h. */

@@ -32,6 +32,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -44,6 +45,7 @@
 #define SHORTEST 0.01 /* shorter edges, in mean lengths, count as so long */
 
 #define CHUNK 128 /* vertices of a task */
+#define WIDE 64   /* entries of a row that is sorted, not filled in order */
 
 /* A directed edge on its way into the rows. */
 typedef struct ring_entry {
@@ -56,53 +58,71 @@ typedef struct ring_entry {
  * surface of tets is left out. */
 typedef struct ring_task {
     arap_mesh *mesh;
-    size_t *first;       /* (vertices + 1) where those around each vertex are in `around` */
-    int *around;         /* ascending */
-    double *size;        /* (tets, triangles) volume, or a third of the area */
-    ring_entry *scratch; /* (workers, most) */
-    size_t most;         /* entries of a row before repeats are merged */
+    size_t *first;    /* (vertices + 1) where those around each vertex are in `around` */
+    int *around;      /* ascending */
+    double *size;     /* (tets, triangles) volume, or a third of the area */
+    ring_entry *rows; /* those of each task one after the other, from entry_bound() on */
     double wire_area, power;
     const double *mean; /* (parts) length of an edge */
     double *value;      /* (directed edges) scratch */
 } ring_task;
 
-/* Sort a row by neighbor (stable: sums keep the order of the triangles) and merge repeats.
- * Returns the number of different neighbors. */
-static size_t merge_row(ring_entry *row, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        ring_entry moving = row[i];
-        size_t j = i;
-        for (; j > 0 && row[j - 1].to > moving.to; j--) row[j] = row[j - 1];
-        row[j] = moving;
+/* Add an entry to the one of the same neighbor. */
+static void merge(ring_entry *into, const ring_entry *entry) {
+    into->a += entry->a;
+    if (entry->kind < into->kind) into->kind = entry->kind;
+}
+
+/* Put an entry in its place in a row that ascends by neighbor. Returns how many there are then. */
+static size_t insert(ring_entry *row, size_t count, ring_entry entry) {
+    size_t at = count;
+    while (at > 0 && row[at - 1].to > entry.to) at--;
+    if (at > 0 && row[at - 1].to == entry.to) {
+        merge(&row[at - 1], &entry);
+        return count;
     }
+    for (size_t k = count; k > at; k--) row[k] = row[k - 1];
+    row[at] = entry;
+    return count + 1;
+}
+
+/* By neighbor, and those of one as they came. */
+static int by_neighbor(const void *a, const void *b) {
+    const ring_entry *x = a, *y = b;
+    return x->to != y->to ? (x->to > y->to) - (x->to < y->to)
+                          : (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+/* The same of a whole row as it came, which is long: a center of a fan. */
+static size_t sort_row(ring_entry *row, size_t count) {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept && row[kept - 1].to == row[i].to) {
-            row[kept - 1].a += row[i].a;
-            if (row[i].kind < row[kept - 1].kind) row[kept - 1].kind = row[i].kind;
-        } else {
-            row[kept++] = row[i];
-        }
+    for (size_t k = 0; k < count; k++) row[k].kind += (int)k * ARAP_EDGE_KINDS;
+    qsort(row, count, sizeof *row, by_neighbor);
+    for (size_t k = 0; k < count; k++) {
+        row[k].kind %= ARAP_EDGE_KINDS;
+        if (kept && row[kept - 1].to == row[k].to)
+            merge(&row[kept - 1], &row[k]);
+        else
+            row[kept++] = row[k];
     }
     return kept;
 }
 
-/* Weights of the edges of one kind of vertex i, `share` times those of wire edges. */
-static void weigh_edges(arap_mesh *mesh, int i, int kind, int faces, double share) {
-    int count = 0;
-    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) count += mesh->kind[e] == kind;
+/* Weights of the edges of one kind of vertex i, of which there are `count`: `share` times those of
+ * wire edges. */
+static void weigh_edges(arap_mesh *mesh, int i, int kind, int count, int faces, double share) {
     double part = faces ? fmin(0.5, (double)count / faces) : 0.5;
-    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
+    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1] && count; e++)
         if (mesh->kind[e] == kind) mesh->edge_weight[e] = share * mesh->area[i] * 2 * part / count;
 }
 
 static void weigh_wires(arap_mesh *mesh, int i, double wire_area) {
-    int faces = 0;
-    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
-        faces += mesh->kind[e] == ARAP_EDGE_FACE;
+    int count[ARAP_EDGE_KINDS] = {0};
+    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) count[(int)mesh->kind[e]]++;
+    int faces = count[ARAP_EDGE_FACE];
     if (mesh->area[i] <= 0) mesh->area[i] = wire_area;
-    weigh_edges(mesh, i, ARAP_EDGE_WIRE, faces, 1);
-    weigh_edges(mesh, i, ARAP_EDGE_LINK, faces, LINK_SHARE);
+    weigh_edges(mesh, i, ARAP_EDGE_WIRE, count[ARAP_EDGE_WIRE], faces, 1);
+    weigh_edges(mesh, i, ARAP_EDGE_LINK, count[ARAP_EDGE_LINK], faces, LINK_SHARE);
 }
 
 /* (L / max(l, SHORTEST L))^p */
@@ -122,7 +142,7 @@ static arap_status for_vertices(arap_context *context, arap_task task, ring_task
     return arap_parallel_short(context, (t->mesh->count + CHUNK - 1) / CHUNK, task, t);
 }
 
-/* Logarithms of squared lengths, -infinity for 0, of edges to later vertices. */
+/* Logarithms of squared lengths, -infinity for 0. */
 static void log_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
@@ -132,7 +152,7 @@ static void log_chunk(void *data, int chunk, int worker) {
             if (mesh->neighbor[e] < i || mesh->kind[e] == ARAP_EDGE_LINK) continue;
             double edge[3];
             arap_mesh_edge(mesh, i, e, edge);
-            t->value[e] = log(arap_dot(edge, edge));
+            t->value[e] = t->value[mesh->reverse[e]] = log(arap_dot(edge, edge));
         }
 }
 
@@ -143,7 +163,8 @@ static void share_chunk(void *data, int chunk, int worker) {
     for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
             if (mesh->neighbor[e] > i && mesh->kind[e] != ARAP_EDGE_LINK)
-                t->value[e] = share_of_length(mesh, i, e, t->mean[mesh->part[i]], t->power);
+                t->value[e] = t->value[mesh->reverse[e]] =
+                    share_of_length(mesh, i, e, t->mean[mesh->part[i]], t->power);
 }
 
 static void scale_chunk(void *data, int chunk, int worker) {
@@ -153,8 +174,7 @@ static void scale_chunk(void *data, int chunk, int worker) {
     for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
         double scale = mesh->unit / t->mean[mesh->part[i]];
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            size_t one = mesh->neighbor[e] < i ? mesh->reverse[e] : e;
-            double share = mesh->kind[e] == ARAP_EDGE_LINK ? 1 : t->value[one];
+            double share = mesh->kind[e] == ARAP_EDGE_LINK ? 1 : t->value[e];
             mesh->edge_weight[e] *= scale * scale * share;
         }
     }
@@ -175,8 +195,7 @@ static arap_status balance_edges(arap_context *context, ring_task *t) {
     for (int i = 0; i < mesh->count && !status; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             if (mesh->kind[e] == ARAP_EDGE_LINK) continue;
-            double length = t->value[mesh->neighbor[e] < i ? mesh->reverse[e] : e];
-            double *sum = sums + 2 * mesh->part[i];
+            double length = t->value[e], *sum = sums + 2 * mesh->part[i];
             if (isinf(length)) continue;
             sum[0] += mesh->edge_weight[e] * length / 2;
             sum[1] += mesh->edge_weight[e];
@@ -207,10 +226,17 @@ static arap_status append_links(arap_context *context, arap_mesh *mesh, const in
     return ARAP_OK;
 }
 
-/* The row of vertex i before repeats are merged; returns how many entries. */
+/* Entries of a row at most, by how many tets, triangles and wires are around its vertex. */
+static size_t entry_bound(const ring_task *t, size_t around) {
+    return around * (t->mesh->tet_count ? 3 : 2);
+}
+
+/* The row of vertex i, in which each neighbor is once: sums keep the order of the triangles.
+ * Returns how many entries. */
 static size_t gather(const ring_task *t, int i, ring_entry *row) {
     const arap_mesh *mesh = t->mesh;
     size_t tets = mesh->tet_count, faces = mesh->triangle_count - mesh->surface_count, count = 0;
+    int is_wide = entry_bound(t, t->first[i + 1] - t->first[i]) > WIDE;
     for (size_t k = t->first[i]; k < t->first[i + 1]; k++) {
         size_t one = (size_t)t->around[k];
         const int *corner;
@@ -231,42 +257,46 @@ static size_t gather(const ring_task *t, int i, ring_entry *row) {
         }
         for (int c = 0; c < corners; c++) {
             entry.to = corner[c];
-            if (entry.to != i) row[count++] = entry;
+            if (entry.to == i) continue;
+            if (is_wide)
+                row[count++] = entry;
+            else
+                count = insert(row, count, entry);
         }
     }
-    return count;
+    return is_wide ? sort_row(row, count) : count;
 }
 
-/* Sizes of the rows, and the areas. */
-static void count_chunk(void *data, int chunk, int worker) {
+/* The rows of a task, their sizes, and the areas. */
+static void gather_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
     size_t tets = mesh->tet_count, faces = mesh->triangle_count - mesh->surface_count;
-    ring_entry *row = t->scratch + (size_t)worker * t->most;
+    ring_entry *row = t->rows + entry_bound(t, t->first[chunk * CHUNK]);
+    (void)worker;
     for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
         for (size_t k = t->first[i]; k < t->first[i + 1]; k++) {
             size_t one = (size_t)t->around[k];
             if (one >= tets + faces) break;
             mesh->area[i] += one < tets ? t->size[one] / 4 : t->size[one];
         }
-        mesh->ring[i + 1] = merge_row(row, gather(t, i, row));
+        row += mesh->ring[i + 1] = gather(t, i, row);
     }
 }
 
 static void fill_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
-    ring_entry *row = t->scratch + (size_t)worker * t->most;
-    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
-        size_t count = merge_row(row, gather(t, i, row)), at = mesh->ring[i];
-        for (size_t k = 0; k < count; k++, at++) {
-            int flat = mesh->area[i] <= 0 || mesh->area[row[k].to] <= 0;
-            int collapsed = row[k].kind == ARAP_EDGE_COLLAPSED;
-            mesh->neighbor[at] = row[k].to;
-            mesh->edge_weight[at] = row[k].a;
-            mesh->kind[at] = (char)(collapsed && flat ? ARAP_EDGE_WIRE : row[k].kind);
+    const ring_entry *row = t->rows + entry_bound(t, t->first[chunk * CHUNK]);
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
+        for (size_t at = mesh->ring[i]; at < mesh->ring[i + 1]; at++, row++) {
+            int flat = mesh->area[i] <= 0 || mesh->area[row->to] <= 0;
+            int collapsed = row->kind == ARAP_EDGE_COLLAPSED;
+            mesh->neighbor[at] = row->to;
+            mesh->edge_weight[at] = row->a;
+            mesh->kind[at] = (char)(collapsed && flat ? ARAP_EDGE_WIRE : row->kind);
         }
-    }
 }
 
 static void finish_chunk(void *data, int chunk, int worker) {
@@ -274,8 +304,12 @@ static void finish_chunk(void *data, int chunk, int worker) {
     arap_mesh *mesh = t->mesh;
     (void)worker;
     for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
-            mesh->reverse[e] = arap_mesh_find_edge(mesh, mesh->neighbor[e], i);
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            if (mesh->neighbor[e] < i) continue;
+            size_t reverse = arap_mesh_find_edge(mesh, mesh->neighbor[e], i);
+            mesh->reverse[e] = reverse;
+            mesh->reverse[reverse] = e;
+        }
         weigh_wires(mesh, i, t->wire_area);
     }
 }
@@ -357,7 +391,7 @@ static arap_status measure(arap_context *context, ring_task *t, double *sum) {
     return status;
 }
 
-/* Rows, sizes of which are counted first, in two runs over what is around the vertices. */
+/* Rows: gathered task by task, then put one after the other. */
 static arap_status make_rows(arap_context *context, ring_task *t) {
     arap_mesh *mesh = t->mesh;
     size_t n = (size_t)mesh->count, face_vertices = 0;
@@ -365,13 +399,9 @@ static arap_status make_rows(arap_context *context, ring_task *t) {
     arap_status status = measure(context, t, &sum);
     if (status) return status;
     look_around(t);
-    for (size_t i = 0; i < n; i++) {
-        size_t most = 3 * (t->first[i + 1] - t->first[i]);
-        t->most = most > t->most ? most : t->most;
-    }
-    t->scratch = ARAP_NEW(ring_entry, (size_t)context->threads * t->most);
-    if (!t->scratch) return arap_fail_memory(&context->error, "the one-rings");
-    status = for_vertices(context, count_chunk, t);
+    t->rows = ARAP_NEW(ring_entry, entry_bound(t, t->first[n]));
+    if (!t->rows) return arap_fail_memory(&context->error, "the one-rings");
+    status = for_vertices(context, gather_chunk, t);
     if (status) return status;
     for (size_t i = 0; i < n; i++) {
         int row = (int)mesh->ring[i + 1];
@@ -390,6 +420,8 @@ static arap_status make_rows(arap_context *context, ring_task *t) {
         !mesh->kind)
         return arap_fail_memory(&context->error, "the one-rings");
     status = for_vertices(context, fill_chunk, t);
+    arap_free(t->rows);
+    t->rows = NULL;
     return status ? status : for_vertices(context, finish_chunk, t);
 }
 
@@ -423,7 +455,7 @@ arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int 
     arap_free(t.first);
     arap_free(t.around);
     arap_free(t.size);
-    arap_free(t.scratch);
+    arap_free(t.rows);
     return status;
 }
 
