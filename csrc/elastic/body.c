@@ -124,7 +124,7 @@ arap_status arap_body_create(arap_context *context, const arap_geometry *geometr
     size_t link_count = 0;
     *body = (arap_body){0};
     arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
-    if (!status) status = arap_link_parts(context, &body->mesh, &links, &link_count, &linked);
+    if (!status) status = arap_link_parts(context, &body->mesh, &links, &link_count, &linked, NULL);
     if (!status)
         status = arap_mesh_connect(context, &body->mesh, links, link_count, RELATIVE_ERRORS);
     if (!status) status = take_triangles(context, geometry, body);

@@ -20,14 +20,14 @@ arap_status arap_rigged_mesh_create(arap_context *context, const arap_geometry *
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, mesh);
     if (!status) status = arap_skeleton_create(context, bones, mesh, &rigged->skeleton);
     if (!status && link_parts)
-        status = arap_link_parts(context, mesh, &links, &link_count, &linked);
+        status = arap_link_parts(context, mesh, &links, &link_count, &linked, &faces);
     if (!status) status = arap_mesh_connect(context, mesh, links, link_count, 0);
     if (status) goto done;
     rigged->order = ARAP_NEW(int, mesh->count);
     status = rigged->order ? arap_fill_reducing_order(context, mesh->count, mesh->ring,
                                                       mesh->neighbor, rigged->order)
                            : arap_fail_memory(&context->error, "the elimination order");
-    if (!status) status = arap_face_bvh(context, mesh, NULL, &faces);
+    if (!status && !faces) status = arap_face_bvh(context, mesh, NULL, &faces);
     if (!status)
         status =
             arap_visibility_create(context, mesh, &rigged->skeleton, faces, &rigged->visibility);

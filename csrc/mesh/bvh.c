@@ -2,16 +2,18 @@
  *
  * Top-down build, splitting at the median of the box centers along the longest side of their
  * bounds, which is insensitive to slivers and coincident primitives: depth <= log2(count) + 1.
- * The centers are sorted in place, so that each level reads them one after another; boxes are
- * looked at in the leaves alone and joined on the way up. The nodes are stored depth-first, so the
- * left child of node i is i + 1. A leaf has half of what it may have at least, or all there are, so
- * it is known how many nodes a tree has at most, and the right child can have its place before the
- * left one is built: large trees are split level by level, then subtrees are built, both on all
- * threads. O(n
- * log n) to build, O(log n) for a query near the primitives. Fails without memory only. */
+ * The centers are sorted in place, so that each level reads them one after another, in 16 bytes
+ * each; boxes are looked at in the leaves alone and joined on the way up. Faces with tags are split
+ * by part first: a query that passes over its own part then does so high up in the tree. The nodes
+ * are stored depth-first, so the left child of node i is i + 1. A leaf has half of what it may have
+ * at least, or all there are, so it is known how many nodes a tree has at most, and the right child
+ * can have its place before the left one is built: large trees are split level by level, then
+ * subtrees are built, both on all threads. O(n log n) to build, O(log n) for a query near the
+ * primitives. Fails without memory only. */
 #include "mesh/bvh.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "base/memory.h"
 #include "mesh/nearest.h"
@@ -20,12 +22,15 @@
 #define LARGE_LEAF 64 /* where a tree is asked little */
 #define STACK_SIZE 128
 #define MIXED_TAGS (-2)
+#define APART 1000 /* how far parts with tags are moved apart, see move_parts */
 #define MOST_SUBTREES 64
 #define LEAST_SUBTREE 2048 /* primitives of a subtree that is worth a task */
 #define CHUNK 4096         /* primitives of a task before there are subtrees */
-
-/* Squared distances that differ by less than this share are equal but for rounding. */
-#define TIE 1e-10
+#define STEPS 2e9          /* of centers, along the longest side of all */
+#define SMALL 100          /* items of which a pivot is the middle of three, */
+#define SAMPLES 9          /* of so many, and where there are more than */
+#define LARGE 2000         /* of */
+#define MOST_SAMPLES 63
 
 typedef struct node {
     double lo[3], hi[3];
@@ -46,25 +51,34 @@ typedef struct subtree {
     int node, first, count;
 } subtree;
 
-/* A primitive and twice the center of its box. */
+/* A primitive and the center of its box, moved with its part: in steps that are a share of all of
+ * them, so that it is small, for it is moved a lot. */
 typedef struct item {
-    double center[3];
+    int32_t center[3];
     int primitive;
 } item;
+
+typedef struct bounds {
+    double lo[3], hi[3];
+} bounds;
 
 typedef struct builder {
     arap_bvh *bvh;
     const double *boxes;
+    const arap_mesh *mesh; /* of faces with parts that are moved apart, or NULL */
+    const double *shift;   /* (parts, 3) */
     item *items;
-    int leaf;  /* primitives of a leaf at most, even */
-    int count; /* subtrees that are yet to be built */
+    bounds *bounds; /* (tasks) of the centers, twice; the first in the end of all */
+    double scale;   /* steps in a unit of those */
+    int leaf;       /* primitives of a leaf at most, even */
+    int count;      /* subtrees that are yet to be built */
     subtree subtree[MOST_SUBTREES], half[MOST_SUBTREES][2];
     int split_count; /* nodes above them, parents first */
     int split[MOST_SUBTREES];
 } builder;
 
 static int before(const item *a, const item *b, int axis) {
-    double x = a->center[axis], y = b->center[axis];
+    int32_t x = a->center[axis], y = b->center[axis];
     return (x < y) | ((x == y) & (a->primitive < b->primitive)); /* without a branch */
 }
 
@@ -74,12 +88,18 @@ static void swap(item *a, item *b) {
     *b = t;
 }
 
-/* The middle one of three goes to items[hi]. */
-static void choose_pivot(item *items, int lo, int hi, int axis) {
-    item *low = items + lo, *middle = items + lo + (hi - lo) / 2, *high = items + hi;
-    if (before(middle, low, axis)) swap(low, middle);
-    if (before(middle, high, axis)) swap(high, middle);
-    if (before(high, low, axis)) swap(low, high);
+/* One that about as large a share of the items lo..hi comes before as before items[half], by a
+ * sample of them, goes to items[hi]. */
+static void choose_pivot(item *items, int lo, int hi, int half, int axis) {
+    int count = hi - lo + 1, most = count > LARGE ? MOST_SAMPLES : count > SMALL ? SAMPLES : 3;
+    int sample[MOST_SAMPLES], size = 0;
+    for (int k = 0; k < most; k++) {
+        int one = lo + (int)((int64_t)(count - 1) * k / (most - 1)), at = size++;
+        for (; at > 0 && before(&items[one], &items[sample[at - 1]], axis); at--)
+            sample[at] = sample[at - 1];
+        sample[at] = one;
+    }
+    swap(&items[sample[(int64_t)(half - lo) * most / count]], &items[hi]);
 }
 
 /* Quickselect: the first `half` items have the smaller centers; ties are ordered by index, so the
@@ -88,7 +108,7 @@ static void choose_pivot(item *items, int lo, int hi, int axis) {
 static void select_half(item *items, int count, int half, int axis) {
     int lo = 0, hi = count - 1;
     while (lo < hi) {
-        choose_pivot(items, lo, hi, axis);
+        choose_pivot(items, lo, hi, half, axis);
         const item pivot = items[hi];
         int smaller = lo;
         for (int i = lo; i < hi; i++) {
@@ -147,14 +167,14 @@ static int most_nodes(int leaf, int count) {
  * or 0 for a leaf. */
 static int split(const builder *b, subtree t, subtree *half) {
     item *items = b->items + t.first;
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    int32_t lo[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, hi[3] = {0, 0, 0};
     if (t.count <= b->leaf) {
         make_leaf(b, t);
         return 0;
     }
     for (int i = 0; i < t.count; i++)
         for (int c = 0; c < 3; c++) {
-            double middle = items[i].center[c]; /* finite: half the time of fmin, fmax */
+            int32_t middle = items[i].center[c];
             lo[c] = middle < lo[c] ? middle : lo[c];
             hi[c] = middle > hi[c] ? middle : hi[c];
         }
@@ -206,19 +226,68 @@ static arap_status build_all(arap_context *context, builder *b) {
     return status;
 }
 
+/* Twice the center of the box of a primitive, moved with its part. */
+static void find_center(const builder *b, int i, double *center) {
+    const double *box = b->boxes + 6 * (size_t)i;
+    for (int c = 0; c < 3; c++) center[c] = box[c] + box[c + 3];
+    if (!b->shift) return;
+    const double *shift = b->shift + 3 * (size_t)b->mesh->part[b->mesh->triangles[3 * (size_t)i]];
+    for (int c = 0; c < 3; c++) center[c] += shift[c];
+}
+
+static int end_of(const builder *b, int chunk) {
+    int count = b->subtree->count;
+    return count - chunk * CHUNK < CHUNK ? count : (chunk + 1) * CHUNK;
+}
+
+static void bounds_task(void *data, int chunk, int worker) {
+    (void)worker;
+    const builder *b = data;
+    bounds all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int i = chunk * CHUNK; i < end_of(b, chunk); i++) {
+        double center[3];
+        find_center(b, i, center);
+        for (int c = 0; c < 3; c++) { /* finite: half the time of fmin, fmax */
+            all.lo[c] = center[c] < all.lo[c] ? center[c] : all.lo[c];
+            all.hi[c] = center[c] > all.hi[c] ? center[c] : all.hi[c];
+        }
+    }
+    b->bounds[chunk] = all;
+}
+
 static void item_task(void *data, int chunk, int worker) {
     (void)worker;
     const builder *b = data;
-    int end = (chunk + 1) * CHUNK < b->subtree->count ? (chunk + 1) * CHUNK : b->subtree->count;
-    for (int i = chunk * CHUNK; i < end; i++) {
-        const double *box = b->boxes + 6 * (size_t)i;
+    for (int i = chunk * CHUNK; i < end_of(b, chunk); i++) {
+        double center[3];
+        find_center(b, i, center);
         b->items[i].primitive = i;
-        for (int c = 0; c < 3; c++) b->items[i].center[c] = box[c] + box[c + 3];
+        for (int c = 0; c < 3; c++)
+            b->items[i].center[c] = (int32_t)((center[c] - b->bounds->lo[c]) * b->scale);
     }
 }
 
+static arap_status make_items(arap_context *context, builder *b) {
+    int chunks = (b->subtree->count + CHUNK - 1) / CHUNK;
+    double longest = 0;
+    b->bounds = ARAP_NEW(bounds, chunks);
+    if (!b->bounds) return arap_fail_memory(&context->error, "the bounding volume hierarchy");
+    arap_status status = arap_parallel(context, chunks, bounds_task, b);
+    for (int k = 0; k < chunks && !status; k++)
+        for (int c = 0; c < 3; c++) {
+            b->bounds->lo[c] = fmin(b->bounds->lo[c], b->bounds[k].lo[c]);
+            b->bounds->hi[c] = fmax(b->bounds->hi[c], b->bounds[k].hi[c]);
+        }
+    for (int c = 0; c < 3; c++) longest = fmax(longest, b->bounds->hi[c] - b->bounds->lo[c]);
+    b->scale = longest > 0 && isfinite(longest) ? STEPS / longest : 0;
+    if (!status) status = arap_parallel(context, chunks, item_task, b);
+    arap_free(b->bounds);
+    return status;
+}
+
 static arap_status build_bvh(arap_context *context, arap_bvh **out, int leaf, size_t count,
-                             const double *boxes, const int *tags) {
+                             const double *boxes, const int *tags, const arap_mesh *mesh,
+                             const double *shift) {
     arap_status status = ARAP_OK;
     arap_bvh *bvh = ARAP_NEW_ZERO(arap_bvh, 1);
     item *items = ARAP_NEW(item, count);
@@ -236,11 +305,13 @@ static arap_status build_bvh(arap_context *context, arap_bvh **out, int leaf, si
     if (count) {
         builder b = {.bvh = bvh,
                      .boxes = boxes,
+                     .mesh = mesh,
+                     .shift = shift,
                      .items = items,
                      .leaf = leaf,
                      .count = 1,
                      .subtree = {{.count = (int)count}}};
-        status = arap_parallel(context, (b.subtree->count + CHUNK - 1) / CHUNK, item_task, &b);
+        status = make_items(context, &b);
         if (!status) status = build_all(context, &b);
     }
     goto done;
@@ -257,7 +328,7 @@ done:
 
 arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, const double *boxes,
                            const int *tags) {
-    return build_bvh(context, out, LEAF_SIZE, count, boxes, tags);
+    return build_bvh(context, out, LEAF_SIZE, count, boxes, tags, NULL, NULL);
 }
 
 void arap_bvh_free(arap_bvh *bvh) {
@@ -279,43 +350,42 @@ static double box_distance2(const node *n, const double *p) {
     return sum;
 }
 
-/* By how much squared distances may differ from the best so far and still count as equal. */
-static double tie_of(int best, double best2) { return best < 0 ? 0 : TIE * best2 + TIE * TIE; }
+/* A node that is yet to be looked into. */
+typedef struct pending {
+    int node;
+    double distance2;
+} pending;
 
 int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
                      const void *data, double *distance2) {
-    struct {
-        int node;
-        double distance2;
-    } stack[STACK_SIZE];
+    pending stack[STACK_SIZE];
     int depth = 0, best = -1;
     double best2 = *distance2;
-    if (!bvh->empty) {
-        stack[depth].node = 0;
-        stack[depth++].distance2 = box_distance2(bvh->nodes, p);
-    }
+    if (!bvh->empty && (skip < 0 || bvh->nodes->tag != skip))
+        stack[depth++] = (pending){0, box_distance2(bvh->nodes, p)};
     while (depth) {
-        const node *n = &bvh->nodes[stack[--depth].node];
-        if (stack[depth].distance2 > best2 + tie_of(best, best2) || (skip >= 0 && n->tag == skip))
-            continue;
+        pending next = stack[--depth];
+        const node *n = &bvh->nodes[next.node];
+        if (next.distance2 > best2 + arap_tie(best, best2)) continue;
         if (n->count) {
             for (int i = n->first; i < n->first + n->count; i++) {
                 int primitive = bvh->order[i];
                 if (skip >= 0 && bvh->tags[primitive] == skip) continue;
-                double d2 = distance(data, primitive, p), tie = tie_of(best, best2);
-                if (d2 + tie < best2 || (best >= 0 && d2 <= best2 + tie && primitive < best))
-                    best = primitive;
-                best2 = d2 < best2 ? d2 : best2;
+                arap_take_nearer(primitive, distance(data, primitive, p), &best, &best2);
             }
         } else {
-            int left = (int)(n - bvh->nodes) + 1, right = n->first;
-            double to_left = box_distance2(&bvh->nodes[left], p);
-            double to_right = box_distance2(&bvh->nodes[right], p);
-            int left_first = to_left <= to_right;
-            stack[depth].node = left_first ? right : left;
-            stack[depth++].distance2 = left_first ? to_right : to_left;
-            stack[depth].node = left_first ? left : right;
-            stack[depth++].distance2 = left_first ? to_left : to_right;
+            pending near = {next.node + 1, box_distance2(n + 1, p)};
+            pending far = {n->first, box_distance2(&bvh->nodes[n->first], p)};
+            double most = best2 + arap_tie(best, best2);
+            if (skip >= 0 && bvh->nodes[near.node].tag == skip) near.distance2 = INFINITY;
+            if (skip >= 0 && bvh->nodes[far.node].tag == skip) far.distance2 = INFINITY;
+            if (near.distance2 > far.distance2) {
+                pending swapped = near;
+                near = far;
+                far = swapped;
+            }
+            if (far.distance2 <= most && far.distance2 < INFINITY) stack[depth++] = far;
+            if (near.distance2 <= most && near.distance2 < INFINITY) stack[depth++] = near;
         }
     }
     *distance2 = best2;
@@ -415,24 +485,47 @@ static void box_task(void *data, int chunk, int worker) {
     }
 }
 
+/* How far each part is moved: by its place in the mesh, many times over, so that a node has faces
+ * of several parts only where the whole of all of these does not fit into one. */
+static void move_parts(const face_boxes *f, double *shift) {
+    const arap_mesh *mesh = f->mesh;
+    size_t parts = (size_t)mesh->part_count;
+    double *lo = shift, *hi = shift + 3 * parts;
+    for (size_t k = 0; k < 3 * parts; k++) lo[k] = INFINITY, hi[k] = -INFINITY;
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        size_t p = 3 * (size_t)mesh->part[mesh->triangles[3 * t]];
+        for (size_t c = 0; c < 3; c++) {
+            double low = f->boxes[6 * t + c], high = f->boxes[6 * t + 3 + c];
+            lo[p + c] = low < lo[p + c] ? low : lo[p + c];
+            hi[p + c] = high > hi[p + c] ? high : hi[p + c];
+        }
+    }
+    for (size_t k = 0; k < 3 * parts; k++) shift[k] = APART * (lo[k] + hi[k]);
+}
+
 static arap_status build_faces(arap_context *context, const arap_mesh *mesh, const int *tags,
                                int leaf, arap_bvh **out) {
     face_boxes f = {.mesh = mesh,
                     .tags = tags,
                     .boxes = ARAP_NEW(double, 6 * mesh->triangle_count),
                     .face_tags = tags ? ARAP_NEW(int, mesh->triangle_count) : NULL};
+    double *shift = tags ? ARAP_NEW(double, 6 * (size_t)mesh->part_count) : NULL;
     arap_status status;
-    if (!f.boxes || (tags && !f.face_tags)) {
+    if (!f.boxes || (tags && (!f.face_tags || !shift))) {
         status = arap_fail_memory(&context->error, "the face hierarchy");
         goto done;
     }
     status =
         arap_parallel(context, (int)((mesh->triangle_count + CHUNK - 1) / CHUNK), box_task, &f);
-    if (!status) status = build_bvh(context, out, leaf, mesh->triangle_count, f.boxes, f.face_tags);
+    if (!status && tags) move_parts(&f, shift);
+    if (!status)
+        status =
+            build_bvh(context, out, leaf, mesh->triangle_count, f.boxes, f.face_tags, mesh, shift);
 
 done:
     arap_free(f.boxes);
     arap_free(f.face_tags);
+    arap_free(shift);
     return status;
 }
 

@@ -17,6 +17,21 @@ arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, 
                            const int *tags);
 void arap_bvh_free(arap_bvh *bvh);
 
+/* By how much squared distances may differ from the best so far and still count as equal: they do
+ * but for rounding. best: -1 if there is none. */
+static inline double arap_tie(int best, double best2) {
+    const double tie = 1e-10;
+    return best < 0 ? 0 : tie * best2 + tie * tie;
+}
+
+/* Make primitive `index` the best if it is nearer, or as near and comes first. */
+static inline void arap_take_nearer(int index, double distance2, int *best, double *best2) {
+    double tie = arap_tie(*best, *best2);
+    if (distance2 + tie < *best2 || (*best >= 0 && distance2 <= *best2 + tie && index < *best))
+        *best = index;
+    *best2 = distance2 < *best2 ? distance2 : *best2;
+}
+
 /* Squared distance from `p` to primitive `index`. */
 typedef double (*arap_distance_fn)(const void *data, int index, const double *p);
 

@@ -13,8 +13,9 @@
  * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
  *
  * O(vertices of the smaller parts x log triangles), at most log2(parts) times: a vertex looks again
- * when what it has found has been joined to its own part. Fails without memory only, or
- * cancelled. */
+ * when what it has found has been joined to its own part. By a sample of its vertices a part knows
+ * how far the others need to look, each begins with what the one before has found, and links are
+ * those of a look without bounds. Fails without memory only, or cancelled. */
 #include "mesh/links.h"
 
 #include <stdlib.h>
@@ -29,14 +30,24 @@
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* differences below it decide nothing: regular shapes have many ties */
+#define CLOSE                                                                                      \
+    1.0001       /* what is found within a distance that squared grows by so much is nearest       \
+                  */
+#define SAMPLE 8 /* one vertex in so many looks before the others, who then need not look far */
 #define CHUNK 32
 
 enum { NONE = -1, UNKNOWN = -2 };
 
 typedef struct query {
     double distance; /* to the nearest triangle of another cluster, INFINITY if out of reach */
-    int triangle;    /* NONE: out of reach, UNKNOWN: it has not looked */
+    int triangle;    /* NONE: out of reach, UNKNOWN: it has not looked, or not as far */
 } query;
+
+typedef struct cluster_facts {
+    double mean[3], radius2, nearest; /* of its vertices; the size does not change in a turn */
+    size_t triangles;
+    int vertices;
+} cluster_facts;
 
 typedef struct linking {
     const arap_mesh *mesh;
@@ -44,37 +55,63 @@ typedef struct linking {
     double *vertex_normal; /* (count, 3) area-weighted, not unit */
     const int *cluster;    /* (parts) */
     int largest;           /* cluster that does not look for others */
+    cluster_facts *facts;  /* (parts) of clusters */
     query *queries;        /* (count) */
 } linking;
+
+/* That of a triangle. */
+static int cluster_of(const linking *l, int t) {
+    return l->cluster[l->mesh->part[l->mesh->triangles[3 * (size_t)t]]];
+}
 
 /* Does what vertex i has found go on to be the nearest? Other clusters only become fewer. */
 static int still_holds(const linking *l, int i, int cluster) {
     int t = l->queries[i].triangle;
-    return t == NONE || (t >= 0 && l->cluster[l->mesh->part[l->mesh->triangles[3 * t]]] != cluster);
+    return t == NONE || (t >= 0 && cluster_of(l, t) != cluster);
+}
+
+/* The nearest triangle for vertex i that is nearer than what is beyond its cluster's others in any
+ * case, and, where `last` is one near it, hardly farther than that. */
+static void ask(const linking *l, int i, int cluster, int last) {
+    const arap_mesh *mesh = l->mesh;
+    const double *p = mesh->v + 3 * (size_t)i;
+    const cluster_facts *f = &l->facts[cluster];
+    double most = FAR * mesh->size;
+    double layered = CLOSE * (f->nearest + LAYERED * 2 * sqrt(f->radius2)) + ROUNDING;
+    int may_be_farther = layered < most;
+    if (may_be_farther) most = layered;
+    double d2 = most * most;
+    if (last >= 0 && cluster_of(l, last) != cluster)
+        d2 = fmin(d2, CLOSE * arap_face_distance(mesh, last, p) + ROUNDING * ROUNDING);
+    int t = arap_bvh_nearest(l->faces, p, cluster, arap_face_distance, mesh, &d2);
+    l->queries[i] =
+        t >= 0 ? (query){sqrt(d2), t} : (query){INFINITY, may_be_farther ? UNKNOWN : NONE};
+}
+
+/* The vertices for which what they have found no longer holds: of these, `samples` alone or all. */
+static void ask_chunk(const linking *l, int chunk, int samples) {
+    const arap_mesh *mesh = l->mesh;
+    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count, last = NONE;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        int cluster = l->cluster[mesh->part[i]];
+        if (cluster == l->largest || !still_holds(l, i, cluster))
+            l->queries[i] = (query){INFINITY, UNKNOWN};
+        if (cluster == l->largest || l->queries[i].triangle != UNKNOWN) continue;
+        if (samples && i % SAMPLE) continue;
+        ask(l, i, cluster, last);
+        if (l->queries[i].triangle >= 0) last = l->queries[i].triangle;
+    }
+}
+
+static void sample_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    ask_chunk(data, chunk, 1);
 }
 
 static void query_chunk(void *data, int chunk, int worker) {
     (void)worker;
-    const linking *l = data;
-    const arap_mesh *mesh = l->mesh;
-    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
-    for (int i = chunk * CHUNK; i < end; i++) {
-        int cluster = l->cluster[mesh->part[i]];
-        double d2 = FAR * FAR * mesh->size * mesh->size;
-        if (cluster != l->largest && still_holds(l, i, cluster)) continue;
-        l->queries[i] = (query){INFINITY, UNKNOWN};
-        if (cluster == l->largest) continue;
-        int t = arap_bvh_nearest(l->faces, mesh->v + 3 * (size_t)i, cluster, arap_face_distance,
-                                 mesh, &d2);
-        l->queries[i] = t < 0 ? (query){INFINITY, NONE} : (query){sqrt(d2), t};
-    }
+    ask_chunk(data, chunk, 0);
 }
-
-typedef struct cluster_facts {
-    double mean[3], radius2, nearest; /* of its vertices; the size does not change in a turn */
-    size_t triangles;
-    int vertices;
-} cluster_facts;
 
 /* Corner with the largest barycentric coordinate; of equal ones the lowest vertex. Where the
  * nearest point is on an edge of several triangles, all of them have that corner. */
@@ -100,20 +137,16 @@ static int face_alike(const linking *l, int i, const int *tri, const double *bar
     return arap_dot(own, there) > ROUNDING * sqrt(arap_dot(own, own));
 }
 
-/* One round: links of every cluster to its nearest others, clusters united. */
-static arap_status link_round(arap_context *context, linking *l, int *parent, cluster_facts *facts,
-                              int *links, size_t *count) {
+/* Their sizes. */
+static void measure_clusters(linking *l) {
     const arap_mesh *mesh = l->mesh;
-    arap_status status =
-        arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
-    if (status) return status;
+    cluster_facts *facts = l->facts;
     for (int p = 0; p < mesh->part_count; p++)
         facts[p] = (cluster_facts){.nearest = INFINITY, .triangles = facts[p].triangles};
     for (int i = 0; i < mesh->count; i++) {
         cluster_facts *f = &facts[l->cluster[mesh->part[i]]];
         for (int c = 0; c < 3; c++) f->mean[c] += mesh->v[3 * (size_t)i + (size_t)c];
         f->vertices++;
-        f->nearest = fmin(f->nearest, l->queries[i].distance);
     }
     for (int p = 0; p < mesh->part_count; p++)
         for (int c = 0; c < 3 && facts[p].vertices; c++) facts[p].mean[c] /= facts[p].vertices;
@@ -121,10 +154,32 @@ static arap_status link_round(arap_context *context, linking *l, int *parent, cl
         cluster_facts *f = &facts[l->cluster[mesh->part[i]]];
         f->radius2 = fmax(f->radius2, arap_distance2(mesh->v + 3 * (size_t)i, f->mean));
     }
+}
+
+/* The least distances of their vertices that have looked. */
+static void find_nearest(linking *l) {
+    const arap_mesh *mesh = l->mesh;
+    for (int i = 0; i < mesh->count; i++) {
+        cluster_facts *f = &l->facts[l->cluster[mesh->part[i]]];
+        f->nearest = fmin(f->nearest, l->queries[i].distance);
+    }
+}
+
+/* One round: links of every cluster to its nearest others, clusters united. */
+static arap_status link_round(arap_context *context, linking *l, int *parent, int *links,
+                              size_t *count) {
+    const arap_mesh *mesh = l->mesh;
+    int chunks = (mesh->count + CHUNK - 1) / CHUNK;
+    measure_clusters(l);
+    arap_status status = arap_parallel_short(context, chunks, sample_chunk, l);
+    if (!status) find_nearest(l);
+    if (!status) status = arap_parallel_short(context, chunks, query_chunk, l);
+    if (status) return status;
+    find_nearest(l);
     for (int i = 0; i < mesh->count; i++) {
         const query *q = &l->queries[i];
         if (q->triangle < 0) continue;
-        const cluster_facts *f = &facts[l->cluster[mesh->part[i]]];
+        const cluster_facts *f = &l->facts[l->cluster[mesh->part[i]]];
         double size = 2 * sqrt(f->radius2), beyond = q->distance - f->nearest;
         if (beyond > LAYERED * size + ROUNDING) continue;
         const int *tri = mesh->triangles + 3 * (size_t)q->triangle;
@@ -154,7 +209,7 @@ static void name_clusters(const arap_mesh *mesh, int *parent, int *cluster, clus
 }
 
 arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **links,
-                            size_t *count, int *linked) {
+                            size_t *count, int *linked, arap_bvh **faces) {
     arap_status status = ARAP_OK;
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, capacity = n;
     int *cluster = ARAP_NEW(int, parts), *parent = ARAP_NEW(int, parts);
@@ -162,6 +217,7 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **
     linking l = {.mesh = mesh,
                  .vertex_normal = ARAP_NEW(double, 3 * n),
                  .cluster = cluster,
+                 .facts = facts,
                  .queries = ARAP_NEW(query, n)};
     *links = NULL;
     *count = 0;
@@ -179,7 +235,7 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **
         name_clusters(mesh, parent, cluster, facts, &l.largest);
         arap_face_bvh_tag(mesh, cluster, l.faces);
         size_t before = *count;
-        status = link_round(context, &l, parent, facts, *links, count);
+        status = link_round(context, &l, parent, *links, count);
         if (!status) status = arap_progress(context, "links between parts", 1);
         if (status || *count == before) break;
         capacity = *count + n;
@@ -192,6 +248,10 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **
 no_memory:
     status = arap_fail_memory(&context->error, "links between parts");
 done:
+    if (faces && !status) {
+        *faces = l.faces;
+        l.faces = NULL;
+    }
     arap_bvh_free(l.faces);
     arap_free(cluster);
     arap_free(parent);

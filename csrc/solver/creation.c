@@ -56,7 +56,9 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
 static arap_status find_links(arap_context *context, arap_solver *s, const arap_problem *problem,
                               int **links, size_t *count) {
-    if (!problem->links) return arap_link_parts(context, &s->mesh, links, count, &s->linked_parts);
+    if (!problem->links)
+        return arap_link_parts(context, &s->mesh, links, count, &s->linked_parts,
+                               &s->surroundings.faces);
     *links = ARAP_NEW(int, 2 * problem->link_count);
     if (!*links) return arap_fail_memory(&context->error, "links between parts");
     for (size_t e = 0; e < problem->link_count; e++) {
@@ -241,6 +243,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     if (!status) status = ordered;
     arap_lap(s, ARAP_TIME_MESH);
     if (!status) status = arap_initial_weights(context, s, problem);
+    arap_surroundings_drop_faces(&s->surroundings);
     if (!status && !s->coarse && s->stage.last > 1 && is_large_level(s, problem))
         status = arap_lump_parts(context, s);
     if (!status) status = arap_share_maps(context, s, &s->influences);

@@ -67,12 +67,11 @@ static arap_status influences_of_rows(arap_context *context, const arap_solver *
 }
 
 static arap_status look(arap_context *context, arap_solver *s) {
-    arap_bvh *faces = NULL;
-    arap_status status = arap_face_bvh(context, &s->mesh, NULL, &faces);
+    arap_bvh **faces = &s->surroundings.faces; /* dropped by the caller */
+    arap_status status = *faces ? ARAP_OK : arap_face_bvh(context, &s->mesh, NULL, faces);
     if (!status) status = arap_progress(context, "visibility", 0);
     if (!status)
-        status = arap_visibility_create(context, &s->mesh, &s->skeleton, faces, &s->visibility);
-    arap_bvh_free(faces);
+        status = arap_visibility_create(context, &s->mesh, &s->skeleton, *faces, &s->visibility);
     s->has_visibility = !status;
     arap_lap(s, ARAP_TIME_VISIBILITY);
     return status;

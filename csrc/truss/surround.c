@@ -120,7 +120,13 @@ struct arap_surrounding {
     double share, off;
 };
 
+void arap_surroundings_drop_faces(arap_surroundings *surroundings) {
+    arap_bvh_free(surroundings->faces);
+    surroundings->faces = NULL;
+}
+
 void arap_surroundings_clear(arap_surroundings *surroundings) {
+    arap_surroundings_drop_faces(surroundings);
     arap_free(surroundings->found);
     *surroundings = (arap_surroundings){0};
 }
@@ -171,7 +177,8 @@ static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
     size_t parts = (size_t)mesh->part_count, workers = (size_t)context->threads;
     size_t bones = (size_t)lines->count;
     if (workers > bones) workers = bones ? bones : 1;
-    arap_bvh *faces = NULL;
+    int is_for_few = !kept->faces && mesh->triangle_count / MANY_FACES >= bones;
+    arap_bvh *large = NULL; /* of use for this alone */
     double *nearest = ARAP_NEW(double, workers * parts);
     double *sums = ARAP_NEW_ZERO(double, 4 * workers * parts);
     int *hit = ARAP_NEW(int, workers * parts), *met = ARAP_NEW(int, workers * parts);
@@ -193,10 +200,11 @@ static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
         of.views[w].hit = hit + w * parts;
         of.views[w].met = met + w * parts;
     }
-    status = mesh->triangle_count / MANY_FACES >= bones
-                 ? arap_face_bvh_for_few(context, mesh, &faces)
-                 : arap_face_bvh(context, mesh, NULL, &faces);
-    of.faces = faces;
+    if (is_for_few)
+        status = arap_face_bvh_for_few(context, mesh, &large);
+    else if (!kept->faces)
+        status = arap_face_bvh(context, mesh, NULL, &kept->faces);
+    of.faces = is_for_few ? large : kept->faces;
     if (!status) status = arap_progress(context, stage, 0);
     if (!status) status = arap_parallel(context, (int)bones, search_bone, &of);
     if (!status) status = collect(context, &of, (int)bones, kept);
@@ -205,7 +213,7 @@ static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
 
 done:
     for (size_t b = 0; b < bones && of.around; b++) arap_surroundings_clear(&of.around[b]);
-    arap_bvh_free(faces);
+    arap_bvh_free(large);
     arap_free(of.views);
     arap_free(of.around);
     arap_free(of.failed);
@@ -221,7 +229,9 @@ arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
                                   arap_surroundings *kept, arap_surround_fn visit, void *data) {
     arap_status status = ARAP_OK;
     if (!kept->known) {
-        arap_surroundings_clear(kept); /* of a call that was stopped */
+        arap_free(kept->found); /* of a call that was stopped */
+        kept->found = NULL;
+        kept->count = 0;
         status = find_surrounded(context, mesh, lines, stage, kept);
     }
     for (int k = 0; k < kept->count && !status; k++) {

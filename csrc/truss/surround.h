@@ -2,6 +2,7 @@
 #ifndef ARAP_SURROUND_H
 #define ARAP_SURROUND_H
 
+#include "mesh/bvh.h"
 #include "truss/bone_lines.h"
 
 /* A part around a bone. share: the share of the bone's rays that meet the part; off: the length of
@@ -13,7 +14,9 @@ typedef void (*arap_surround_fn)(void *data, int bone, int part, double share, d
 typedef struct arap_surroundings {
     struct arap_surrounding *found;
     int count, known;
+    arap_bvh *faces; /* of the mesh, if somebody has made it and it is still of use */
 } arap_surroundings;
+void arap_surroundings_drop_faces(arap_surroundings *surroundings);
 void arap_surroundings_clear(arap_surroundings *surroundings);
 
 /* Call `visit` for every deforming bone, in ascending order, and every part that its rays meet.

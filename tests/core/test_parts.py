@@ -96,6 +96,18 @@ def test_parts_linked_in_a_row():
     np.testing.assert_allclose(steps, 0.09, rtol=0.3)
 
 
+def test_links_go_to_what_is_nearest(rng):
+    """Scales over a tube, some of them on others: each to the nearest corner of another part, with
+    the same links whatever the order of the parts."""
+    body, bones = shapes.tube(12, 21), shapes.chain(2)
+    at = rng.uniform([0.21, -0.1, 0.5], [0.3, 0.1, 1.5], (40, 3))
+    scales = [shapes.box(rng.uniform(0.01, 0.06, 3), a) for a in at]
+    one = shapes.solver(shapes.join(body, *scales), bones)
+    other = shapes.solver(shapes.join(*scales[::-1], body), bones)
+    assert one.report["linked_parts"] == other.report["linked_parts"] == 40
+    assert one.report["links"] == other.report["links"] > 100
+
+
 def test_links_weigh_a_share_of_wires(rng):
     """The energy of the solver counts them, as docs/energy.md 1 with the share of links."""
     mesh, bones = button_on_a_tube()[0], shapes.chain(2)
