@@ -15,9 +15,10 @@
  * each step of the solver their weights become the mean of both sides, which takes what clipping
  * and sums in another order round. A vertex that a bone without partner moves cannot be symmetric.
  *
- * O(n log n) for the positions, vertices in parallel; O(edges x ring) for the rest; the rows of
- * maps in parallel, those of a vertex as a set of bits: O(influences + bones / 64). Fails without
- * memory, for invalid partners and for a plane without direction. */
+ * Positions are looked up in cells (cells.h), and in a tree where those are crowded or edges are
+ * far longer than most: O(n), or O(n log n), vertices in parallel; O(edges x ring) for the rest;
+ * the rows of maps in parallel, those of a vertex as a set of bits: O(influences + bones / 64).
+ * Fails without memory, for invalid partners and for a plane without direction. */
 #include "rig/symmetry.h"
 
 #include <string.h>
@@ -25,12 +26,18 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
+#include "mesh/cells.h"
 
-#define NEAR 0.25  /* of the mean edge of a vertex: how far off its image the partner may be */
-#define ALONG 0.5  /* of an edge that leads to a vertex: the same */
-#define LONE 0.001 /* NEAR for a vertex without edges, a share of the diagonal */
+#define NEAR 0.25       /* of the mean edge of a vertex: how far off its image the partner may be */
+#define ALONG 0.5       /* of an edge that leads to a vertex: the same */
+#define LONE 0.001      /* NEAR for a vertex without edges, a share of the diagonal */
+#define CELL 4          /* size of a cell, in mean reaches of vertices, */
+#define LARGER 4        /* and of larger ones, in cells */
+#define LEAST_CELL 1e-6 /* and at least; a share of the diagonal */
 #define CHUNK 64
 #define MANY 4096 /* the same of a task that only takes means */
+
+#define UNKNOWN ARAP_CELLS_CROWDED
 
 static arap_status check_partner(arap_error *error, const arap_reflection *reflection,
                                  const arap_skeleton *s, int b) {
@@ -110,8 +117,10 @@ void arap_reflect_rotation_vector(const arap_symmetry *symmetry, const double *i
 typedef struct match_task {
     const arap_mesh *mesh;
     const arap_symmetry *symmetry;
-    const arap_bvh *bvh; /* of the vertices */
-    int *nearest;        /* (vertices) vertex nearest to the image, or -1: none is near */
+    arap_cells cells; /* of the vertices */
+    arap_bvh *bvh;    /* the same, where cells do not do */
+    double *reach;    /* (vertices) how far off their images partners may be */
+    int *nearest;     /* (vertices) vertex nearest to the image, ARAP_CELLS_NONE or UNKNOWN */
 } match_task;
 
 static double point_distance(const void *data, int index, const double *p) {
@@ -134,43 +143,103 @@ static double reach(const arap_mesh *mesh, int i) {
     return count ? NEAR * sum / count : LONE;
 }
 
+static int end_of(const arap_mesh *mesh, int chunk) {
+    return (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+}
+
+static void reach_chunk(void *data, int chunk, int worker) {
+    const match_task *task = data;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(task->mesh, chunk); i++)
+        task->reach[i] = reach(task->mesh, i), task->nearest[i] = UNKNOWN;
+}
+
+/* By cells: UNKNOWN where they are crowded, or have none near enough but do not reach all. */
 static void match_chunk(void *data, int chunk, int worker) {
     const match_task *task = data;
     const arap_mesh *mesh = task->mesh;
-    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    double most = task->cells.size;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end; i++) {
-        double image[3], r = reach(mesh, i), distance2 = r * r;
+    for (int i = chunk * CHUNK; i < end_of(mesh, chunk); i++) {
+        if (task->nearest[i] != UNKNOWN) continue;
+        double image[3], r = task->reach[i];
+        arap_reflect(task->symmetry, mesh->v + 3 * (size_t)i, task->symmetry->offset, image);
+        int found = arap_cells_nearest(&task->cells, image, r < most ? r : most);
+        if (found >= 0 || (found == ARAP_CELLS_NONE && r <= most)) task->nearest[i] = found;
+    }
+}
+
+/* By the tree, the rest. */
+static void match_rest(void *data, int chunk, int worker) {
+    const match_task *task = data;
+    const arap_mesh *mesh = task->mesh;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(mesh, chunk); i++) {
+        if (task->nearest[i] != UNKNOWN) continue;
+        double image[3], distance2 = task->reach[i] * task->reach[i];
         arap_reflect(task->symmetry, mesh->v + 3 * (size_t)i, task->symmetry->offset, image);
         task->nearest[i] = arap_bvh_nearest(task->bvh, image, -1, point_distance, mesh, &distance2);
     }
 }
 
+static arap_status make_tree(arap_context *context, match_task *task) {
+    size_t n = (size_t)task->mesh->count;
+    double *boxes = ARAP_NEW(double, 6 * n);
+    if (!boxes) return arap_fail_memory(&context->error, "the symmetry map");
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < 6; c++) boxes[6 * i + c] = task->mesh->v[3 * i + c % 3];
+    arap_status status = arap_bvh_build(context, &task->bvh, n, boxes, NULL);
+    arap_free(boxes);
+    return status;
+}
+
+static size_t count_unknown(const match_task *task) {
+    size_t count = 0;
+    for (int i = 0; i < task->mesh->count; i++) count += task->nearest[i] == UNKNOWN;
+    return count;
+}
+
+/* By cells of a size that suits most vertices, then by larger ones. */
+static arap_status look_into_cells(arap_context *context, match_task *task) {
+    int n = task->mesh->count, chunks = (n + CHUNK - 1) / CHUNK;
+    double sum = 0;
+    arap_status status = arap_parallel_short(context, chunks, reach_chunk, task);
+    for (int i = 0; i < n && !status; i++) sum += task->reach[i];
+    double size = fmax(CELL * sum / n, LEAST_CELL);
+    for (int k = 0; k < 2 && !status && count_unknown(task); k++, size *= LARGER) {
+        status = arap_cells_create(context, n, task->mesh->v, size, &task->cells);
+        if (!status) status = arap_parallel_short(context, chunks, match_chunk, task);
+        arap_cells_clear(&task->cells);
+    }
+    return status;
+}
+
 static arap_status match_positions(arap_context *context, const arap_mesh *mesh,
                                    arap_symmetry *symmetry) {
-    match_task task = {.mesh = mesh, .symmetry = symmetry};
-    arap_bvh *bvh = NULL;
-    double *boxes = ARAP_NEW(double, 6 * (size_t)mesh->count);
-    task.nearest = ARAP_NEW(int, mesh->count);
+    match_task task = {.mesh = mesh,
+                       .symmetry = symmetry,
+                       .reach = ARAP_NEW(double, mesh->count),
+                       .nearest = ARAP_NEW(int, mesh->count)};
     arap_status status = ARAP_OK;
-    if (!boxes || !task.nearest) {
+    if (!task.reach || !task.nearest) {
         status = arap_fail_memory(&context->error, "the symmetry map");
         goto done;
     }
-    for (size_t i = 0; i < (size_t)mesh->count; i++)
-        for (size_t c = 0; c < 6; c++) boxes[6 * i + c] = mesh->v[3 * i + c % 3];
-    status = arap_bvh_build(context, &bvh, (size_t)mesh->count, boxes, NULL);
-    if (status) goto done;
-    task.bvh = bvh;
-    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, match_chunk, &task);
+    status = look_into_cells(context, &task);
+    if (!status && count_unknown(&task)) {
+        status = make_tree(context, &task);
+        if (!status)
+            status =
+                arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, match_rest, &task);
+    }
     for (int i = 0; i < mesh->count && !status; i++) {
         int other = task.nearest[i];
         symmetry->vertex[i] = other >= 0 && task.nearest[other] == i ? other : -1;
     }
 
 done:
-    arap_bvh_free(bvh);
-    arap_free(boxes);
+    arap_bvh_free(task.bvh);
+    arap_free(task.reach);
     arap_free(task.nearest);
     return status;
 }

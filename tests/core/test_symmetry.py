@@ -130,6 +130,19 @@ def test_faces_that_are_cut_the_other_way():
     np.testing.assert_array_equal(found(make((vertices, triangles))), partner)
 
 
+def test_details_of_all_sizes():
+    """Beads of which thousands of vertices are in the reach of one of the body, and a frame whose
+    corners, far from their images, are beyond what is looked up for most."""
+    beads = [shapes.sphere(24, 48, 0.002, (x, -0.4, 0.8)) for x in (-0.3, 0.3)]
+    beads[1] = beads[0][0] * FLIP, beads[0][1][:, ::-1]
+    frame, faces = shapes.box((4, 4, 4), (0, 0, 1))
+    frame = frame + [0.3, 0, 0] * (frame > 1).all(axis=1)[:, None]
+    mesh = shapes.join(body()[0], *beads, (frame, faces))
+    partner = found(make(mesh))
+    np.testing.assert_array_equal(partner, expected_map(mesh[0]))
+    assert np.linalg.norm(mesh[0] * FLIP - mesh[0][partner], axis=1).max() > 0.2
+
+
 def test_decoration_of_one_side_is_free():
     mesh, _ = body()
     n = len(mesh[0])
