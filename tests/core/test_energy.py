@@ -25,6 +25,7 @@ MESHES = {
     "moebius": shapes.moebius(10, 3),
     "fan with non-manifold edges": shapes.fan(3),
     "soup": shapes.soup(8),
+    "poles with many faces": shapes.sphere(3, 40),
     "two parts": shapes.join(shapes.tube(5, 4), shapes.sphere(3, 5, 0.2, (1, 0, 1))),
     "duplicate faces": (shapes.box()[0], np.concatenate([shapes.box()[1]] * 2)),
     "one triangle": (np.array([[0, 0, 0], [1, 0, 0], [0, 1, 1.0]]), np.array([[0, 1, 2]])),
