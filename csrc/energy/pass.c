@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 
-#define CHUNK 64
-#define CLUSTER_CHUNK 16
+#define CHUNK 16
+#define CLUSTER_CHUNK 4
 
 typedef struct survey {
     arap_pass *pass;

@@ -7,7 +7,8 @@
 #include "energy/local_kernels.h"
 #include "energy/local_step.h"
 
-/* Per-thread work space for one vertex; sizes are for the widest union of influences. */
+/* Per-thread work space for one vertex; sizes are for the widest union of influences. What threads
+ * write lies in different lines of the cache. */
 typedef struct arap_workspace {
     int *where;      /* (all bones) place of a bone in `bone`, if it is there */
     const int *bone; /* of the present visit, in the order in which its rings have them */
@@ -28,6 +29,7 @@ typedef struct arap_workspace {
     int pairs, own_count;
     arap_spine_pair *pair; /* (most) */
     arap_own_spine *own;   /* (most) */
+    char apart[128];
 } arap_workspace;
 
 struct arap_pass {
