@@ -50,10 +50,11 @@ typedef struct arap_context {
     arap_error error;
     /* Internal, 0 at first: the last progress report and its time. deaf: the work cannot stop
      * halfway and ignores requests to; 1: except where a step says that it can start over, 2:
-     * always. */
+     * always. team: the threads that the call keeps. */
     const char *stage;
     double fraction, reported;
     int deaf;
+    struct arap_team *team;
 } arap_context;
 
 /* Number of processors this process may use. */

@@ -1,7 +1,7 @@
 /* Progress and threads: see context.h.
  *
- * Threads are created for each parallel section (about 20 us each) and joined at its end:
- * sections take milliseconds, and a pool would be global state that does not survive fork().
+ * Threads belong to a call, which keeps them from one parallel section to the next, or else to one
+ * section (team.h): a pool that outlives calls would be global state that does not survive fork().
  * Sections of short chunks, many of which take less on a small mesh, begin on the caller's thread,
  * and get others by what is left to do as the chunks so far tell.
  * When no thread can be created the caller does all the work. The caller's thread is the first
@@ -11,9 +11,7 @@
 
 #include "base/clock.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #ifdef _WIN32
 #include <windows.h>
 #else
@@ -23,85 +21,63 @@
 #define LISTEN 0.05 /* seconds from one report to the next */
 #define SHARE 5e-5  /* seconds of short chunks that are worth a thread */
 
-typedef struct section {
-    arap_task task;
-    void *data;
-    int chunks;
-    atomic_int next, stop;
-    pthread_mutex_t lock;
-    pthread_cond_t done;
-    int running; /* workers but the first */
-} section;
-
-typedef struct worker {
-    section *section;
-    int index;
-    pthread_t thread;
-} worker;
-
-static void *work(void *argument) {
-    const worker *self = argument;
-    section *s = self->section;
-    for (int chunk; !atomic_load(&s->stop) && (chunk = atomic_fetch_add(&s->next, 1)) < s->chunks;)
-        s->task(s->data, chunk, self->index);
-    pthread_mutex_lock(&s->lock);
-    if (!--s->running) pthread_cond_signal(&s->done);
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
-}
-
-/* Until the other workers are done, or it is time to listen; non-zero while they are not. */
-static int wait_for_others(section *s) {
-    pthread_mutex_lock(&s->lock);
-    if (s->running) arap_wait_for(&s->done, &s->lock, LISTEN);
-    int running = s->running;
-    pthread_mutex_unlock(&s->lock);
-    return running;
-}
-
 /* The first worker, and then until the others are done. */
-static arap_status work_and_listen(arap_context *context, section *s) {
+static arap_status work_and_listen(arap_context *context, arap_team *team, arap_section *s) {
     arap_status status = ARAP_OK;
-    for (int chunk; !status && (chunk = atomic_fetch_add(&s->next, 1)) < s->chunks;) {
+    for (int chunk; !status && (chunk = arap_section_next(s, 0)) >= 0;) {
         s->task(s->data, chunk, 0);
         status = arap_listen(context);
     }
-    while (!status && wait_for_others(s)) status = arap_listen(context);
     if (status) atomic_store(&s->stop, 1);
+    while (team && arap_team_wait(team, s, LISTEN)) {
+        arap_status heard = status ? status : arap_listen(context);
+        if (!status && heard) atomic_store(&s->stop, 1);
+        status = heard;
+    }
     return status;
+}
+
+/* Cut chunks from `first` on into shares. */
+static void cut(arap_section *s, int first, int chunks) {
+    unsigned long long left = (unsigned long long)(chunks - first), shares = (unsigned)s->shares;
+    for (unsigned k = 0; k < shares; k++) {
+        unsigned long long from = (unsigned)first + left * k / shares;
+        unsigned long long end = (unsigned)first + left * (k + 1) / shares;
+        atomic_init(&s->share[k].left, from << 32 | end);
+        s->share[k].is_taken = 0;
+    }
 }
 
 /* Chunks from `first` on, on at most so many threads. */
 static arap_status run(arap_context *context, int most, int first, int chunks, arap_task task,
                        void *data) {
-    section s = {.task = task,
-                 .data = data,
-                 .chunks = chunks,
-                 .lock = PTHREAD_MUTEX_INITIALIZER,
-                 .done = PTHREAD_COND_INITIALIZER};
-    atomic_init(&s.next, first);
+    arap_share shares[ARAP_MOST_THREADS];
+    arap_team own, *team = context->team ? context->team : &own;
+    if (most > ARAP_MOST_THREADS) most = ARAP_MOST_THREADS;
+    if (most > chunks - first) most = chunks - first;
+    if (most < 1) return ARAP_OK;
+    arap_section s = {.task = task, .data = data, .shares = most, .share = shares};
+    cut(&s, first, chunks);
     atomic_init(&s.stop, 0);
-    worker workers[ARAP_MOST_THREADS];
-    int wanted = most < ARAP_MOST_THREADS ? most : ARAP_MOST_THREADS;
-    if (wanted > chunks - first) wanted = chunks - first;
-    int started = 1;
-    s.running = wanted > 1 ? wanted - 1 : 0;
-    while (started < wanted) {
-        worker *w = &workers[started];
-        *w = (worker){.section = &s, .index = started};
-        if (pthread_create(&w->thread, NULL, work, w) != 0) break;
-        started++;
-    }
-    if (started < wanted) { /* those that there are not */
-        pthread_mutex_lock(&s.lock);
-        s.running -= wanted - started;
-        pthread_mutex_unlock(&s.lock);
-    }
-    arap_status status = work_and_listen(context, &s);
-    for (int i = 1; i < started; i++) pthread_join(workers[i].thread, NULL);
-    pthread_cond_destroy(&s.done);
-    pthread_mutex_destroy(&s.lock);
+    atomic_init(&s.helping, 0);
+    if (most < 2) return work_and_listen(context, NULL, &s);
+    if (team == &own) arap_team_begin(team);
+    arap_team_open(team, &s);
+    arap_status status = work_and_listen(context, team, &s);
+    if (team == &own) arap_team_end(team);
     return status;
+}
+
+void arap_keep_threads(arap_context *context, arap_team *team) {
+    if (context->team) return;
+    arap_team_begin(team);
+    context->team = team;
+}
+
+void arap_end_threads(arap_context *context, arap_team *team) {
+    if (context->team != team) return;
+    arap_team_end(team);
+    context->team = NULL;
 }
 
 arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data) {

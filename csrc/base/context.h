@@ -5,6 +5,7 @@
 
 #include "arap.h"
 #include "base/status.h"
+#include "base/team.h"
 
 /* Report progress; ARAP_CANCELLED when the callback asks to stop. The stage is a literal. */
 arap_status arap_progress(arap_context *context, const char *stage, double fraction);
@@ -15,24 +16,32 @@ arap_status arap_progress(arap_context *context, const char *stage, double fract
 arap_status arap_listen(arap_context *context);
 
 /* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to context->threads threads;
- * `worker` < context->threads identifies the scratch space the task may use, 0 is the thread that
- * made the call. Which worker takes which chunk is not fixed: a task writes only what belongs to
- * its chunk, so that results do not depend on the thread count. Meanwhile it listens (arap_listen).
- * ARAP_CANCELLED: some chunks have been run, others have not; never while context->deaf. */
+ * `worker`, less than both context->threads and chunks, identifies the scratch space the task may
+ * use, 0 is the thread that made the call. Which worker takes which chunk is not fixed: a task
+ * writes only what belongs to its chunk, so that results do not depend on the thread count.
+ * Meanwhile it listens (arap_listen). ARAP_CANCELLED: some chunks have been run, others have not;
+ * never while context->deaf. */
 typedef void (*arap_task)(void *data, int chunk, int worker);
 #if defined(__GNUC__)
 __attribute__((warn_unused_result))
 #endif
 arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data);
 
-/* The same for chunks of microseconds each: no more threads than there is work for. */
+/* Between these two, parallel sections keep their threads in `team`, the caller's; where a caller
+ * further up does so already, nothing is done. A call that has many sections opens and ends so. */
+void arap_keep_threads(arap_context *context, arap_team *team);
+void arap_end_threads(arap_context *context, arap_team *team);
+
+/* The same as arap_parallel for chunks of microseconds each: no more threads than there is work
+ * for. */
 #if defined(__GNUC__)
 __attribute__((warn_unused_result))
 #endif
 arap_status arap_parallel_short(arap_context *context, int chunks, arap_task task, void *data);
 
-/* The same for long work, `slice` chunks at a time with progress of `stage` before each slice.
- * ARAP_CANCELLED: the chunks of the slices before have been run, the others have not. */
+/* The same as arap_parallel for long work, `slice` chunks at a time with progress of `stage` before
+ * each slice. ARAP_CANCELLED: the chunks of the slices before have been run, the others have not.
+ */
 arap_status arap_parallel_slices(arap_context *context, const char *stage, int chunks, int slice,
                                  arap_task task, void *data);
 

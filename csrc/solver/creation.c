@@ -179,8 +179,8 @@ static arap_status begin_order(arap_context *context, arap_solver *s, ordering *
     return ARAP_OK;
 }
 
-arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
-                               const arap_settings *settings, arap_solver **out) {
+static arap_status create(arap_context *context, const arap_problem *problem,
+                          const arap_settings *settings, arap_solver **out) {
     int *links = NULL;
     size_t link_count = 0;
     ordering order;
@@ -271,6 +271,15 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     }
     *out = s;
     return ARAP_OK;
+}
+
+arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
+                               const arap_settings *settings, arap_solver **out) {
+    arap_team team;
+    arap_keep_threads(context, &team);
+    arap_status status = create(context, problem, settings, out);
+    arap_end_threads(context, &team);
+    return status;
 }
 
 void arap_solver_free(arap_solver *s) {

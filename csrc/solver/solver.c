@@ -331,14 +331,17 @@ static arap_status fail_broken(arap_context *context) {
 arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count) {
     arap_status status = ARAP_OK;
     int deaf = context->deaf;
+    arap_team team;
     if (s->broken) return fail_broken(context);
     arap_start_lap(s);
+    arap_keep_threads(context, &team);
     for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
         status = arap_progress(context, "iteration", (double)i / count);
         context->deaf = 1; /* but where a step can begin again */
         if (!status) status = step(context, s);
         context->deaf = deaf;
     }
+    arap_end_threads(context, &team);
     arap_lap(s, s->coarse ? ARAP_TIME_LEVELS : ARAP_TIME_SOLVE);
     s->broken = status && status != ARAP_CANCELLED;
     return status;

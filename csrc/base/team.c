@@ -1,0 +1,141 @@
+/* Threads that help: see team.h.
+ *
+ * Helpers are created when a section first wants them (about 20 us each) and then wait for the
+ * next: sections of microseconds follow each other closely, so that who waits looks again and again
+ * for SPIN before it sleeps. Waking takes as long as a thread's creation, but a section does not
+ * wait for a helper that comes when all is done, and nothing has to be joined at its end. */
+#include "base/team.h"
+
+#include "base/clock.h"
+
+#define SPIN 2e-5 /* seconds; a wake-up takes half as long of the processor's time */
+
+static void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int is_late(double since) {
+    for (int k = 0; k < 8; k++) relax();
+    return arap_seconds() - since > SPIN;
+}
+
+/* The first or the last chunk of what is left of a share, or -1. */
+static int take(arap_share *share, int is_own) {
+    unsigned long long left = atomic_load(&share->left);
+    for (;;) {
+        unsigned first = (unsigned)(left >> 32), end = (unsigned)left;
+        if (first >= end) return -1;
+        unsigned long long rest = is_own ? left + (1ull << 32) : left - 1;
+        if (atomic_compare_exchange_weak(&share->left, &left, rest))
+            return (int)(is_own ? first : end - 1);
+    }
+}
+
+int arap_section_next(arap_section *s, int worker) {
+    int chunk = take(&s->share[worker], 1);
+    for (int k = 1; k < s->shares && chunk < 0; k++)
+        chunk = take(&s->share[(worker + k) % s->shares], 0);
+    return chunk;
+}
+
+/* A share for a helper, the same as in the section before if it can be; 0, the caller's: there is
+ * none. The lock is held. */
+static int find_share(const arap_section *s, int usual) {
+    if (usual < s->shares && !s->share[usual].is_taken) return usual;
+    for (int k = 1; k < s->shares; k++)
+        if (!s->share[k].is_taken) return k;
+    return 0;
+}
+
+/* The next section that has room, after those of round `seen`, joined; NULL: all is over. */
+static arap_section *join_next(arap_team *t, unsigned *seen, int *worker) {
+    for (arap_section *joined = NULL;;) {
+        double since = arap_seconds();
+        while (atomic_load(&t->round) == *seen && !is_late(since)) {
+        }
+        pthread_mutex_lock(&t->lock);
+        while (atomic_load(&t->round) == *seen) {
+            t->asleep++;
+            pthread_cond_wait(&t->begun, &t->lock);
+            t->asleep--;
+        }
+        *seen = atomic_load(&t->round);
+        int is_over = t->is_over, share = t->section ? find_share(t->section, *worker) : 0;
+        if (share) {
+            joined = t->section;
+            joined->share[share].is_taken = 1;
+            atomic_fetch_add(&joined->helping, 1);
+            *worker = share;
+        }
+        pthread_mutex_unlock(&t->lock);
+        if (is_over || joined) return joined;
+    }
+}
+
+static void *help(void *argument) {
+    arap_team *t = argument;
+    unsigned seen = 0;
+    pthread_mutex_lock(&t->lock);
+    int worker = ++t->named;
+    pthread_mutex_unlock(&t->lock);
+    for (arap_section *s; (s = join_next(t, &seen, &worker)) != NULL;) {
+        for (int chunk; !atomic_load(&s->stop) && (chunk = arap_section_next(s, worker)) >= 0;)
+            s->task(s->data, chunk, worker);
+        pthread_mutex_lock(&t->lock);
+        if (atomic_fetch_sub(&s->helping, 1) == 1) pthread_cond_signal(&t->done);
+        pthread_mutex_unlock(&t->lock);
+    }
+    return NULL;
+}
+
+void arap_team_begin(arap_team *team) {
+    team->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    team->begun = team->done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    team->section = NULL;
+    atomic_init(&team->round, 0);
+    team->is_over = team->asleep = team->named = team->count = 0;
+}
+
+void arap_team_end(arap_team *team) {
+    pthread_mutex_lock(&team->lock);
+    team->is_over = 1;
+    team->section = NULL;
+    atomic_fetch_add(&team->round, 1);
+    pthread_cond_broadcast(&team->begun);
+    pthread_mutex_unlock(&team->lock);
+    for (int i = 0; i < team->count; i++) pthread_join(team->helper[i], NULL);
+    pthread_cond_destroy(&team->begun);
+    pthread_cond_destroy(&team->done);
+    pthread_mutex_destroy(&team->lock);
+}
+
+void arap_team_open(arap_team *team, arap_section *section) {
+    int wanted = section->shares - 1;
+    pthread_mutex_lock(&team->lock);
+    team->section = section;
+    atomic_fetch_add(&team->round, 1);
+    int sleepers = team->asleep, missing = wanted - (team->count - sleepers);
+    pthread_mutex_unlock(&team->lock);
+    for (int i = 0; i < missing && i < sleepers; i++) pthread_cond_signal(&team->begun);
+    while (team->count < wanted &&
+           pthread_create(&team->helper[team->count], NULL, help, team) == 0)
+        team->count++;
+}
+
+int arap_team_wait(arap_team *team, arap_section *section, double seconds) {
+    double since = arap_seconds();
+    pthread_mutex_lock(&team->lock);
+    team->section = NULL;
+    pthread_mutex_unlock(&team->lock);
+    while (atomic_load(&section->helping) && !is_late(since)) {
+    }
+    pthread_mutex_lock(&team->lock);
+    if (atomic_load(&section->helping)) arap_wait_for(&team->done, &team->lock, seconds);
+    int helping = atomic_load(&section->helping);
+    pthread_mutex_unlock(&team->lock);
+    return helping;
+}
