@@ -64,12 +64,23 @@ static arap_status sort_entries(arap_context *context, size_t count, sorted_entr
     return status;
 }
 
+/* Entry of a bone at vertex k, or -1: near the place `at` in its row, as those of neighbors are. */
+static ptrdiff_t find_near(const arap_influences *in, int k, int bone, size_t at) {
+    size_t begin = in->start[k], end = in->start[k + 1];
+    size_t e = begin + at < end ? begin + at : end - 1;
+    if (begin == end) return -1;
+    while (e > begin && in->bone[e] > bone) e--;
+    while (e + 1 < end && in->bone[e] < bone) e++;
+    return in->bone[e] == bone ? (ptrdiff_t)e : -1;
+}
+
 /* Entry e of vertex i stays: if a neighbor dropped a larger weight of its bone, this one would be
  * left next to nothing. */
 static void hold_larger(const arap_mesh *mesh, const arap_influences *in, int i, size_t e,
                         char *held) {
+    size_t at = e - in->start[i];
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        ptrdiff_t other = arap_find_influence(in, mesh->neighbor[r], in->bone[e]);
+        ptrdiff_t other = find_near(in, mesh->neighbor[r], in->bone[e], at);
         if (other >= 0 && in->weight[e] < in->weight[other]) held[other] = 1;
     }
 }
