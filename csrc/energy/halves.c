@@ -12,8 +12,8 @@
  * edges of a mesh are that was saved in single precision, and poses where the bones' rests are off
  * by what makes them partners no more: the other half then takes the shape of the first.
  *
- * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for maps. Fails without
- * memory only. */
+ * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for maps, all in parallel.
+ * Fails without memory and when it is cancelled. */
 #include "energy/halves.h"
 
 #include <math.h>
@@ -23,6 +23,7 @@
 
 #define ALIKE 1e-2 /* of edges and their weights */
 #define OFF 2e-3   /* of where a bone takes an axis of a mesh of size 1 */
+#define CHUNK 256
 
 static int are_close(double a, double b) { return fabs(a - b) <= ALIKE * fmax(fabs(a), fabs(b)); }
 
@@ -80,6 +81,35 @@ static int rings_alike(const arap_mesh *mesh, const arap_symmetry *symmetry, int
     return is_near(image, mesh->v + 3 * (size_t)j, longest2);
 }
 
+/* What the tasks look at: the symmetry, the maps, and marks of vertices. */
+typedef struct halving {
+    const arap_mesh *mesh;
+    const arap_influences *in;
+    arap_halves *halves;
+    char *rows, *rings; /* (vertices) images of their partners', as are all around; then copied */
+} halving;
+
+static int end_of(const halving *h, int chunk) {
+    int n = h->mesh->count;
+    return (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+}
+
+static arap_status for_all(arap_context *context, arap_task task, halving *h) {
+    return arap_parallel_short(context, (h->mesh->count + CHUNK - 1) / CHUNK, task, h);
+}
+
+/* The lower of two partners finds it out for both. */
+static void alike_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    const arap_symmetry *symmetry = h->halves->symmetry;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+        int j = symmetry->vertex[i];
+        if (j >= i)
+            h->halves->alike[i] = h->halves->alike[j] = (char)rings_alike(h->mesh, symmetry, i);
+    }
+}
+
 arap_status arap_halves_create(arap_context *context, const arap_mesh *mesh,
                                const arap_symmetry *symmetry, const arap_poses *poses,
                                arap_halves *halves) {
@@ -95,14 +125,13 @@ arap_status arap_halves_create(arap_context *context, const arap_mesh *mesh,
     for (int b = 0; b < poses->columns; b++)
         any |= halves->bones[b] = (char)is_mirrored(symmetry, poses, b);
     for (int i = 0; i < mesh->count; i++) halves->alike[i] = 0;
-    for (int i = 0; i < mesh->count && any; i++) {
-        int j = symmetry->vertex[i];
-        if (j >= i) halves->alike[i] = halves->alike[j] = (char)rings_alike(mesh, symmetry, i);
-    }
     halves->of = ARAP_NEW(int, n);
     halves->unvisited = ARAP_NEW(char, n);
     if (!halves->of || !halves->unvisited) goto no_memory;
-    return ARAP_OK;
+    halving h = {.mesh = mesh, .halves = halves};
+    arap_status status = any ? for_all(context, alike_chunk, &h) : ARAP_OK;
+    if (status) arap_halves_clear(halves);
+    return status;
 
 no_memory:
     arap_halves_clear(halves);
@@ -171,42 +200,70 @@ static int leads(const arap_halves *halves, const arap_mesh *mesh, int i) {
     return side != other ? side > other : i <= j;
 }
 
-arap_status arap_halves_take(arap_context *context, const arap_mesh *mesh,
-                             const arap_influences *in, arap_halves *halves) {
-    int n = mesh->count;
-    if (!halves->of) return ARAP_OK;
-    const int *partner = halves->symmetry->vertex;
-    char *rows = ARAP_NEW(char, n), *rings = ARAP_NEW(char, n);
-    arap_free(halves->from);
-    halves->from = ARAP_NEW(size_t, in->start[n]);
-    if (!rows || !rings || !halves->from) {
-        arap_free(rows);
-        arap_free(rings);
-        return arap_fail_memory(&context->error, "the halves of the mesh");
+static void rows_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+        int j = h->halves->symmetry->vertex[i];
+        if (j >= i) h->rows[i] = h->rows[j] = (char)rows_alike(h->halves, h->in, i);
     }
-    for (int i = 0; i < n; i++) rows[i] = rings[i] = 0;
-    for (int i = 0; i < n; i++) {
-        int j = partner[i];
-        if (j >= i) rows[i] = rows[j] = (char)rows_alike(halves, in, i);
-    }
-    for (int i = 0; i < n; i++) {
-        int j = partner[i];
+}
+
+static void rings_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+        int j = h->halves->symmetry->vertex[i];
         if (j >= i)
-            rings[i] = rings[j] = (char)(halves->alike[i] && all_around(mesh, rows, i) &&
-                                         spokes_alike(halves, mesh, i));
+            h->rings[i] = h->rings[j] =
+                (char)(h->halves->alike[i] && all_around(h->mesh, h->rows, i) &&
+                       spokes_alike(h->halves, h->mesh, i));
     }
-    for (int i = 0; i < n; i++) {
-        int j = partner[i], copied = all_around(mesh, rings, i) && !leads(halves, mesh, i);
+}
+
+static void take_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    const arap_influences *in = h->in;
+    arap_halves *halves = h->halves;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+        int j = halves->symmetry->vertex[i];
+        int copied = all_around(h->mesh, h->rings, i) && !leads(halves, h->mesh, i);
         halves->of[i] = copied ? j : -1;
-        rows[i] = (char)copied; /* which is asked for from here on */
+        h->rows[i] = (char)copied; /* which is asked for from here on */
         for (size_t e = in->start[i]; copied && e < in->start[i + 1]; e++)
             halves->from[e] =
                 (size_t)arap_find_influence(in, j, halves->symmetry->bone[in->bone[e]]);
     }
-    for (int i = 0; i < n; i++) halves->unvisited[i] = (char)all_around(mesh, rows, i);
-    arap_free(rows);
-    arap_free(rings);
-    return ARAP_OK;
+}
+
+static void unvisited_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++)
+        h->halves->unvisited[i] = (char)all_around(h->mesh, h->rows, i);
+}
+
+arap_status arap_halves_take(arap_context *context, const arap_mesh *mesh,
+                             const arap_influences *in, arap_halves *halves) {
+    if (!halves->of) return ARAP_OK;
+    halving h = {.mesh = mesh,
+                 .in = in,
+                 .halves = halves,
+                 .rows = ARAP_NEW_ZERO(char, mesh->count),
+                 .rings = ARAP_NEW_ZERO(char, mesh->count)};
+    arap_status status = ARAP_OK;
+    arap_free(halves->from);
+    halves->from = ARAP_NEW(size_t, in->start[mesh->count]);
+    if (!h.rows || !h.rings || !halves->from)
+        status = arap_fail_memory(&context->error, "the halves of the mesh");
+    if (!status) status = for_all(context, rows_chunk, &h);
+    if (!status) status = for_all(context, rings_chunk, &h);
+    if (!status) status = for_all(context, take_chunk, &h);
+    if (!status) status = for_all(context, unvisited_chunk, &h);
+    arap_free(h.rows);
+    arap_free(h.rings);
+    return status;
 }
 
 void arap_halves_copy(const arap_halves *halves, const arap_influences *in, double *numbers) {

@@ -35,7 +35,7 @@
 #define LARGER 4        /* and of larger ones, in cells */
 #define LEAST_CELL 1e-6 /* and at least; a share of the diagonal */
 #define CHUNK 64
-#define MANY 4096 /* the same of a task that only takes means */
+#define MANY 256 /* the same of a task that only takes means */
 
 #define UNKNOWN ARAP_CELLS_CROWDED
 
@@ -550,6 +550,6 @@ static void mean_chunk(void *data, int chunk, int worker) {
 
 arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
                                   arap_influences *in) {
-    return arap_parallel(context, (symmetry->vertices + MANY - 1) / MANY, mean_chunk,
+    return arap_parallel_short(context, (symmetry->vertices + MANY - 1) / MANY, mean_chunk,
                          &(mean_task){symmetry, in});
 }

@@ -14,7 +14,7 @@
 #include "energy/stiffness.h"
 
 #define CHUNK 64
-#define MANY 1024 /* vertices of a task without sums of blocks */
+#define MANY 128 /* vertices of a task without sums of blocks */
 
 typedef struct assembly {
     const arap_mesh *mesh;
@@ -251,7 +251,7 @@ static void size_chunk(void *data, int chunk, int worker) {
 /* Number the unknowns in elimination order. */
 static arap_status number_unknowns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
-    arap_status status = arap_parallel(context, (a->mesh->count + MANY - 1) / MANY, size_chunk, a);
+    arap_status status = arap_parallel_short(context, (a->mesh->count + MANY - 1) / MANY, size_chunk, a);
     for (int j = 0; j < a->count && !status; j++) {
         int size = 0;
         for (int m = a->order[j]; m >= 0; m = a->system->shared.next[m]) {
@@ -284,7 +284,7 @@ static void order_parts(assembly *a, const int *vertices, int *leads, int *place
 static arap_status size_columns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
     size_t fill = 0;
-    arap_status status = arap_parallel(context, (a->count + MANY - 1) / MANY, count_chunk, a);
+    arap_status status = arap_parallel_short(context, (a->count + MANY - 1) / MANY, count_chunk, a);
     for (int j = 0; j < a->count && !status; j++) {
         int l = a->order[j];
         for (int u = 0; u < s->size[l]; u++) {
@@ -347,7 +347,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     s->matrix.value = ARAP_NEW(double, s->matrix.start[s->unknowns]);
     s->penalized = ARAP_NEW(double, s->matrix.start[s->unknowns]);
     if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
-    status = arap_parallel(context, (a.count + MANY - 1) / MANY, begin_chunk, &a);
+    status = arap_parallel_short(context, (a.count + MANY - 1) / MANY, begin_chunk, &a);
     if (status) goto done;
     if (s->unknowns) arap_aside_begin(context, s->unknowns, analyze, data, analysis);
     status = arap_poses_gram_of(context, mesh, poses, in);
@@ -392,7 +392,7 @@ static double stiffness_of(const arap_system *s, const double *stiffness, size_t
 }
 
 arap_status arap_system_penalize(arap_context *context, arap_system *s, const double *stiffness) {
-    arap_status status = arap_parallel(context, (s->unknowns + MANY - 1) / MANY, copy_chunk, s);
+    arap_status status = arap_parallel_short(context, (s->unknowns + MANY - 1) / MANY, copy_chunk, s);
     for (int i = 0; i < s->vertices && !status; i++)
         for (int u = 0; u < s->size[i]; u++) {
             double *value = s->penalized + s->matrix.start[s->offset[i] + u];
