@@ -330,6 +330,8 @@ int arap_must_go_on(const arap_solver *s) {
     return rows_wait(s) && s->stage.iterations <= ROWS_EVERY;
 }
 
+int arap_needs_factor(const arap_solver *s) { return rows_wait(s) && s->maps.active_changes > 0; }
+
 /* The paper's positivity rows; they count from the next global step on, which needs a new factor.
  * Where steps are accelerated, which new rows would begin anew, they come in some iterations only
  * (docs/decisions/007). */

@@ -16,6 +16,9 @@ arap_status arap_iteration(arap_context *context, arap_solver *solver);
 /* After iterations of a stage: are the first positivity rows still to count? */
 int arap_must_go_on(const arap_solver *solver);
 
+/* Have rows come in the last iteration that the next one would need a new factor for? */
+int arap_needs_factor(const arap_solver *solver);
+
 /* Back to the best weights of these iterations, unless they are the present ones. */
 arap_status arap_end_iterations(arap_context *context, arap_solver *solver);
 

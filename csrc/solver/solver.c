@@ -313,9 +313,10 @@ static arap_status step(arap_context *context, arap_solver *s) {
     s->stage.iterations++;
     const double *last = s->history.energies + s->history.count - 1;
     double change = fabs(last[-1] - last[0]), previous = fabs(last[-2] - last[-1]);
-    /* Where a coarser mesh has decided: or the next one would. Changes shrink about as they did. */
-    if (s->coarse_vertices && s->stage.iterations > 1 && change < previous)
-        change *= change / previous;
+    /* Where a coarser mesh has decided, or the next one needs a factor: or the next one would.
+     * Changes shrink about as they did. */
+    int foretold = s->coarse_vertices || arap_needs_factor(s);
+    if (foretold && s->stage.iterations > 1 && change < previous) change *= change / previous;
     int settled = change <= s->settings.tolerance * fabs(last[-1]) && m->guarded == was_guarded &&
                   m->stride == stride && !arap_must_go_on(s);
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;

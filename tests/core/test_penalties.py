@@ -102,6 +102,25 @@ def test_accelerated_positivity_rows_come_every_third_iteration(rng):
     assert rows[3:] == rows[2:-1] and len(rows) > 3
 
 
+def test_a_stage_with_rows_ends_where_the_next_ones_would_need_a_factor():
+    """There a small change that is foretold is enough, as where a coarser mesh has decided."""
+
+    def solve(tolerance):
+        s = Solved(
+            np.random.default_rng(0), "wires", positivity="penalty", iterations=8,
+            tolerance=tolerance,
+        )  # fmt: skip
+        s.solver.solve()
+        return s.solver.energies
+
+    energies = solve(0)
+    changes = np.abs(np.diff(energies)) / energies[1:]
+    foretold = changes[5] ** 2 / changes[4]
+    tolerance = 0.5 * (foretold + changes[5])
+    assert foretold < tolerance < changes[3:6].min()
+    np.testing.assert_array_equal(solve(tolerance), energies[:7])
+
+
 def test_clip_is_one_iteration_without_the_negative_part(rng):
     """With "clip" weights are made >= 0 after every iteration, with "none" only in the result."""
     clipped, free = (
