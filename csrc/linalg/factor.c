@@ -340,14 +340,28 @@ void arap_factor_free(arap_factor *f) {
     arap_free(f);
 }
 
-arap_status arap_fill_reducing_order(arap_context *context, int count, const size_t *row_start,
-                                     const int *neighbor, int *order) {
-    if (row_start[count] / 2 > INT_MAX)
-        return arap_fail(&context->error, ARAP_NO_MEMORY, "the mesh has too many edges (%zu)",
-                         row_start[count] / 2);
-    arap_status status = ARAP_OK;
+/* Approximate minimum degree of what is below the diagonal of a graph. */
+static arap_status order_graph(arap_context *context, arap_matrix *graph, int *order) {
     cholmod_common common;
     start_common(&common);
+    cholmod_sparse pattern = view(graph);
+    pattern.xtype = CHOLMOD_PATTERN;
+    pattern.x = NULL;
+    cholmod_amd(&pattern, NULL, 0, order, &common);
+    arap_status status =
+        translate(&context->error, &common, "the elimination order", 0, (size_t)graph->size);
+    cholmod_finish(&common);
+    return status;
+}
+
+static arap_status fail_edges(arap_context *context, size_t edges) {
+    return arap_fail(&context->error, ARAP_NO_MEMORY, "the mesh has too many edges (%zu)", edges);
+}
+
+arap_status arap_fill_reducing_order(arap_context *context, int count, const size_t *row_start,
+                                     const int *neighbor, int *order) {
+    if (row_start[count] / 2 > INT_MAX) return fail_edges(context, row_start[count] / 2);
+    arap_status status = ARAP_OK;
     arap_matrix graph = {.size = count,
                          .start = ARAP_NEW(int, count + 1),
                          .row = ARAP_NEW(int, row_start[count] / 2 + 1)};
@@ -362,14 +376,74 @@ arap_status arap_fill_reducing_order(arap_context *context, int count, const siz
             if (neighbor[e] > j) graph.row[fill++] = neighbor[e];
     }
     graph.start[count] = fill;
-    cholmod_sparse pattern = view(&graph);
-    pattern.xtype = CHOLMOD_PATTERN;
-    pattern.x = NULL;
-    cholmod_amd(&pattern, NULL, 0, order, &common);
-    status = translate(&context->error, &common, "the elimination order", 0, (size_t)count);
+    status = order_graph(context, &graph, order);
 
 done:
     arap_matrix_clear(&graph);
-    cholmod_finish(&common);
+    return status;
+}
+
+/* How many edges there are between unknowns, those of vertex i from number first[i] on. */
+static size_t edges_of_unknowns(int count, const int *first, const size_t *row_start,
+                                const int *neighbor) {
+    size_t edges = 0;
+    for (int j = 0; j < count; j++) {
+        size_t own = (size_t)(first[j + 1] - first[j]), others = 0;
+        for (size_t e = row_start[j]; e < row_start[j + 1]; e++)
+            if (neighbor[e] > j) others += (size_t)(first[neighbor[e] + 1] - first[neighbor[e]]);
+        edges += own * others + own * (own - 1) / 2;
+    }
+    return edges;
+}
+
+static void fill_unknowns(int count, const int *first, const size_t *row_start, const int *neighbor,
+                          int *of, arap_matrix *graph) {
+    int fill = 0;
+    for (int j = 0; j < count; j++)
+        for (int u = first[j]; u < first[j + 1]; u++) {
+            of[u] = j;
+            graph->start[u] = fill;
+            for (int v = u + 1; v < first[j + 1]; v++) graph->row[fill++] = v;
+            for (size_t e = row_start[j]; e < row_start[j + 1]; e++) {
+                int k = neighbor[e];
+                for (int v = first[k]; v < first[k + 1] && k > j; v++) graph->row[fill++] = v;
+            }
+        }
+    graph->start[first[count]] = fill;
+}
+
+arap_status arap_order_of_unknowns(arap_context *context, int count, const int *unknowns,
+                                   const size_t *row_start, const int *neighbor, int *order) {
+    arap_status status = ARAP_OK;
+    arap_matrix graph = {0};
+    int *of = NULL, *by_unknown = NULL, *first = ARAP_NEW(int, (size_t)count + 1);
+    if (!first) return arap_fail_memory(&context->error, "the elimination order");
+    for (int j = first[0] = 0; j < count; j++) first[j + 1] = first[j] + unknowns[j];
+    size_t n = (size_t)first[count], edges = edges_of_unknowns(count, first, row_start, neighbor);
+    if (edges > INT_MAX) {
+        status = fail_edges(context, edges);
+        goto done;
+    }
+    of = ARAP_NEW(int, n);
+    by_unknown = ARAP_NEW(int, n);
+    graph = (arap_matrix){
+        .size = first[count], .start = ARAP_NEW(int, n + 1), .row = ARAP_NEW(int, edges + 1)};
+    if (!of || !by_unknown || !graph.start || !graph.row) {
+        status = arap_fail_memory(&context->error, "the elimination order");
+        goto done;
+    }
+    fill_unknowns(count, first, row_start, neighbor, of, &graph);
+    status = order_graph(context, &graph, by_unknown);
+    for (int k = 0, fill = 0; k < graph.size && !status; k++) {
+        int j = of[by_unknown[k]];
+        if (first[j] >= 0) order[fill++] = j;
+        first[j] = -1; /* has its place */
+    }
+
+done:
+    arap_free(first);
+    arap_free(of);
+    arap_free(by_unknown);
+    arap_matrix_clear(&graph);
     return status;
 }

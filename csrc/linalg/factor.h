@@ -63,4 +63,9 @@ void arap_factor_free(arap_factor *factor);
 arap_status arap_fill_reducing_order(arap_context *context, int count, const size_t *row_start,
                                      const int *neighbor, int *order);
 
+/* The same where vertex i is unknowns[i] > 0 of them, neighbors of each other and of those of its
+ * neighbors, which are eliminated together. */
+arap_status arap_order_of_unknowns(arap_context *context, int count, const int *unknowns,
+                                   const size_t *row_start, const int *neighbor, int *order);
+
 #endif

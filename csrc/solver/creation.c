@@ -166,7 +166,8 @@ typedef struct ordering {
 
 static arap_status find_order(arap_context *context, void *data) {
     const ordering *o = data;
-    return arap_elimination_order(context, o->count, o->ring, o->neighbor, o->partner, o->order);
+    return arap_elimination_order(context, o->count, o->ring, o->neighbor, o->partner, NULL,
+                                  o->order);
 }
 
 /* The elimination order, beside poses, truss and coarser levels. */

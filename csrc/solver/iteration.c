@@ -23,8 +23,9 @@
 
 #include "base/memory.h"
 #include "energy/stiffness.h"
-#include "solver/pcg_step.h"
 #include "solver/filter.h"
+#include "solver/order.h"
+#include "solver/pcg_step.h"
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
@@ -98,13 +99,44 @@ static arap_status analyze(arap_context *context, void *data) {
     return arap_factor_analyze(context, &s->maps.system.matrix, single, &s->maps.factor);
 }
 
+/* An order for the sizes of the present rows, where it is worth its time: their number has no
+ * limit, and rows of positivity need one factor after the other. Else NULL. */
+static arap_status order_rows(arap_context *context, const arap_solver *s, int **order) {
+    int n = s->mesh.count, wide = s->harmonic.ring != NULL;
+    *order = NULL;
+    if (s->settings.max_influences || s->settings.positivity != ARAP_POSITIVITY_PENALTY)
+        return ARAP_OK;
+    int *unknowns = ARAP_NEW(int, n);
+    *order = ARAP_NEW(int, n);
+    arap_status status = ARAP_OK;
+    if (!unknowns || !*order) {
+        status = arap_fail_memory(&context->error, "the elimination order");
+        goto done;
+    }
+    for (int i = 0; i < n; i++) {
+        int size = (int)(s->influences.start[i + 1] - s->influences.start[i]);
+        unknowns[i] = size > 2 ? size - 1 : 1;
+    }
+    status = arap_elimination_order(context, n, wide ? s->harmonic.ring : s->mesh.ring,
+                                    wide ? s->harmonic.neighbor : s->mesh.neighbor,
+                                    arap_partners(s), unknowns, *order);
+
+done:
+    arap_free(unknowns);
+    return status;
+}
+
 /* The system of the present influence maps, and beside its assembly the analysis of its pattern. */
 static arap_status assemble(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_aside analysis = {0};
-    arap_status status =
-        arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences, &s->symmetry,
-                           &s->parts, &s->halves, s->order, analyze, s, &analysis, &m->system);
+    int *order;
+    arap_status status = order_rows(context, s, &order);
+    if (!status)
+        status = arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences,
+                                    &s->symmetry, &s->parts, &s->halves, order ? order : s->order,
+                                    analyze, s, &analysis, &m->system);
+    arap_free(order);
     arap_lap(s, ARAP_TIME_SYSTEM);
     arap_status analyzed = arap_aside_end(context, &analysis);
     arap_lap(s, ARAP_TIME_FACTOR);

@@ -2,7 +2,8 @@
  *
  * A symmetric mesh is folded along its plane: a pair of partners is one vertex with the neighbors
  * of both, and what is ordered is that graph, which is the one of the matrix. O(edges) beside the
- * order itself. Fails without memory, and for too many edges. */
+ * order itself, with unknowns O(edges x unknowns of a vertex^2). Fails without memory, and for too
+ * many edges. */
 #include "solver/order.h"
 
 #include "base/memory.h"
@@ -40,24 +41,32 @@ static int fold(int count, const size_t *ring, const int *neighbor, const int *p
     return size;
 }
 
+static arap_status order(arap_context *context, int count, const int *unknowns, const size_t *ring,
+                         const int *neighbor, int *out) {
+    return unknowns ? arap_order_of_unknowns(context, count, unknowns, ring, neighbor, out)
+                    : arap_fill_reducing_order(context, count, ring, neighbor, out);
+}
+
 arap_status arap_elimination_order(arap_context *context, int count, const size_t *ring,
-                                   const int *neighbor, const int *partner, int *order) {
-    if (!partner) return arap_fill_reducing_order(context, count, ring, neighbor, order);
+                                   const int *neighbor, const int *partner, const int *unknowns,
+                                   int *out) {
+    if (!partner) return order(context, count, unknowns, ring, neighbor, out);
     size_t n = (size_t)count;
-    int *work = ARAP_NEW(int, 4 * n), *folded = ARAP_NEW(int, ring[n]);
+    int *work = ARAP_NEW(int, 5 * n), *folded = ARAP_NEW(int, ring[n]);
     size_t *start = ARAP_NEW(size_t, n + 1);
     arap_status status = ARAP_OK;
     if (!work || !folded || !start) {
         status = arap_fail_memory(&context->error, "the elimination order");
         goto done;
     }
-    int *own = work + n, *seen = work + 2 * n, *half = work + 3 * n;
+    int *own = work + n, *seen = work + 2 * n, *half = work + 3 * n, *sizes = work + 4 * n;
     int size = fold(count, ring, neighbor, partner, work, own, seen, start, folded);
-    status = arap_fill_reducing_order(context, size, start, folded, half);
+    for (int k = 0; k < size && unknowns; k++) sizes[k] = unknowns[own[k]];
+    status = order(context, size, unknowns ? sizes : NULL, start, folded, half);
     for (int k = 0, fill = 0; k < size && !status; k++) {
         int i = own[half[k]];
-        order[fill++] = i;
-        if (partner[i] > i) order[fill++] = partner[i];
+        out[fill++] = i;
+        if (partner[i] > i) out[fill++] = partner[i];
     }
 
 done:

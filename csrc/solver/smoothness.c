@@ -27,7 +27,7 @@ arap_status arap_make_harmonic(arap_context *context, arap_solver *s) {
     int wide = s->harmonic.ring != NULL;
     return arap_elimination_order(context, s->mesh.count, wide ? s->harmonic.ring : s->mesh.ring,
                                   wide ? s->harmonic.neighbor : s->mesh.neighbor, arap_partners(s),
-                                  s->order);
+                                  NULL, s->order);
 }
 
 arap_status arap_smooth(arap_context *context, arap_solver *s, const arap_edits *edits) {

@@ -121,6 +121,21 @@ def test_a_stage_with_rows_ends_where_the_next_ones_would_need_a_factor():
     np.testing.assert_array_equal(solve(tolerance), energies[:7])
 
 
+def test_rows_without_a_limit_are_eliminated_by_their_sizes():
+    """A limit that is none has another order: a larger factor, and the same weights."""
+    mesh, bones = shapes.tube(40, 60), shapes.chain(8)
+    by_rows, by_vertices = (
+        shapes.solve(
+            mesh, bones, pose_count=6, widenings=0, iterations=4, coarsen=0, precision="double",
+            positivity="penalty", support=(1, 0.95, 0.05), max_influences=most,
+        )
+        for most in (0, 1000)
+    )  # fmt: skip
+    sizes = by_rows.report["factor_size"], by_vertices.report["factor_size"]
+    assert by_rows.report["unknowns"] == by_vertices.report["unknowns"] and sizes[0] < sizes[1]
+    np.testing.assert_allclose(by_rows.weights, by_vertices.weights, atol=1e-9)
+
+
 def test_clip_is_one_iteration_without_the_negative_part(rng):
     """With "clip" weights are made >= 0 after every iteration, with "none" only in the result."""
     clipped, free = (
