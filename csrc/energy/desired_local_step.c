@@ -136,7 +136,7 @@ void arap_desired_local_step(const arap_desired_input *in, double *product, doub
             double *out = product + 12 * b;
             for (int r = 0; r < 3; r++)
                 for (int k = 0; k < 4; k++)
-                    for (int c = 0; c < 3; c++) out[3 * k + c] += t[4 * r + k] * best[3 * r + c];
+                    for (int c = 0; c < 3; c++) out[4 * c + k] += t[4 * r + k] * best[3 * r + c];
         }
         for (int k = 0; k < in->pairs; k++) {
             const double *point = in->pair[k].points + 3 * p;

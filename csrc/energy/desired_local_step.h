@@ -34,8 +34,8 @@ typedef struct arap_desired_input {
     double *best;          /* out: (poses, 9) R_i, or NULL */
 } arap_desired_input;
 
-/* product (bones, 12): sum over poses of T_b^T R_i. excess: sum over poses and neighbors of
- * a_ik (|R_i e_ik|^2 - |e_ik|^2), 0 where R_i are rotations. */
+/* product (bones, 3, 4): sum over poses of T_b^T R_i, transposed. excess: sum over poses and
+ * neighbors of a_ik (|R_i e_ik|^2 - |e_ik|^2), 0 where R_i are rotations. */
 void arap_desired_local_step(const arap_desired_input *in, double *product, double *excess);
 
 #endif

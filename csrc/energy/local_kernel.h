@@ -3,11 +3,16 @@
  *   KERNEL    name of the function
  *   REAL      float or double
  *   INTEGER   a signed integer of its size
- *   WIDTH     poses in a vector; ARAP_LANES of them at a time
+ *   WIDTH     poses in a vector
  *   NEWTON    Newton steps for the largest eigenvalue
  *   FLAT      a lane with z (below) or 4 |cof B| under this takes the exact path
  *   LEAST     tiny beside a column of cov, its square not beside 1 / TINY
  *   SLIP      and so does one whose last Newton step was more than this share of z
+ * and, where the instruction set has them,
+ *   SUMS(a, b, c, d)       the sums over the lanes of four vectors, an arap_v4
+ *   ABOUT_INVERSE(x)       1 / x to 14 bits, the same on every processor
+ *   ABOUT_INVERSE_ROOT(x)  1 / sqrt(x) likewise
+ *   MANY_REGISTERS         32 of them, not 16
  *
  * For each pose   cov = sum_b T_b M_b            (3x3, M_b 4x3)
  *                 R   = argmax tr(R^T cov) over rotations
@@ -42,7 +47,17 @@ typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))
 #define VEC TOKEN(KERNEL, vec)
 typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define MASK TOKEN(KERNEL, mask)
-#define GROUP (ARAP_LANES / WIDTH) /* vectors at a time */
+#define BLOCK (80 / WIDTH) /* vectors at a time, at most: what is kept of them fits the cache */
+#ifdef MANY_REGISTERS
+#define GROUP 3 /* vectors whose chains of operations run side by side */
+#define ROWS 4  /* of a P_b in registers */
+/* To be in a register, not read from memory once for each use. */
+#define HOLD(x) __asm__("" : "+v"(x))
+#else
+#define GROUP (ARAP_LANES / WIDTH)
+#define ROWS 2
+#define HOLD(x)
+#endif
 
 static inline int TOKEN(KERNEL, any)(MASK mask) {
     INTEGER any = 0;
@@ -56,7 +71,22 @@ static inline VEC TOKEN(KERNEL, sqrt)(VEC x) {
     return y;
 }
 
-/* The same where `exact` says so, one by one. */
+#ifdef ABOUT_INVERSE
+/* To 14 bits: Newton's steps, and the last one of R, make them all. */
+static inline VEC TOKEN(KERNEL, inverse)(VEC x) { return ABOUT_INVERSE(x); }
+static inline VEC TOKEN(KERNEL, root)(VEC x) { return x * ABOUT_INVERSE_ROOT(x + TINY); }
+/* To the last bit or two. */
+static inline VEC TOKEN(KERNEL, inverse_root)(VEC x) {
+    VEC y = ABOUT_INVERSE_ROOT(x);
+    return y * ((REAL)1.5 - (REAL)0.5 * x * y * y);
+}
+#else
+static inline VEC TOKEN(KERNEL, inverse)(VEC x) { return (REAL)1 / x; }
+static inline VEC TOKEN(KERNEL, root)(VEC x) { return TOKEN(KERNEL, sqrt)(x); }
+static inline VEC TOKEN(KERNEL, inverse_root)(VEC x) { return (REAL)1 / TOKEN(KERNEL, sqrt)(x); }
+#endif
+
+/* The rotations q of c where `exact` says so, one by one. */
 static inline void TOKEN(KERNEL, exactly)(const arap_kernel_input *in, int lane, MASK exact,
                                           const VEC *c, VEC *q) {
     const REAL *transform = in->transform;
@@ -82,95 +112,118 @@ static inline void TOKEN(KERNEL, exactly)(const arap_kernel_input *in, int lane,
         for (int j = 0; j < 9; j++) q[j][lane_of[k]] = (REAL)rotations[9 * k + j];
 }
 
-/* Of poses in a vector: B, its cofactors and their norm, its determinant, lambda and the last step
- * towards it. */
+/* Of a vector of poses: 1 / |cov|, the determinant of B, the sum of squares of its cofactors,
+ * lambda and the last step towards it. */
 typedef struct TOKEN(KERNEL, found) {
-    VEC a[9], f[9], minor, det, l, slip;
+    VEC over, det, f2, l, slip;
 } TOKEN(KERNEL, found);
 
-/* The rotations q; returns the lanes that are to take the exact path. */
-static inline __attribute__((always_inline)) MASK TOKEN(KERNEL,
-                                                        rotation)(const TOKEN(KERNEL, found) * b,
-                                                                  VEC *q) {
-    const VEC *a = b->a, *f = b->f, det = b->det, l = b->l;
-    VEC k = (REAL)0.5 * (l * l - (REAL)1);
-    VEC z = k * l - det;
-    VEC s[6]; /* B B^T: 00 01 02 11 12 22 */
-    s[0] = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
-    s[1] = a[0] * a[3] + a[1] * a[4] + a[2] * a[5];
-    s[2] = a[0] * a[6] + a[1] * a[7] + a[2] * a[8];
-    s[3] = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
-    s[4] = a[3] * a[6] + a[4] * a[7] + a[5] * a[8];
-    s[5] = a[6] * a[6] + a[7] * a[7] + a[8] * a[8];
-    VEC over = (REAL)1 / (z + TINY), first = (k + (REAL)1) * over, second = l * over;
-    VEC r[9];
-    for (int j = 0; j < 3; j++) {
-        r[j] =
-            first * a[j] + second * f[j] - over * (s[0] * a[j] + s[1] * a[3 + j] + s[2] * a[6 + j]);
-        r[3 + j] = first * a[3 + j] + second * f[3 + j] -
-                   over * (s[1] * a[j] + s[3] * a[3 + j] + s[4] * a[6 + j]);
-        r[6 + j] = first * a[6 + j] + second * f[6 + j] -
-                   over * (s[2] * a[j] + s[4] * a[3 + j] + s[5] * a[6 + j]);
+/* All of them but lambda, and the cofactors f. */
+static inline __attribute__((always_inline)) void
+TOKEN(KERNEL, cofactors)(int count, VEC (*c)[9], TOKEN(KERNEL, found) * b, VEC (*f)[9]) {
+    for (int n = 0; n < count; n++) {
+        VEC norm2[3];
+        for (int j = 0; j < 3; j++)
+            norm2[j] = c[n][j] * c[n][j] + c[n][3 + j] * c[n][3 + j] + c[n][6 + j] * c[n][6 + j];
+        b[n].over = norm2[0] + norm2[1] + norm2[2] + TINY;
     }
-    VEC g[6]; /* (3 - R^T R) / 2 */
-    g[0] = (REAL)1.5 - (REAL)0.5 * (r[0] * r[0] + r[3] * r[3] + r[6] * r[6]);
-    g[1] = (REAL)-0.5 * (r[0] * r[1] + r[3] * r[4] + r[6] * r[7]);
-    g[2] = (REAL)-0.5 * (r[0] * r[2] + r[3] * r[5] + r[6] * r[8]);
-    g[3] = (REAL)1.5 - (REAL)0.5 * (r[1] * r[1] + r[4] * r[4] + r[7] * r[7]);
-    g[4] = (REAL)-0.5 * (r[1] * r[2] + r[4] * r[5] + r[7] * r[8]);
-    g[5] = (REAL)1.5 - (REAL)0.5 * (r[2] * r[2] + r[5] * r[5] + r[8] * r[8]);
-    for (int i = 0; i < 3; i++) {
-        VEC x = r[3 * i], y = r[3 * i + 1], w = r[3 * i + 2];
-        q[3 * i] = x * g[0] + y * g[1] + w * g[2];
-        q[3 * i + 1] = x * g[1] + y * g[3] + w * g[4];
-        q[3 * i + 2] = x * g[2] + y * g[4] + w * g[5];
+    for (int n = 0; n < count; n++) b[n].over = TOKEN(KERNEL, inverse_root)(b[n].over);
+    for (int n = 0; n < count; n++) {
+        VEC a[9], squares[3];
+        for (int i = 0; i < 9; i++) a[i] = c[n][i] * b[n].over;
+        for (int i = 0; i < 3; i++) {
+            const VEC *y = a + (i + 1) % 3 * 3, *w = a + (i + 2) % 3 * 3;
+            VEC row[3];
+            row[0] = y[1] * w[2] - y[2] * w[1];
+            row[1] = y[2] * w[0] - y[0] * w[2];
+            row[2] = y[0] * w[1] - y[1] * w[0];
+            squares[i] = row[0] * row[0] + row[1] * row[1] + row[2] * row[2];
+            if (i == 0) b[n].det = a[0] * row[0] + a[1] * row[1] + a[2] * row[2];
+            for (int j = 0; j < 3; j++) f[n][3 * i + j] = row[j];
+        }
+        b[n].f2 = squares[0] + squares[1] + squares[2];
     }
-    VEC slip = b->slip;
-    return ~((z >= (REAL)FLAT) & (b->minor >= (REAL)(FLAT / 4)) &
-             (slip * slip <= (REAL)(SLIP * SLIP) * z * z)); /* or NaN */
 }
 
-/* Best rotations q for the matrices c of the poses from `lane` on. Up to lambda this is one long
- * chain of operations: each is done for all vectors before the next, which would have to wait. */
-static inline __attribute__((always_inline)) void
-TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, VEC (*c)[9], VEC (*q)[9]) {
-    TOKEN(KERNEL, found) b[GROUP];
-    VEC l[GROUP], slip[GROUP], det[GROUP], f2[GROUP], norm2[GROUP];
-    for (int n = 0; n < GROUP; n++) {
-        norm2[n] = c[n][0] * c[n][0];
-        for (int i = 1; i < 9; i++) norm2[n] += c[n][i] * c[n][i];
+/* Lambda: the first step is that from the root for det B = 0, where l^2 - 1 = 2 |cof B|. */
+static inline __attribute__((always_inline)) void TOKEN(KERNEL, lambda)(int count,
+                                                                        TOKEN(KERNEL, found) * b) {
+    VEC minor[GROUP], l[GROUP], det8[GROUP], f4[GROUP], slip[GROUP];
+    for (int n = 0; n < count; n++) minor[n] = TOKEN(KERNEL, root)(b[n].f2);
+    for (int n = 0; n < count; n++) l[n] = TOKEN(KERNEL, root)((REAL)1 + (REAL)2 * minor[n]);
+    for (int n = 0; n < count; n++) {
+        slip[n] = -l[n] * b[n].det * TOKEN(KERNEL, inverse)(l[n] * minor[n] - b[n].det + TINY);
+        l[n] -= slip[n];
+        det8[n] = (REAL)8 * b[n].det, f4[n] = (REAL)4 * b[n].f2;
     }
-    for (int n = 0; n < GROUP; n++) norm2[n] = (REAL)1 / TOKEN(KERNEL, sqrt)(norm2[n] + TINY);
-    for (int n = 0; n < GROUP; n++) {
-        VEC *a = b[n].a, *f = b[n].f;
-        for (int i = 0; i < 9; i++) a[i] = c[n][i] * norm2[n];
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) {
-                int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-                f[3 * i + j] = a[3 * i1 + j1] * a[3 * i2 + j2] - a[3 * i1 + j2] * a[3 * i2 + j1];
-            }
-        det[n] = a[0] * f[0] + a[1] * f[1] + a[2] * f[2];
-        f2[n] = f[0] * f[0];
-        for (int i = 1; i < 9; i++) f2[n] += f[i] * f[i];
-    }
-    for (int n = 0; n < GROUP; n++) b[n].minor = TOKEN(KERNEL, sqrt)(f2[n]);
-    for (int n = 0; n < GROUP; n++)
-        slip[n] = l[n] = TOKEN(KERNEL, sqrt)((REAL)1 + (REAL)2 * b[n].minor);
-    for (int step = 0; step < NEWTON; step++)
-        for (int n = 0; n < GROUP; n++) {
+    for (int step = 1; step < NEWTON; step++)
+        for (int n = 0; n < count; n++) {
             VEC u = l[n] * l[n] - (REAL)1;
-            VEC value = u * u - (REAL)8 * l[n] * det[n] - (REAL)4 * f2[n];
-            VEC slope = (REAL)4 * l[n] * u - (REAL)8 * det[n];
-            slip[n] = value / (slope + TINY);
+            VEC value = u * u - f4[n] - l[n] * det8[n];
+            VEC slope = (REAL)4 * (l[n] * u) - det8[n];
+            slip[n] = value * TOKEN(KERNEL, inverse)(slope + TINY);
             l[n] -= slip[n];
         }
-    MASK exact[GROUP], any = {0};
-    for (int n = 0; n < GROUP; n++) {
-        b[n].det = det[n], b[n].l = l[n], b[n].slip = slip[n];
-        any |= exact[n] = TOKEN(KERNEL, rotation)(&b[n], q[n]);
+    for (int n = 0; n < count; n++) b[n].l = l[n], b[n].slip = slip[n];
+}
+
+/* The rotations in place of the cofactors; returns the lanes that are to take the exact path. */
+static inline __attribute__((always_inline)) MASK TOKEN(KERNEL,
+                                                        rotation)(const TOKEN(KERNEL, found) * b,
+                                                                  const VEC *c, VEC *f) {
+    VEC a[9], l = b->l;
+    for (int i = 0; i < 9; i++) a[i] = c[i] * b->over;
+    VEC k = (REAL)0.5 * (l * l - (REAL)1), z = k * l - b->det;
+    VEC s[6]; /* B B^T - (k + 1): 00 01 02 11 12 22 */
+    s[0] = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] - (k + (REAL)1);
+    s[1] = a[0] * a[3] + a[1] * a[4] + a[2] * a[5];
+    s[2] = a[0] * a[6] + a[1] * a[7] + a[2] * a[8];
+    s[3] = a[3] * a[3] + a[4] * a[4] + a[5] * a[5] - (k + (REAL)1);
+    s[4] = a[3] * a[6] + a[4] * a[7] + a[5] * a[8];
+    s[5] = a[6] * a[6] + a[7] * a[7] + a[8] * a[8] - (k + (REAL)1);
+    VEC r[9]; /* z R */
+    for (int j = 0; j < 3; j++) {
+        VEC x = a[j], y = a[3 + j], w = a[6 + j];
+        r[j] = l * f[j] - s[0] * x - s[1] * y - s[2] * w;
+        r[3 + j] = l * f[3 + j] - s[1] * x - s[3] * y - s[4] * w;
+        r[6 + j] = l * f[6 + j] - s[2] * x - s[4] * y - s[5] * w;
     }
+    MASK ok = (z >= (REAL)FLAT) & (b->f2 >= (REAL)(FLAT / 4) * (REAL)(FLAT / 4)) &
+              (b->slip * b->slip <= (REAL)(SLIP * SLIP) * z * z);
+    VEC over = (VEC)((MASK)TOKEN(KERNEL, inverse)(z) & ok);
+    VEC once = (REAL)1.5 * over, cube = (REAL)-0.5 * (over * over) * over;
+    VEC g[6]; /* (3 - R^T R) / 2 / z */
+    g[0] = once + cube * (r[0] * r[0] + r[3] * r[3] + r[6] * r[6]);
+    g[1] = cube * (r[0] * r[1] + r[3] * r[4] + r[6] * r[7]);
+    g[2] = cube * (r[0] * r[2] + r[3] * r[5] + r[6] * r[8]);
+    g[3] = once + cube * (r[1] * r[1] + r[4] * r[4] + r[7] * r[7]);
+    g[4] = cube * (r[1] * r[2] + r[4] * r[5] + r[7] * r[8]);
+    g[5] = once + cube * (r[2] * r[2] + r[5] * r[5] + r[8] * r[8]);
+    for (int i = 0; i < 9; i += 3) {
+        VEC x = r[i], y = r[i + 1], w = r[i + 2];
+        f[i] = x * g[0] + y * g[1] + w * g[2];
+        f[i + 1] = x * g[1] + y * g[3] + w * g[4];
+        f[i + 2] = x * g[2] + y * g[4] + w * g[5];
+    }
+    return ~ok; /* or NaN */
+}
+
+/* Best rotations q for the matrices c of `count` vectors of poses from `lane` on. Up to lambda this
+ * is one long chain of operations: each part of it is done for all vectors before the next, and for
+ * GROUP of them side by side, which would have to wait. */
+static inline __attribute__((always_inline)) void
+TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, int count, VEC (*c)[9],
+                         VEC (*q)[9]) {
+    TOKEN(KERNEL, found) b[BLOCK];
+    MASK exact[BLOCK], any = {0};
+    const int groups = count - count % GROUP;
+    for (int n = 0; n < groups; n += GROUP) TOKEN(KERNEL, cofactors)(GROUP, c + n, b + n, q + n);
+    for (int n = groups; n < count; n++) TOKEN(KERNEL, cofactors)(1, c + n, b + n, q + n);
+    for (int n = 0; n < groups; n += GROUP) TOKEN(KERNEL, lambda)(GROUP, b + n);
+    for (int n = groups; n < count; n++) TOKEN(KERNEL, lambda)(1, b + n);
+    for (int n = 0; n < count; n++) any |= exact[n] = TOKEN(KERNEL, rotation)(&b[n], c[n], q[n]);
     if (!TOKEN(KERNEL, any)(any)) return;
-    for (int n = 0; n < GROUP; n++)
+    for (int n = 0; n < count; n++)
         if (TOKEN(KERNEL, any)(exact[n]))
             TOKEN(KERNEL, exactly)(in, lane + n * WIDTH, exact[n], c[n], q[n]);
 }
@@ -261,6 +314,7 @@ TOKEN(KERNEL, covariance)(const arap_kernel_input *in, int lane, VEC *c) {
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 4; k++) {
                 VEC row = *(const VEC *)(t + (size_t)(4 * r + k) * lanes);
+                HOLD(row);
                 for (int j = 0; j < 3; j++) c[3 * r + j] += row * mb[3 * k + j];
             }
     }
@@ -301,61 +355,91 @@ static inline void TOKEN(KERNEL, pull)(const arap_kernel_input *in, int lane, co
     }
 }
 
-/* sum (bones, 4, 3) += T_b^T q of the poses from `lane` on. */
+/* The sums over lanes of a, b, c and d. */
+static inline __attribute__((always_inline)) arap_v4 TOKEN(KERNEL, sums)(VEC a, VEC b, VEC c,
+                                                                         VEC d) {
+#ifdef SUMS
+    return SUMS(a, b, c, d);
+#else
+    arap_v4 sum = {0};
+    for (int i = 0; i < WIDTH; i++) sum += (arap_v4){a[i], b[i], c[i], d[i]};
+    return sum;
+#endif
+}
+
+/* T_b^T q of `count` vectors of poses from `lane` on, added to those before: in `sum` (bones, 4,
+ * 3), and after the last in out. */
 static inline __attribute__((always_inline)) void
-TOKEN(KERNEL, product)(const arap_kernel_input *in, int lane, const VEC *q, VEC *sum) {
+TOKEN(KERNEL, product)(const arap_kernel_input *in, int lane, int count, VEC (*q)[9], VEC *sum,
+                       double *out) {
     const REAL *transform = in->transform;
     const size_t lanes = (size_t)in->lanes;
-    for (int b = 0; b < in->bones; b++) {
+    const int begins = lane == 0, ends = lane + count * WIDTH == in->lanes;
+    for (int b = 0; b < in->bones; b++, sum += 12) {
         const REAL *t = transform + ((size_t)in->bone[b] * 12) * lanes + lane;
-        VEC *p = sum + 12 * b;
-        for (int j = 0; j < 4; j++) {
-            VEC x = *(const VEC *)(t + (size_t)j * lanes);
-            VEC y = *(const VEC *)(t + (size_t)(4 + j) * lanes);
-            VEC w = *(const VEC *)(t + (size_t)(8 + j) * lanes);
-            for (int n = 0; n < 3; n++)
-                p[3 * j + n] = p[3 * j + n] + x * q[n] + y * q[3 + n] + w * q[6 + n];
+        VEC all[12];
+        for (int first = 0; first < 4; first += ROWS) {
+            VEC p[3 * ROWS];
+            for (int i = 0; i < 3 * ROWS; i++) p[i] = begins ? (VEC){0} : sum[3 * first + i];
+            for (int v = 0; v < count; v++) {
+                const REAL *at = t + v * WIDTH + (size_t)first * lanes;
+                for (int j = 0; j < ROWS; j++) {
+                    VEC x = *(const VEC *)(at + (size_t)j * lanes);
+                    VEC y = *(const VEC *)(at + (size_t)(4 + j) * lanes);
+                    VEC w = *(const VEC *)(at + (size_t)(8 + j) * lanes);
+                    HOLD(x);
+                    HOLD(y);
+                    HOLD(w);
+                    for (int n = 0; n < 3; n++)
+                        p[3 * j + n] =
+                            p[3 * j + n] + x * q[v][n] + y * q[v][3 + n] + w * q[v][6 + n];
+                }
+            }
+            for (int i = 0; i < 3 * ROWS; i++) all[3 * first + i] = p[i];
         }
+        if (ends)
+            for (int n = 0; n < 3; n++)
+                *(arap_v4_at *)(out + 12 * b + 4 * n) =
+                    TOKEN(KERNEL, sums)(all[n], all[3 + n], all[6 + n], all[9 + n]);
+        else
+            for (int i = 0; i < 12; i++) sum[i] = all[i];
     }
 }
 
 static inline __attribute__((always_inline)) void TOKEN(KERNEL, run)(const arap_kernel_input *in,
                                                                      int shape, double *out) {
-    VEC *sum = in->scratch;
     const REAL *pose_weight = in->pose_weight;
-    const int bones = in->bones, line = shape == ARAP_RING_LINE;
-    memset(sum, 0, (size_t)bones * 12 * sizeof(VEC));
-    VEC excess = {0}, u[GROUP][6] = {{{0}}};
-    for (int lane = 0; lane < in->lanes; lane += ARAP_LANES) {
-        VEC c[GROUP][9], q[GROUP][9];
-        for (int n = 0; n < GROUP; n++) TOKEN(KERNEL, covariance)(in, lane + n * WIDTH, c[n]);
-        for (int n = 0; n < GROUP && in->stretches; n++) {
+    const int line = shape == ARAP_RING_LINE;
+    VEC excess = {0}, alignment = {0};
+    int count;
+    for (int lane = 0; lane < in->lanes; lane += count * WIDTH) {
+        VEC c[BLOCK][9], q[BLOCK][9], u[BLOCK][6];
+        count = (in->lanes - lane) / WIDTH;
+        if (count > BLOCK) count = BLOCK;
+        for (int n = 0; n < count; n++) TOKEN(KERNEL, covariance)(in, lane + n * WIDTH, c[n]);
+        for (int n = 0; n < count && in->stretches; n++) {
             VEC more = TOKEN(KERNEL, stretch)(in, lane + n * WIDTH, u[n]);
             if (pose_weight) more *= *(const VEC *)(pose_weight + lane + n * WIDTH);
             excess += more;
             if (!line) TOKEN(KERNEL, apply)(u[n], c[n]);
         }
         if (shape == ARAP_RING_SOLID)
-            TOKEN(KERNEL, rotations)(in, lane, c, q);
+            TOKEN(KERNEL, rotations)(in, lane, count, c, q);
         else
-            for (int n = 0; n < GROUP; n++)
+            for (int n = 0; n < count; n++)
                 TOKEN(KERNEL, wire)(in, lane + n * WIDTH, !line, c[n], q[n]);
-        for (int n = 0; n < GROUP; n++) {
-            int at = lane + n * WIDTH;
-            if (in->stretches) TOKEN(KERNEL, lengthen)(u[n], line, q[n]);
-            if (in->pull) TOKEN(KERNEL, pull)(in, at, q[n]);
-            for (int i = 0; pose_weight && i < 9; i++) q[n][i] *= *(const VEC *)(pose_weight + at);
-            for (int i = 0; in->pull && i < 9; i++) sum[0] += c[n][i] * q[n][i];
-            if (!in->pull) TOKEN(KERNEL, product)(in, at, q[n], sum);
-        }
+        for (int n = 0; n < count && in->stretches; n++) TOKEN(KERNEL, lengthen)(u[n], line, q[n]);
+        for (int n = 0; n < count && in->pull; n++) TOKEN(KERNEL, pull)(in, lane + n * WIDTH, q[n]);
+        for (int n = 0; n < count && pose_weight; n++)
+            for (int i = 0; i < 9; i++) q[n][i] *= *(const VEC *)(pose_weight + lane + n * WIDTH);
+        for (int n = 0; n < count && in->pull; n++)
+            for (int i = 0; i < 9; i++) alignment += c[n][i] * q[n][i];
+        if (!in->pull) TOKEN(KERNEL, product)(in, lane, count, q, in->scratch, out);
     }
     if (in->stretches) *in->excess = 0;
     for (int j = 0; j < WIDTH && in->stretches; j++) *in->excess += excess[j];
-    for (int i = 0; i < 12 * bones; i++) {
-        double total = 0;
-        for (int j = 0; j < WIDTH; j++) total += sum[i][j];
-        out[i] = total;
-    }
+    if (in->pull) out[0] = 0;
+    for (int j = 0; j < WIDTH && in->pull; j++) out[0] += alignment[j];
 }
 
 /* A loop of its own for each shape: solid rings are nearly all. */
@@ -369,5 +453,8 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
 }
 #undef VEC
 #undef MASK
+#undef BLOCK
 #undef GROUP
+#undef ROWS
+#undef HOLD
 #undef KERNEL

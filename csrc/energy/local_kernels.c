@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/processor.h"
+#include "base/vec4.h"
 #include "linalg/rotation.h"
 
 #define TOKEN_(a, b) a##_##b
@@ -19,6 +20,7 @@
 /* What lies between TARGET and TARGET_END is compiled for more instruction sets. clang ignores the
  * whole attribute, with no more than a warning, if it holds a name that only gcc knows. */
 #ifdef __x86_64__
+#include <immintrin.h>
 #define ARAP_X86_KERNELS
 #define AVX2 "avx2,fma"
 #ifdef __clang__
@@ -31,6 +33,36 @@
 #define TARGET(sets) _Pragma("GCC push_options") _Pragma(TEXT(GCC target(sets)))
 #define TARGET_END _Pragma("GCC pop_options")
 #endif
+#endif
+
+/* The sums over the lanes of four vectors: by pairs, in double precision at the end. */
+#ifdef ARAP_X86_KERNELS
+TARGET(AVX2)
+static inline arap_v4 sums_of_8(__m256 a, __m256 b, __m256 c, __m256 d) {
+    __m256 ab = _mm256_unpacklo_ps(a, b) + _mm256_unpackhi_ps(a, b);
+    __m256 cd = _mm256_unpacklo_ps(c, d) + _mm256_unpackhi_ps(c, d);
+    __m256 sum = _mm256_shuffle_ps(ab, cd, 0x44) + _mm256_shuffle_ps(ab, cd, 0xee);
+    return (arap_v4)_mm256_cvtps_pd(_mm256_castps256_ps128(sum)) +
+           (arap_v4)_mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1));
+}
+static inline arap_v4 sums_of_4(__m256d a, __m256d b, __m256d c, __m256d d) {
+    __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
+    return (arap_v4)(_mm256_permute2f128_pd(ab, cd, 0x20) + _mm256_permute2f128_pd(ab, cd, 0x31));
+}
+TARGET_END
+TARGET(AVX512)
+static inline __m256d half(__m512d x) {
+    return _mm512_castpd512_pd256(x) + _mm512_extractf64x4_pd(x, 1);
+}
+static inline arap_v4 sums_of_16(__m512 a, __m512 b, __m512 c, __m512 d) {
+    __m512 ab = _mm512_unpacklo_ps(a, b) + _mm512_unpackhi_ps(a, b);
+    __m512 cd = _mm512_unpacklo_ps(c, d) + _mm512_unpackhi_ps(c, d);
+    __m512 all = _mm512_shuffle_ps(ab, cd, 0x44) + _mm512_shuffle_ps(ab, cd, 0xee);
+    __m256 sum = _mm512_castps512_ps256(all) + _mm512_extractf32x8_ps(all, 1);
+    return (arap_v4)_mm256_cvtps_pd(_mm256_castps256_ps128(sum)) +
+           (arap_v4)_mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1));
+}
+TARGET_END
 #endif
 
 #define REAL float
@@ -50,13 +82,23 @@
 TARGET(AVX2)
 #define KERNEL single_avx2
 #define WIDTH 8
+#define SUMS(a, b, c, d) sums_of_8((__m256)(a), (__m256)(b), (__m256)(c), (__m256)(d))
 #include "energy/local_kernel.h"
+#undef SUMS
 #undef WIDTH
 TARGET_END
 TARGET(AVX512)
 #define KERNEL single_avx512
 #define WIDTH 16
+#define MANY_REGISTERS
+#define SUMS(a, b, c, d) sums_of_16((__m512)(a), (__m512)(b), (__m512)(c), (__m512)(d))
+#define ABOUT_INVERSE(x) (VEC) _mm512_rcp14_ps((__m512)(x))
+#define ABOUT_INVERSE_ROOT(x) (VEC) _mm512_rsqrt14_ps((__m512)(x))
 #include "energy/local_kernel.h"
+#undef ABOUT_INVERSE_ROOT
+#undef ABOUT_INVERSE
+#undef SUMS
+#undef MANY_REGISTERS
 #undef WIDTH
 TARGET_END
 #endif
@@ -86,13 +128,20 @@ TARGET_END
 TARGET(AVX2)
 #define KERNEL double_avx2
 #define WIDTH 4
+#define SUMS(a, b, c, d) sums_of_4((__m256d)(a), (__m256d)(b), (__m256d)(c), (__m256d)(d))
 #include "energy/local_kernel.h"
+#undef SUMS
 #undef WIDTH
 TARGET_END
 TARGET(AVX512)
 #define KERNEL double_avx512
 #define WIDTH 8
+#define MANY_REGISTERS
+#define SUMS(a, b, c, d)                                                                           \
+    sums_of_4(half((__m512d)(a)), half((__m512d)(b)), half((__m512d)(c)), half((__m512d)(d)))
 #include "energy/local_kernel.h"
+#undef SUMS
+#undef MANY_REGISTERS
 #undef WIDTH
 TARGET_END
 #endif

@@ -37,9 +37,9 @@ typedef struct arap_kernel_input {
     const void *pose_weight; /* (lanes) w_p, 0 where padded, or NULL: all 1 */
 } arap_kernel_input;
 
-/* out (bones, 4, 3): P_b = sum over poses of w_p T_b^T R. With `pull`, R m_b of every pose, m_b the
- * last row of M_b times pull_scale, without w_p, is added to that in place of P_b, and out[0] is
- * the sum over poses of w_p tr(R^T cov). */
+/* out (bones, 3, 4): P_b = sum over poses of w_p T_b^T R, transposed. With `pull`, R m_b of every
+ * pose, m_b the last row of M_b times pull_scale, without w_p, is added to that in place of P_b,
+ * and out[0] is the sum over poses of w_p tr(R^T cov). */
 typedef void (*arap_kernel)(const arap_kernel_input *in, double *out);
 
 /* The kernel for this processor. */

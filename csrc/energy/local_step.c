@@ -110,9 +110,14 @@ ARAP_WIDE_PART void add_moments(const arap_pass *p, int i, double share, arap_wo
     }
 }
 
-/* v^T P e for the homogeneous point v, of a P that is turned. */
-ARAP_WIDE_PART double push_through(const arap_v4 *turned, arap_v4 v, arap_v4 e) {
-    return arap_dot4(v, turned[0] * e[0] + turned[1] * e[1] + turned[2] * e[2]);
+/* P e. */
+ARAP_WIDE_PART arap_v4 times(const arap_v4 *p, arap_v4 e) {
+    return p[0] * e[0] + p[1] * e[1] + p[2] * e[2];
+}
+
+/* v^T P e for the homogeneous point v. */
+ARAP_WIDE_PART double push_through(const arap_v4 *p, arap_v4 v, arap_v4 e) {
+    return arap_dot4(v, times(p, e));
 }
 
 /* a . b, b a vector and a 0. */
@@ -136,7 +141,7 @@ ARAP_WIDE_PART void scatter(const arap_pass *p, int i, const arap_workspace *ws)
             int b = in->bone[in->start[k] + f];
             slot[f] = arap_pass_spine(p, b) >= 0
                           ? dot3((pair++)->product, e)
-                          : push_through(ws->turned + 3 * ws->where[b], u, e);
+                          : push_through(ws->product + 3 * ws->where[b], u, e);
         }
     }
     const arap_spoke *spoke;
@@ -146,7 +151,7 @@ ARAP_WIDE_PART void scatter(const arap_pass *p, int i, const arap_workspace *ws)
         int b = in->bone[f];
         p->own[f] = arap_pass_spine(p, b) >= 0
                         ? -dot3((pair++)->product, pull)
-                        : -push_through(ws->turned + 3 * ws->where[b], v, pull);
+                        : -push_through(ws->product + 3 * ws->where[b], v, pull);
     }
 }
 
@@ -163,35 +168,33 @@ ARAP_WIDE_PART void align_spokes(const arap_pass *p, int i, const arap_workspace
         double far = 0, near = 0;
         for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
             far +=
-                spoke->share[k] * push_through(ws->turned + 3 * ws->where[spoke->column[k]], u, e);
+                spoke->share[k] * push_through(ws->product + 3 * ws->where[spoke->column[k]], u, e);
         for (size_t f = in->start[i]; f < in->start[i + 1]; f++)
-            near += in->weight[f] * push_through(ws->turned + 3 * ws->where[in->bone[f]], v, e);
+            near += in->weight[f] * push_through(ws->product + 3 * ws->where[in->bone[f]], v, e);
         p->anchored[i] += spoke->weight * far;
         along[s] = far - near;
     }
 }
 
 /* out += share P^T v for the homogeneous point v: sum R^T T v. */
-static inline void turn_back(const double *p, const double *v, double share, double *out) {
-    for (int c = 0; c < 3; c++)
-        out[c] += share * (v[0] * p[c] + v[1] * p[3 + c] + v[2] * p[6 + c] + p[9 + c]);
+ARAP_WIDE_PART void turn_back(const arap_v4 *p, arap_v4 v, double share, double *out) {
+    for (int c = 0; c < 3; c++) out[c] += share * arap_dot4(v, p[c]);
 }
 
 /* What the rotations of vertex i make of the feet of its spokes: arap_pass_feet. */
 ARAP_WIDE_PART void turn_feet(const arap_pass *p, int i, const arap_workspace *ws) {
-    const double *vi = p->mesh->v + 3 * (size_t)i;
+    const arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
     const arap_influences *in = p->in;
     const arap_spoke *spoke;
     int count = arap_mesh_spokes(p->mesh, i, &spoke);
     double *out = p->feet + (count ? 3 * (spoke - p->mesh->spoke) : 0);
     for (int s = 0; s < count; s++, spoke++, out += 3) {
-        const double *own = ws->product + 12 * ws->where[spoke->bone];
-        double e[3];
-        arap_sub(spoke->point, vi, e);
-        for (int c = 0; c < 3; c++) out[c] = arap_dot(own + 3 * c, e);
-        turn_back(own, spoke->point, 1, out);
+        const arap_v4 *own = ws->product + 3 * ws->where[spoke->bone];
+        const arap_v4 u = arap_point4(spoke->point), turned = times(own, u - v);
+        for (int c = 0; c < 3; c++) out[c] = turned[c];
+        turn_back(own, u, 1, out);
         for (size_t j = in->start[i]; j < in->start[i + 1]; j++)
-            turn_back(ws->product + 12 * ws->where[in->bone[j]], vi, -in->weight[j], out);
+            turn_back(ws->product + 3 * ws->where[in->bone[j]], v, -in->weight[j], out);
     }
 }
 
@@ -323,11 +326,10 @@ ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, doubl
                                .pull = pull,
                                .pull_scale = unit,
                                .pose_weight = p->packed->weight};
-    p->kernel(&input, ws->product);
-    for (int j = 0; shape == ARAP_RING_THIN && !pull && j < 4 * ws->bones; j++) {
-        double *out = ws->product + 3 * j;
-        arap_v4 row = out[0] * axes[0] + out[1] * axes[1] + out[2] * axes[2];
-        for (int c = 0; c < 3; c++) out[c] = row[c];
+    p->kernel(&input, (double *)ws->product);
+    for (int j = 0; shape == ARAP_RING_THIN && !pull && j < ws->bones; j++) {
+        arap_v4 *out = ws->product + 3 * j, x = out[0], y = out[1], z = out[2];
+        for (int c = 0; c < 3; c++) out[c] = x * axes[0][c] + y * axes[1][c] + z * axes[2][c];
     }
     return unit * excess;
 }
@@ -347,7 +349,7 @@ static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, doubl
                                 .own = ws->own,
                                 .prior_share = 1e-12,
                                 .best = best};
-    arap_desired_local_step(&input, ws->product, &p->excess[i]);
+    arap_desired_local_step(&input, (double *)ws->product, &p->excess[i]);
 }
 
 /* Empty the work space for visit c. */
@@ -367,7 +369,7 @@ ARAP_WIDE_PART void begin_visit(const arap_pass *p, int c, arap_workspace *ws) {
 ARAP_WIDE_PART double align(const arap_workspace *ws) {
     double sum = 0;
     for (int j = 0; j < 4 * ws->bones; j++)
-        for (int c = 0; c < 3; c++) sum += ws->product[3 * j + c] * ws->moment[j][c];
+        for (int c = 0; c < 3; c++) sum += ws->product[j / 4 * 3 + c][j % 4] * ws->moment[j][c];
     for (int k = 0; k < ws->pairs; k++) sum += arap_dot(ws->pair[k].product, ws->pair[k].moment);
     return sum;
 }
@@ -386,11 +388,6 @@ ARAP_WIDE_PART void visit(const arap_pass *p, int c, arap_workspace *ws) {
         double excess = turn_rigidly(p, ws, unit, size == 1 ? *vertex : -1, NULL);
         if (p->excess) p->excess[*vertex] = excess;
     }
-    for (int j = 0; j < ws->bones; j++)
-        for (int k = 0; k < 3; k++) {
-            const double *out = ws->product + 12 * j + k;
-            ws->turned[3 * j + k] = (arap_v4){out[0], out[3], out[6], out[9]};
-        }
     if (p->alignment) p->alignment[*vertex] = align(ws);
     for (int m = 0; p->right_side && m < size; m++) scatter(p, vertex[m], ws);
     for (int m = 0; p->anchored && m < size; m++) align_spokes(p, vertex[m], ws);
@@ -523,7 +520,7 @@ ARAP_WIDE_PART void pull_block_plain(void *data, int block, int worker) {
             p->alignment[i] = 0;
         } else {
             turn_rigidly(p, ws, unit, i, pull);
-            p->alignment[i] = unit * ws->product[0];
+            p->alignment[i] = unit * ws->product[0][0];
         }
     }
 }

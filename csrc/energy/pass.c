@@ -96,7 +96,6 @@ static void free_workspaces(arap_workspace *workspaces, int count) {
         arap_free(workspaces[t].where);
         arap_free(workspaces[t].moment);
         arap_free(workspaces[t].product);
-        arap_free(workspaces[t].turned);
         arap_free(workspaces[t].weight);
         arap_free(workspaces[t].scaled);
         arap_free(workspaces[t].scratch);
@@ -132,8 +131,7 @@ static arap_workspace *create_workspaces(int count, int widest, int most, int bo
         arap_workspace *ws = &workspaces[t];
         ws->where = ARAP_NEW(int, bones);
         ws->moment = ARAP_NEW(arap_v4, 4 * widest);
-        ws->product = ARAP_NEW(double, 12 * widest);
-        ws->turned = ARAP_NEW(arap_v4, 3 * widest);
+        ws->product = ARAP_NEW(arap_v4, 3 * widest);
         ws->weight = ARAP_NEW(double, widest);
         ws->scaled = ARAP_NEW(double, 12 * widest + 1);
         ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
@@ -141,9 +139,8 @@ static arap_workspace *create_workspaces(int count, int widest, int most, int bo
         ws->stretch_weight = ARAP_NEW(double, widest);
         ws->pair = ARAP_NEW(arap_spine_pair, most);
         ws->own = ARAP_NEW(arap_own_spine, most);
-        if (!ws->where || !ws->moment || !ws->product || !ws->turned || !ws->weight ||
-            !ws->scaled || !ws->scratch || !ws->stretch_place || !ws->stretch_weight || !ws->pair ||
-            !ws->own) {
+        if (!ws->where || !ws->moment || !ws->product || !ws->weight || !ws->scaled ||
+            !ws->scratch || !ws->stretch_place || !ws->stretch_weight || !ws->pair || !ws->own) {
             free_workspaces(workspaces, count);
             return NULL;
         }

@@ -10,15 +10,14 @@
 /* Per-thread work space for one vertex; sizes are for the widest union of influences. What threads
  * write lies in different lines of the cache. */
 typedef struct arap_workspace {
-    int *where;      /* (all bones) place of a bone in `bone`, if it is there */
-    const int *bone; /* of the present visit, in the order in which its rings have them */
-    int bones;       /* how many */
-    arap_v4 *moment; /* (widest, 4) M_b */
-    double *product; /* (widest, 12) P_b */
-    arap_v4 *turned; /* (widest, 3) P_b transposed */
-    double *weight;  /* (widest) */
-    long visits;     /* since the pass was made */
-    void *scaled;    /* (widest, 12) moments as the kernel wants them, and one more */
+    int *where;       /* (all bones) place of a bone in `bone`, if it is there */
+    const int *bone;  /* of the present visit, in the order in which its rings have them */
+    int bones;        /* how many */
+    arap_v4 *moment;  /* (widest, 4) M_b */
+    arap_v4 *product; /* (widest, 3) P_b, transposed */
+    double *weight;   /* (widest) */
+    long visits;      /* since the pass was made */
+    void *scaled;     /* (widest, 12) moments as the kernel wants them, and one more */
     void *scratch;
     /* Of stretchable bones, the influences on the vertex itself: */
     int stretches;

@@ -114,7 +114,7 @@ def run(library, name, double, transforms, used, moments, weights, shape=SOLID, 
     ]
     t, b, m, w, s = (a.ctypes.data for a in held)
     share = 1e-12 if double else 1e-6
-    out = np.zeros((len(used), 4, 3))
+    out = np.zeros((len(used), 3, 4))
     given = Input(t, lanes, poses, len(used), b, m, w, shape, share, s)
     if "pull" in more:
         given.pull, given.pull_scale = more["pull"].ctypes.data, more["scale"]
@@ -125,7 +125,7 @@ def run(library, name, double, transforms, used, moments, weights, shape=SOLID, 
         given.pose_weight = often.ctypes.data
     if "stretch" not in more:
         kernel(given, out.ctypes.data)
-        return out
+        return out.swapaxes(1, 2)
     tensors, shares, ring = more["stretch"]
     laid_out = np.zeros((len(shares), 6, lanes))
     laid_out[..., :poses] = (tensors - np.eye(3))[:, :, *UPPER].transpose(1, 2, 0)
@@ -141,7 +141,7 @@ def run(library, name, double, transforms, used, moments, weights, shape=SOLID, 
         array.ctypes.data for array in held[6:]
     )
     kernel(given, out.ctypes.data)
-    return out, held[-1][0]
+    return out.swapaxes(1, 2), held[-1][0]
 
 
 def expected_pull(transforms, used, moments, scale):
