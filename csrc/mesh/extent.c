@@ -11,9 +11,9 @@
  * Both are wide: nobody makes a model of which 99 % fill 2 % of it. Where neither applies, the
  * numbers are those of the plain box, bit for bit.
  *
- * O(n) for the quantiles; parts cost a union-find, and only in the second case. Fails without
- * memory, where a box has no square, and where parts are so far apart that transforms of one are
- * rounding errors of another. */
+ * O(n) for the quantiles, which most meshes do without; parts cost a union-find, and only in the
+ * second case. Fails without memory, where a box has no square, and where parts are so far apart
+ * that transforms of one are rounding errors of another. */
 #include "mesh/extent.h"
 
 #include <string.h>
@@ -70,11 +70,27 @@ static double select(double *x, int count, int k) {
     return x[k];
 }
 
+/* Are there so many vertices in both outer thirds of the box, along its longest side, that no
+ * vertex is beyond a fence? They are in most meshes, and then quantiles need not be known. */
+static int is_spread(const arap_geometry *g, const box *whole, int outermost) {
+    int axis = 0, low = 0, high = 0;
+    for (int c = 1; c < 3; c++)
+        if (whole->hi[c] - whole->lo[c] > whole->hi[axis] - whole->lo[axis]) axis = c;
+    double third = (whole->hi[axis] - whole->lo[axis]) / 3;
+    double below = whole->lo[axis] + third, above = whole->hi[axis] - third;
+    for (int i = 0; i < g->vertex_count && (low <= outermost || high <= outermost); i++) {
+        low += vertex_of(g, i)[axis] < below;
+        high += vertex_of(g, i)[axis] > above;
+    }
+    return low > outermost && high > outermost;
+}
+
 /* Put up the fence if a vertex of the box is beyond it. */
 static arap_status find_fence(arap_context *context, const arap_geometry *g, const box *whole,
                               arap_extent *out) {
     int n = g->vertex_count, outermost = n / SHARE > 1 ? n / SHARE : 1, beyond = 0;
     box inner;
+    if (is_spread(g, whole, outermost)) return ARAP_OK;
     double *x = ARAP_NEW(double, n);
     if (!x) return arap_fail_memory(&context->error, "the extent of the mesh");
     for (int c = 0; c < 3; c++) {
@@ -94,9 +110,11 @@ static arap_status find_fence(arap_context *context, const arap_geometry *g, con
     return ARAP_OK;
 }
 
-static double surface_size(const arap_geometry *g, const arap_extent *extent) {
-    double area = 0;
-    for (size_t t = 0; t < g->triangle_count; t++) {
+/* Of what is not far off; less than that where it is `enough`. */
+static double surface_size(const arap_geometry *g, const arap_extent *extent, double enough) {
+    double area = 0,
+           enough_area = enough * enough; /* twice of what is needed: rounding does no harm */
+    for (size_t t = 0; t < g->triangle_count && area < enough_area; t++) {
         const double *p[3];
         int far = 0;
         for (int c = 0; c < 3; c++) {
@@ -159,7 +177,7 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, arap
     for (int i = 0; i < g->vertex_count; i++)
         if (!arap_is_far_off(out, vertex_of(g, i))) include(&near, vertex_of(g, i));
     out->diagonal = diagonal_of(&near);
-    double size = surface_size(g, out);
+    double size = surface_size(g, out, out->diagonal / FENCE);
     if (out->diagonal > FENCE * size) {
         status = largest_part(context, g, out, &part);
         if (status) return status;

@@ -196,9 +196,10 @@ static arap_status find_parts(arap_context *context, arap_mesh *mesh) {
         const int *tri = mesh->triangles + 3 * t;
         arap_unite(mesh->part, tri[0], tri[1]);
         arap_unite(mesh->part, tri[0], tri[2]);
-        if (arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                               mesh->v + 3 * (size_t)tri[2]) > 0)
-            has_face[tri[0]] = 1;
+        if (!has_face[tri[0]])
+            has_face[tri[0]] =
+                arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                   mesh->v + 3 * (size_t)tri[2]) > 0;
     }
     for (size_t t = 0; t < mesh->tet_count; t++) {
         const int *tet = mesh->tets + 4 * t;
