@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/vec2.h"
 #include "mesh/nearest.h"
 
 #define LEAF_SIZE 4
@@ -350,6 +351,17 @@ static double box_distance2(const node *n, const double *p) {
     return sum;
 }
 
+/* The same of both children of a node. */
+static arap_v2 box_distances2(const node *left, const node *right, const double *p) {
+    arap_v2 sum = {0, 0}, none = {0, 0};
+    for (int c = 0; c < 3; c++) {
+        arap_v2 lo = {left->lo[c], right->lo[c]}, hi = {left->hi[c], right->hi[c]};
+        arap_v2 x = {p[c], p[c]}, d = arap_larger2(arap_larger2(lo - x, x - hi), none);
+        sum += d * d;
+    }
+    return sum;
+}
+
 /* A node that is yet to be looked into. */
 typedef struct pending {
     int node;
@@ -374,8 +386,8 @@ int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distan
                 arap_take_nearer(primitive, distance(data, primitive, p), &best, &best2);
             }
         } else {
-            pending near = {next.node + 1, box_distance2(n + 1, p)};
-            pending far = {n->first, box_distance2(&bvh->nodes[n->first], p)};
+            arap_v2 to = box_distances2(n + 1, &bvh->nodes[n->first], p);
+            pending near = {next.node + 1, to[0]}, far = {n->first, to[1]};
             double most = best2 + arap_tie(best, best2);
             if (skip >= 0 && bvh->nodes[near.node].tag == skip) near.distance2 = INFINITY;
             if (skip >= 0 && bvh->nodes[far.node].tag == skip) far.distance2 = INFINITY;
@@ -408,21 +420,45 @@ static int box_crossed(const node *n, const double *a, const double *inverse) {
     return t0 <= t1 * (1 + 1e-12);
 }
 
+/* The same of both children of a node, of a segment across all slabs. */
+static void boxes_crossed(const node *left, const node *right, const double *a,
+                          const double *inverse, int *crossed) {
+    arap_v2 t0 = {0, 0}, t1 = {1, 1};
+    for (int c = 0; c < 3; c++) {
+        arap_v2 lo = {left->lo[c], right->lo[c]}, hi = {left->hi[c], right->hi[c]};
+        arap_v2 from = {a[c], a[c]}, times = {inverse[c], inverse[c]};
+        arap_v2 near = (lo - from) * times, far = (hi - from) * times;
+        t0 = arap_larger2(arap_smaller2(near, far), t0);
+        t1 = arap_smaller2(arap_larger2(near, far), t1);
+    }
+    for (int k = 0; k < 2; k++) crossed[k] = t0[k] <= t1[k] * (1 + 1e-12);
+}
+
 int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap_hit_fn hit,
                      const void *data) {
-    int stack[STACK_SIZE], depth = 0;
+    int stack[STACK_SIZE], depth = 0, is_along = 0;
     double inverse[3];
-    for (int c = 0; c < 3; c++) inverse[c] = 1 / (b[c] - a[c]);
-    if (!bvh->empty) stack[depth++] = 0;
+    for (int c = 0; c < 3; c++) {
+        inverse[c] = 1 / (b[c] - a[c]);
+        is_along |= isinf(inverse[c]) != 0;
+    }
+    if (!bvh->empty && box_crossed(bvh->nodes, a, inverse)) stack[depth++] = 0;
     while (depth) {
         const node *n = &bvh->nodes[stack[--depth]];
-        if (!box_crossed(n, a, inverse)) continue;
         if (n->count) {
             for (int i = n->first; i < n->first + n->count; i++)
                 if (hit(data, bvh->order[i], a, b)) return 1;
         } else {
-            stack[depth++] = n->first;
-            stack[depth++] = (int)(n - bvh->nodes) + 1;
+            const node *left = n + 1, *right = &bvh->nodes[n->first];
+            int crossed[2];
+            if (is_along) {
+                crossed[0] = box_crossed(left, a, inverse);
+                crossed[1] = box_crossed(right, a, inverse);
+            } else {
+                boxes_crossed(left, right, a, inverse, crossed);
+            }
+            if (crossed[1]) stack[depth++] = n->first;
+            if (crossed[0]) stack[depth++] = (int)(left - bvh->nodes);
         }
     }
     return 0;
