@@ -332,11 +332,14 @@ static void prolong_chunk(void *data, int chunk, int worker) {
 static void copy_chunk(void *data, int chunk, int worker) {
     const prolongation *p = data;
     const chunk_rows *rows = &p->rows[chunk];
-    size_t begin = p->out->start[chunk * CHUNK];
+    int first = chunk * CHUNK,
+        last = first + CHUNK < p->mesh->count ? first + CHUNK : p->mesh->count;
+    size_t begin = p->out->start[first];
     (void)worker;
     if (!rows->fill) return;
     memcpy(p->out->bone + begin, rows->bone, rows->fill * sizeof *rows->bone);
     memcpy(p->out->weight + begin, rows->weight, rows->fill * sizeof *rows->weight);
+    arap_influences_normalize_rows(p->out, first, last);
 }
 
 arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const arap_coarse *coarse,
@@ -359,7 +362,6 @@ arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const ara
     if (!status && memchr(p.failed, 1, (size_t)chunks)) goto no_memory;
     if (!status) status = arap_influences_create(context, mesh->count, p.sizes, out);
     if (!status) status = arap_parallel_short(context, chunks, copy_chunk, &p);
-    if (!status) arap_influences_normalize(out);
     goto done;
 
 no_memory:

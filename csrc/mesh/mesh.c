@@ -228,7 +228,7 @@ static arap_status find_parts(arap_context *context, arap_mesh *mesh) {
 
 /* Does a face, an edge or a tet reach a vertex that lies far off? */
 static int any_far(const arap_mesh *mesh, const char *far, const int *corners, int count) {
-    for (int c = 0; c < count; c++)
+    for (int c = 0; c < count && mesh->far_count; c++)
         if (far[mesh->weld[corners[c]]]) return 1;
     return 0;
 }

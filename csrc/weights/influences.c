@@ -71,7 +71,11 @@ arap_status arap_influences_filter(arap_context *context, const arap_influences 
 }
 
 void arap_influences_normalize(arap_influences *in) {
-    for (int i = 0; i < in->count; i++) {
+    arap_influences_normalize_rows(in, 0, in->count);
+}
+
+void arap_influences_normalize_rows(const arap_influences *in, int first, int last) {
+    for (int i = first; i < last; i++) {
         size_t begin = in->start[i], end = in->start[i + 1], first_free = end;
         double locked = 0, open = 0;
         for (size_t e = begin; e < end; e++) {

@@ -44,5 +44,7 @@ arap_status arap_influences_filter(arap_context *context, const arap_influences 
  * others are clipped and share the rest. A row whose free weights are all 0 gives the rest to
  * its first free entry. */
 void arap_influences_normalize(arap_influences *influences);
+/* The same of the rows from `first` on, up to `last`, which is none of them. */
+void arap_influences_normalize_rows(const arap_influences *influences, int first, int last);
 
 #endif
