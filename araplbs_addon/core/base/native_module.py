@@ -9,8 +9,12 @@ enabled without loading the module, and other files take it from here:
 
 import importlib
 import importlib.util
+import os
 import sys
+import threading
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -19,6 +23,9 @@ from .refusal import Refused
 
 NAME = "araplbs"
 TITLE = "Auto-weight (ARAP)"
+THREADS = "OPENBLAS_NUM_THREADS"
+
+_loading = threading.Lock()
 
 
 class _NativeModule:
@@ -34,10 +41,30 @@ else:
     araplbs = _NativeModule()
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """OpenBLAS starts a thread for each further processor when it is loaded, and each turns for
+    30 ms before it sleeps. The module's own is set to one thread once it is there: not to start
+    any, it has to read so in the environment. NumPy's is loaded before and keeps its threads."""
+    import numpy as np  # noqa: F401
+
+    with _loading:
+        before = os.environ.get(THREADS)
+        os.environ[THREADS] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[THREADS]
+            else:
+                os.environ[THREADS] = before
+
+
 def load() -> ModuleType:
     """The module. Raises Refused when it cannot be loaded."""
     try:
-        import araplbs as module
+        with nullcontext() if NAME in sys.modules else _one_thread():
+            import araplbs as module
     except ImportError as error:
         raise Refused(
             f"The native module of {TITLE} cannot be loaded: restart Blender and install the "
