@@ -12,8 +12,8 @@
  * edges of a mesh are that was saved in single precision, and poses where the bones' rests are off
  * by what makes them partners no more: the other half then takes the shape of the first.
  *
- * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for maps, all in parallel.
- * Fails without memory and when it is cancelled. */
+ * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for maps, all in
+ * parallel. Fails without memory and when it is cancelled. */
 #include "energy/halves.h"
 
 #include <math.h>

@@ -88,9 +88,24 @@ ARAP_WIDE_PART double column_product(const arap_mesh *mesh, const arap_poses *po
                      arap_point4(mesh->v + 3 * (size_t)l));
 }
 
+/* arap_gram_block of bones that have one column each. */
+ARAP_WIDE_PART void plain_block(const arap_mesh *mesh, const arap_poses *poses,
+                                const arap_influences *in, int k, int l, double factor,
+                                double *block) {
+    const arap_v4 v = arap_point4(mesh->v + 3 * (size_t)k);
+    const arap_v4 u = arap_point4(mesh->v + 3 * (size_t)l);
+    for (size_t p = in->start[k]; p < in->start[k + 1]; p++)
+        for (size_t q = in->start[l]; q < in->start[l + 1]; q++)
+            *block++ = factor * gram_form(poses, in->bone[p], in->bone[q], v, u);
+}
+
 ARAP_WIDE_PART void gram_block_plain(const arap_mesh *mesh, const arap_poses *poses,
                                      const arap_influences *in, int k, int l, double factor,
                                      double *block) {
+    if (!poses->bendy.count && !poses->spines.count) {
+        plain_block(mesh, poses, in, k, l, factor, block);
+        return;
+    }
     for (size_t p = in->start[k]; p < in->start[k + 1]; p++) {
         int b[2], c[2];
         double share[2], other[2];

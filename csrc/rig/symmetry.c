@@ -551,5 +551,5 @@ static void mean_chunk(void *data, int chunk, int worker) {
 arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
                                   arap_influences *in) {
     return arap_parallel_short(context, (symmetry->vertices + MANY - 1) / MANY, mean_chunk,
-                         &(mean_task){symmetry, in});
+                               &(mean_task){symmetry, in});
 }

@@ -251,7 +251,8 @@ static void size_chunk(void *data, int chunk, int worker) {
 /* Number the unknowns in elimination order. */
 static arap_status number_unknowns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
-    arap_status status = arap_parallel_short(context, (a->mesh->count + MANY - 1) / MANY, size_chunk, a);
+    arap_status status =
+        arap_parallel_short(context, (a->mesh->count + MANY - 1) / MANY, size_chunk, a);
     for (int j = 0; j < a->count && !status; j++) {
         int size = 0;
         for (int m = a->order[j]; m >= 0; m = a->system->shared.next[m]) {
@@ -392,7 +393,8 @@ static double stiffness_of(const arap_system *s, const double *stiffness, size_t
 }
 
 arap_status arap_system_penalize(arap_context *context, arap_system *s, const double *stiffness) {
-    arap_status status = arap_parallel_short(context, (s->unknowns + MANY - 1) / MANY, copy_chunk, s);
+    arap_status status =
+        arap_parallel_short(context, (s->unknowns + MANY - 1) / MANY, copy_chunk, s);
     for (int i = 0; i < s->vertices && !status; i++)
         for (int u = 0; u < s->size[i]; u++) {
             double *value = s->penalized + s->matrix.start[s->offset[i] + u];
