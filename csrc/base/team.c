@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-#define SPIN 2e-5 /* seconds; a wake-up takes half as long of the processor's time */
+#define SPIN 5e-6 /* seconds, about what waking takes of the processor's time */
 
 static void relax(void) {
 #if defined(__x86_64__)
