@@ -29,6 +29,8 @@ def not_far_off(points: Floats) -> Bools:
     if n < LEAST:
         return np.ones(n, bool)
     outermost = max(1, n // SHARE)
+    if _is_even(points, outermost):
+        return np.ones(n, bool)
     low, high = np.partition(points, (outermost, n - 1 - outermost), axis=0)[
         [outermost, n - 1 - outermost]
     ]
@@ -38,16 +40,33 @@ def not_far_off(points: Floats) -> Bools:
     return ((points >= low - margin) & (points <= high + margin)).all(axis=1)
 
 
+def _is_even(points: Floats, outermost: int) -> bool:
+    """Whether so many and more points lie in the outer thirds of the box, along one of its longest
+    axes: then none lies far off."""
+    columns = np.ascontiguousarray(points.T)
+    low, high = columns.min(axis=1), columns.max(axis=1)
+    size = high - low
+    axis = int(np.argmax(size))
+    column, third = columns[axis], size[axis] / 3
+    return bool(
+        third > 0
+        and np.count_nonzero(column <= low[axis] + third) > outermost
+        and np.count_nonzero(column >= high[axis] - third) > outermost
+    )
+
+
 def size_of(points: Floats) -> float:
     """The diagonal of the bounding box of the points (n, 3) that do not lie far off."""
-    return float(np.linalg.norm(np.ptp(points[not_far_off(points)], axis=0)))
+    inside = np.ascontiguousarray(points[not_far_off(points)].T)
+    return float(np.linalg.norm(inside.max(axis=1) - inside.min(axis=1)))
 
 
 def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
     """Indices of those vertices (n, 3) that are far from the box around these bones."""
     ends = np.concatenate([heads, tails])
     low, high = ends.min(axis=0), ends.max(axis=0)
-    most = np.maximum(0, np.maximum(low - vertices.min(axis=0), vertices.max(axis=0) - high))
+    columns = np.ascontiguousarray(vertices.T)
+    most = np.maximum(0, np.maximum(low - columns.min(axis=1), columns.max(axis=1) - high))
     if np.linalg.norm(most) <= FAR_FROM_BONES * np.linalg.norm(high - low):
         return np.zeros(0, int)
     beside = np.linalg.norm(np.maximum(0, np.maximum(low - vertices, vertices - high)), axis=1)

@@ -2,7 +2,7 @@
 arguments and the solver's keyword arguments are made from it."""
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..base.refusal import BadOption
@@ -46,7 +46,7 @@ class OptionTable:
                 )
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,6 @@ class Split:
 
     groups: np.ndarray  # (n,) the first vertex at this place, itself where there is no other
     edges: int  # that are split
-    of: int  # edges of faces there are
     exact: bool  # all are at one place
 
 
@@ -83,6 +82,11 @@ class Surface:
     def split(self) -> Split | None:
         """Where boundaries of one mesh lie on each other; None where none do."""
         return _find_split(self)
+
+    @property
+    def side_count(self) -> int:
+        """Edges of faces there are."""
+        return len(_counted(_sides(self.triangles))[0])
 
     @cached_property
     def parts(self) -> Integers:
@@ -205,7 +209,7 @@ def _find_split(surface: Surface) -> Split | None:
     if not len(triangles):
         return None
     n = len(vertices)
-    keys, counts = _counted(_sides(triangles))
+    keys, counts = _counted(_sides_at_rims(triangles, n))
     ends = np.column_stack([keys >> 32, keys & MASK])[counts == 1]
     width = SEAM * surface.size
     ends = ends[np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1) > LONG * width]
@@ -228,17 +232,30 @@ def _find_split(surface: Surface) -> Split | None:
     groups[kept] = first[place[kept]]
     apart = np.linalg.norm(vertices[groups] - vertices, axis=1).max()
     edges = len(np.unique(_keys(placed[twice])))
-    return Split(groups, edges, len(keys), bool(apart <= SAME * surface.size))
+    return Split(groups, edges, bool(apart <= SAME * surface.size))
 
 
 def _keys(pairs: Integers) -> Integers:
     """(k,) of edges, whichever end comes first."""
-    return pairs.min(axis=1).astype(np.int64) << 32 | pairs.max(axis=1)
+    return np.minimum(*pairs.T).astype(np.int64) << 32 | np.maximum(*pairs.T)
 
 
 def _sides(triangles: Integers) -> Integers:
     """(3f,) keys of the sides of triangles: all first ones, all second, all third."""
     return _keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]))
+
+
+def _sides_at_rims(triangles: Integers, n: int) -> Integers:
+    """(k,) keys of sides: all those of every edge of one triangle, and few others. Where the sides
+    from a vertex come back to it along the same edges, it has no such edge: sums over both, of a
+    number for each vertex at the other end, are equal then, and hardly ever elsewhere."""
+    number = np.random.default_rng(0).integers(1 << 32, size=n).astype(float)  # sums are exact
+    corners = np.ascontiguousarray(triangles.T)
+    a, b, c = number[corners]
+    at_rim = np.bincount(corners.reshape(-1), np.concatenate([b - c, c - a, a - b]), n) != 0
+    at = at_rim[corners]
+    sides = [(corners[k], corners[k - 2], at[k] & at[k - 2]) for k in range(3)]
+    return np.concatenate([_keys(np.column_stack([p[of], q[of]])) for p, q, of in sides])
 
 
 def _counted(keys: Integers) -> tuple[Integers, Integers]:
@@ -254,23 +271,27 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
     cell = np.floor((points - points.min(axis=0)) / width).astype(np.int64) + 1
     span = cell.max(axis=0) + 2
     keys = ((mesh * span[0] + cell[:, 0]) * span[1] + cell[:, 1]) * span[2] + cell[:, 2]
-    order = np.argsort(keys, kind="stable")
-    ordered, root = keys[order], np.arange(len(points))
-    pairs = []
+    order, root = np.argsort(keys, kind="stable"), np.arange(len(points))
+    begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    cells, sizes = keys[order][begin], np.diff(begin, append=len(keys))
+    pairs = [np.zeros((0, 2), int)]
     for step in np.ndindex(3, 3, 3):
         shift = ((step[0] - 1) * span[1] + step[1] - 1) * span[2] + step[2] - 1
         if shift < 0:
             continue
-        low = np.searchsorted(ordered, keys + shift, side="left")
-        counts = np.searchsorted(ordered, keys + shift, side="right") - low
-        a = np.repeat(np.arange(len(keys)), counts)
-        within = np.arange(len(a)) - np.repeat(np.cumsum(counts) - counts, counts)
-        b = order[low[a] + within]
-        close = (a != b) & (np.linalg.norm(points[a] - points[b], axis=1) <= width)
+        at = np.minimum(np.searchsorted(cells, cells + shift), len(cells) - 1)
+        own = np.flatnonzero((cells[at] == cells + shift) & (sizes * sizes[at] > (shift == 0)))
+        counts = sizes[own] * sizes[at[own]]
+        which = np.repeat(own, counts)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        a = order[begin[which] + within // sizes[at[which]]]
+        b = order[begin[at[which]] + within % sizes[at[which]]]
+        x, y, z = (points[a] - points[b]).T
+        close = (a != b) & (np.sqrt(x * x + y * y + z * z) <= width)
         pairs.append(np.column_stack([a[close], b[close]]))
     joined = np.vstack(pairs)
     while len(joined):
-        low = root[joined].min(axis=1)
+        low = np.minimum(*root[joined].T)
         before = root.copy()
         for side in joined.T:
             np.minimum.at(root, side, low)

@@ -73,7 +73,7 @@ def _split(look: Inspected) -> Iterator[Finding]:
     rest = np.linalg.norm(surface.vertices[own] - surface.vertices[split.groups[own]], axis=1)
     gap = np.linalg.norm(posed[:, 0] - posed[:, 1], axis=2) - rest
     what = "1 edge is" if split.edges == 1 else f"{split.edges:,} edges are"
-    named = not split.exact or split.edges >= MANY * split.of
+    named = not split.exact or split.edges >= MANY * surface.side_count
     yield from _opening(look, "SPLIT_EDGES", np.unique(both), gap, f"{what} split", named)
 
 

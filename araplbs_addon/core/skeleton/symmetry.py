@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..character.problem import Skeleton
 
 TOLERANCE = 1e-3  # how far head and tail may be off their image, as a share of the skeleton
+AT_ONCE = 64  # bones that are held against all others
 LEAST_SHARE = 0.5  # of the deform bones that must have a partner
 
 PLANE = (np.zeros(3), np.array([1.0, 0.0, 0.0]))  # point and normal: the armature's X = 0
@@ -50,9 +51,12 @@ def bone_partners(skeleton: Skeleton) -> Integers | None:
     named = fits(own, opposite) & (opposite[opposite] == own)
     partners = np.where(named, opposite, -1)
     unnamed = np.flatnonzero(deform & ~named)
-    candidates = {a: unnamed[fits(a, unnamed)] for a in unnamed}
-    for a, fitting in candidates.items():
-        if len(fitting) == 1 and len(candidates[fitting[0]]) == 1:
-            partners[a] = fitting[0]
+    one = np.full(m, -1)  # the only one that fits
+    for some in np.array_split(unnamed, 1 + len(unnamed) // AT_ONCE):
+        fitting = fits(some[:, None], unnamed[None])
+        a, b = np.nonzero(fitting & (fitting.sum(axis=1, keepdims=True) == 1))
+        one[some[a]] = unnamed[b]
+    mutual = unnamed[(one[unnamed] >= 0) & (one[one[unnamed]] >= 0)]
+    partners[mutual] = one[mutual]
     share = np.count_nonzero(partners >= 0) / np.count_nonzero(deform)
     return partners.astype(np.int32) if share >= LEAST_SHARE else None

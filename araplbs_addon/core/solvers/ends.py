@@ -92,9 +92,12 @@ def _take(state: Any, value: object) -> None:
         state.update(f"{value.dtype}{value.shape}".encode())
         state.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, dict):
-        _take(state, sorted(value.items()))
+        _take(state, list(value))
+        _take(state, list(value.values()))
     elif is_dataclass(value) and not isinstance(value, type):
         _take(state, [getattr(value, each.name) for each in fields(value)])
+    elif isinstance(value, (tuple, list)) and all(isinstance(each, str) for each in value):
+        state.update(repr(value).encode())
     elif isinstance(value, (tuple, list)):
         state.update(f"({len(value)}".encode())
         for each in value:

@@ -27,15 +27,19 @@ LEAST = 1e-4  # smaller weights are dropped
 
 
 def hold_together(
-    problem: Problem, rows: SparseWeights, options: Options, threads: int = 0
+    problem: Problem,
+    rows: SparseWeights,
+    options: Options,
+    threads: int = 0,
+    parts: int | None = None,
 ) -> tuple[SparseWeights, dict[str, int]]:
     """(SparseWeights, {what: how many}) of all vertices of a Problem; the same rows where there is
-    nothing to hold."""
+    nothing to hold. parts: of the mesh, where its solver has found them."""
     if problem.numbers is not None:  # a patch: the rest of its mesh has its weights
         return rows, {}
     surface = problem.surface
     done: dict[str, int] = {}
-    for shell in find_shells(surface, threads):
+    for shell in find_shells(surface, threads) if parts != 1 else ():
         rows = _follow(problem, surface, rows, shell, options.max_influences, threads)
         done["shells"] = done.get("shells", 0) + 1
     if surface.split and not surface.split.exact:

@@ -55,10 +55,11 @@ def solve(
         again = start_rows is None
         return initial_rows(problem.solver(options, threads)) if again else start_rows
 
-    rows, held = hold_together(problem, iterate_to_end(solver, progress), options, threads)
+    rows, found = iterate_to_end(solver, progress), solver.report
+    rows, held = hold_together(problem, rows, options, threads, found["parts"])
     check(problem, rows, options.max_influences)
     report = {
-        **solver.report,
+        **found,
         "rigid_bones": rigid_bones(solver.rigid_parts, rows),
         **({"held_together": held} if held else {}),
         **report_deformation(problem, options, before, rows, threads, progress, later),
