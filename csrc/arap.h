@@ -42,6 +42,7 @@ typedef struct arap_error {
 typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
 
 #define ARAP_MOST_THREADS 256
+#define ARAP_CROWDS 3 /* numbers of processors for which it is noted what they would bring */
 
 typedef struct arap_context {
     int threads; /* 1 to ARAP_MOST_THREADS */
@@ -55,7 +56,13 @@ typedef struct arap_context {
     double fraction, reported;
     int deaf;
     struct arap_team *team;
+    /* Of work on one thread: seconds that more could share, and how many fewer it would take on
+     * each of ARAP_CROWDS numbers of processors (base/context.h). */
+    double shared, saved[ARAP_CROWDS];
 } arap_context;
+
+/* Processors of a crowd. */
+extern const int arap_crowds[ARAP_CROWDS];
 
 /* Number of processors this process may use. */
 int arap_processors(void);

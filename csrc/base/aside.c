@@ -2,6 +2,11 @@
  * does: without a thread the caller does it. */
 #include "base/aside.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+
 #define LEAST 2000 /* ordered or analyzed in some 100 us */
 
 static void *run(void *argument) {
@@ -16,12 +21,30 @@ void arap_aside_begin(const arap_context *context, int size, arap_aside_fn work,
         .work = work, .data = data, .context = {.threads = 1, .deaf = 2}, .is_under_way = 1};
     out->has_thread =
         context->threads > 1 && size >= LEAST && pthread_create(&out->thread, NULL, run, out) == 0;
-    if (!out->has_thread) run(out);
+    if (out->has_thread) return;
+    double begin = arap_seconds();
+    run(out);
+    out->ended = arap_seconds();
+    out->seconds = size >= LEAST && context->threads == 1 ? out->ended - begin : 0;
+    memcpy(out->saved, context->saved, sizeof out->saved);
+}
+
+/* On n processors, work and what the caller has done since would take as long as the longer of
+ * both, and no less than their n-th part. */
+static void note_beside(arap_context *context, const arap_aside *aside) {
+    double own = aside->seconds, since = arap_seconds() - aside->ended;
+    context->shared += own;
+    for (int k = 0; k < ARAP_CROWDS; k++) {
+        double less = since - (context->saved[k] - aside->saved[k]);
+        double both = fmax(fmax(own, less), (own + since) / arap_crowds[k]);
+        context->saved[k] += fmax(own + less - both, 0);
+    }
 }
 
 arap_status arap_aside_end(arap_context *context, arap_aside *aside) {
     if (!aside->is_under_way) return ARAP_OK;
     if (aside->has_thread) pthread_join(aside->thread, NULL);
+    if (aside->seconds > 0) note_beside(context, aside);
     aside->is_under_way = 0;
     if (aside->status && !context->error.status) context->error = aside->context.error;
     return aside->status;

@@ -16,6 +16,9 @@ typedef struct arap_aside {
     arap_status status;
     pthread_t thread;
     int has_thread, is_under_way;
+    /* Without a thread, of work that is worth one: what it took, when it had ended, and what the
+     * caller's work had saved by then. */
+    double seconds, ended, saved[ARAP_CROWDS];
 } arap_aside;
 
 /* Begin work(context, data) on a thread of its own; on the caller's, here and now, where its

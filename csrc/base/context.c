@@ -4,6 +4,11 @@
  * section (team.h): a pool that outlives calls would be global state that does not survive fork().
  * Sections of short chunks, many of which take less on a small mesh, begin on the caller's thread,
  * and get others by what is left to do as the chunks so far tell.
+ *
+ * What more threads would bring is noted where there is one: of a section of c even chunks on w of
+ * them, c / w rounded up is to be waited for, and all but one come late. The clock of one processor
+ * knows nothing of how long many wait for memory.
+ *
  * When no thread can be created the caller does all the work. The caller's thread is the first
  * worker, and alone calls progress: between its chunks, and while it waits for the others. */
 #define _GNU_SOURCE
@@ -20,6 +25,9 @@
 
 #define LISTEN 0.05 /* seconds from one report to the next */
 #define SHARE 5e-5  /* seconds of short chunks that are worth a thread */
+#define LATE 2e-5   /* until one that sleeps has come */
+
+const int arap_crowds[ARAP_CROWDS] = {2, 4, 16};
 
 /* The first worker, and then until the others are done. */
 static arap_status work_and_listen(arap_context *context, arap_team *team, arap_section *s) {
@@ -48,6 +56,26 @@ static void cut(arap_section *s, int first, int chunks) {
     }
 }
 
+void arap_note_shared(arap_context *context, double seconds, double serial) {
+    if (context->threads > 1) return;
+    context->shared += seconds;
+    for (int k = 0; k < ARAP_CROWDS; k++)
+        context->saved[k] += seconds * (1 - serial) * (1 - 1.0 / arap_crowds[k]);
+}
+
+/* The same of even chunks, each thread worth so many seconds. */
+static void note_chunks(arap_context *context, double seconds, int chunks, double worth) {
+    if (context->threads > 1 || chunks < 2 || seconds < 2 * worth) return;
+    context->shared += seconds;
+    for (int k = 0; k < ARAP_CROWDS; k++) {
+        int threads = arap_crowds[k] < chunks ? arap_crowds[k] : chunks;
+        if (threads * worth > seconds) threads = (int)(seconds / worth);
+        int rounds = (chunks + threads - 1) / threads;
+        double saved = seconds * (1 - (double)rounds / chunks) - LATE * (1 - 1.0 / threads);
+        if (saved > 0) context->saved[k] += saved;
+    }
+}
+
 /* Chunks from `first` on, on at most so many threads. */
 static arap_status run(arap_context *context, int most, int first, int chunks, arap_task task,
                        void *data) {
@@ -60,7 +88,12 @@ static arap_status run(arap_context *context, int most, int first, int chunks, a
     cut(&s, first, chunks);
     atomic_init(&s.stop, 0);
     atomic_init(&s.helping, 0);
-    if (most < 2) return work_and_listen(context, NULL, &s);
+    if (most < 2) {
+        double begin = arap_seconds();
+        arap_status status = work_and_listen(context, NULL, &s);
+        note_chunks(context, arap_seconds() - begin, chunks - first, 0);
+        return status;
+    }
     if (team == &own) arap_team_begin(team);
     arap_team_open(team, &s);
     arap_status status = work_and_listen(context, team, &s);
@@ -96,6 +129,7 @@ arap_status arap_parallel_short(arap_context *context, int chunks, arap_task tas
         }
         status = arap_listen(context);
     }
+    note_chunks(context, arap_seconds() - begin, chunks, SHARE);
     return status;
 }
 

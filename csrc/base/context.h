@@ -39,6 +39,10 @@ __attribute__((warn_unused_result))
 #endif
 arap_status arap_parallel_short(arap_context *context, int chunks, arap_task task, void *data);
 
+/* On one thread: these seconds, now over, would be at most the share serial + (1 - serial) / n on n
+ * processors. Sections of more than one chunk are noted by themselves. */
+void arap_note_shared(arap_context *context, double seconds, double serial);
+
 /* The same as arap_parallel for long work, `slice` chunks at a time with progress of `stage` before
  * each slice. ARAP_CANCELLED: the chunks of the slices before have been run, the others have not.
  */

@@ -39,8 +39,9 @@ struct arap_factor {
     cholmod_factor *factor;
     arap_supernode_plan *plan; /* of a supernodal one, else NULL */
     cholmod_dense *x, *y, *e;  /* work of cholmod_solve2 */
-    int single;                /* its numbers are in `value`, those of the scaled matrix */
-    int sure;                  /* solves with it need no refinement */
+    double flops;
+    int single; /* its numbers are in `value`, those of the scaled matrix */
+    int sure;   /* solves with it need no refinement */
     float *value, *work;
     double *scale, *rest; /* (size) and (4, size) */
 };
@@ -118,6 +119,7 @@ arap_status arap_factor_analyze(arap_context *context, const arap_matrix *patter
     f->factor = cholmod_analyze(&a, &f->common);
     arap_status status = translate(&context->error, &f->common, "the symbolic factorization", 0,
                                    (size_t)pattern->size);
+    f->flops = f->common.fl;
     if (!status && f->factor->is_super) {
         arap_supernodes supernodes = supernodes_of(f->factor);
         status = arap_supernodes_plan(context, &supernodes, &f->plan);
@@ -327,6 +329,8 @@ double arap_factor_size(const arap_factor *f) {
 double arap_factor_bytes(const arap_factor *f) {
     return arap_factor_size(f) * (double)(f->single ? sizeof *f->value : sizeof(double));
 }
+
+double arap_factor_flops(const arap_factor *f) { return f->flops; }
 
 void arap_factor_free(arap_factor *f) {
     if (!f) return;

@@ -56,6 +56,10 @@ double arap_factor_size(const arap_factor *factor);
 /* What they take. */
 double arap_factor_bytes(const arap_factor *factor);
 
+/* Multiplications and additions of a factorization: the sum of the squares of its columns' sizes.
+ */
+double arap_factor_flops(const arap_factor *factor);
+
 void arap_factor_free(arap_factor *factor);
 
 /* Fill-reducing order (approximate minimum degree) of a symmetric graph in row form without

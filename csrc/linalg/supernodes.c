@@ -47,7 +47,7 @@ struct arap_supernode_plan {
     int *task_of; /* (count) of a single supernode, else -1 */
     int *waits;   /* (count) children of a single supernode */
     int most_rows;
-    double total;
+    double total, path; /* flops of all, and of the longest way through the tree */
 };
 
 void arap_supernodes_plan_free(arap_supernode_plan *p) {
@@ -148,6 +148,21 @@ static void divide(const arap_supernodes *l, arap_supernode_plan *p) {
     }
 }
 
+/* The flops of tasks of which each waits for the one before, at most. below: (count) scratch */
+static void find_path(const arap_supernodes *l, arap_supernode_plan *p, double *below) {
+    for (int s = 0; s < l->count; s++) below[s] = 0;
+    for (const task *t = p->tasks; t < p->tasks + p->task_count; t++) {
+        double length = 0;
+        for (int s = t->first; s < t->last; s++) length += p->own[s];
+        if (t >= p->tasks + p->leaves) length += below[t->first];
+        if (length > p->path) p->path = length;
+        for (int s = t->first; s < t->last; s++) {
+            int above = p->parent[s];
+            if (above >= 0 && length > below[above]) below[above] = length;
+        }
+    }
+}
+
 arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *l,
                                  arap_supernode_plan **out) {
     arap_status status = ARAP_OK;
@@ -171,7 +186,10 @@ arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *l
         for (int k = l->first[s]; k < l->first[s + 1]; k++) p->of[k] = s;
     for (int k = 0; k < l->size; k++) p->place[l->order[k]] = k;
     status = list_updates(context, l, p, scratch, scratch + count, scratch + 2 * count);
-    if (!status) divide(l, p);
+    if (!status) {
+        divide(l, p);
+        find_path(l, p, p->work);
+    }
     goto done;
 
 no_memory:
@@ -331,7 +349,10 @@ arap_status arap_supernodes_factorize(arap_context *context, const arap_supernod
         goto done;
     }
     memcpy(f.waits, p->waits, (size_t)l->count * sizeof *f.waits);
+    double begin = arap_seconds();
     status = arap_parallel(context, (int)workers, run_tasks, &f);
+    if (workers == 1 && p->leaves > 1)
+        arap_note_shared(context, arap_seconds() - begin, p->path / p->total);
     if (f.status) status = f.status;
     *minor = f.minor;
 

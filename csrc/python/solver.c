@@ -3,6 +3,8 @@
  * the GIL; cost and failures are those of what is called. */
 #include "python/solver.h"
 
+#include <string.h>
+
 #include "arap.h"
 #include "base/memory.h"
 #include "python/input.h"
@@ -17,10 +19,17 @@ typedef struct solver_object {
     arap_influences weights;
     double energy;
     int has_weights, has_energy;
+    double shared, saved[ARAP_CROWDS]; /* of all contexts */
 } solver_object;
 
 static arap_module_state *state_of(solver_object *self) {
     return arap_py_object_state(&self->base);
+}
+
+/* What more processors would have brought to a call that has ended. */
+static void note_shared(solver_object *self, const arap_context *context) {
+    self->shared += context->shared;
+    for (int k = 0; k < ARAP_CROWDS; k++) self->saved[k] += context->saved[k];
 }
 
 static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -75,6 +84,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
         goto done;
     }
     self->solver = created;
+    note_shared(self, &run.context);
     arap_py_object_created(&self->base, &run);
     result = 0;
 
@@ -95,6 +105,7 @@ static PyObject *iterate_locked(arap_py_object *object, int count) {
     Py_BEGIN_ALLOW_THREADS
     status = arap_solver_iterate(&run.context, self->solver, count);
     Py_END_ALLOW_THREADS
+    note_shared(self, &run.context);
     if (status) return arap_raise(state_of(self), &run.context);
     arap_solver_report(self->solver, &report);
     return PyFloat_FromDouble(report.energies[report.energy_count - 1]);
@@ -144,6 +155,7 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
     Py_BEGIN_ALLOW_THREADS
     status = arap_solver_edit(&run.context, self->solver, &edits);
     Py_END_ALLOW_THREADS
+    note_shared(self, &run.context);
     if (status) arap_raise(state_of(self), &run.context);
     arap_py_leave(&self->base.lock);
 
@@ -164,6 +176,7 @@ static int refresh_weights(solver_object *self) {
     Py_BEGIN_ALLOW_THREADS
     status = arap_solver_weights(&run.context, self->solver, &self->weights);
     Py_END_ALLOW_THREADS
+    note_shared(self, &run.context);
     self->has_weights = !status;
     if (!status) return 0;
     arap_raise(state_of(self), &run.context);
@@ -283,6 +296,7 @@ static PyObject *energy_history(solver_object *self) {
 typedef struct whole_report {
     arap_report report;
     arap_usage usage;
+    double shared, saved[ARAP_CROWDS];
 } whole_report;
 
 static PyObject *make_unseen_parts(const void *all) {
@@ -340,6 +354,15 @@ static PyObject *make_seconds(const void *all) {
     return arap_stage_seconds(ARAP_TIMES, arap_timing_names, ((const arap_report *)all)->seconds);
 }
 
+static PyObject *make_shared_seconds(const void *all) {
+    return PyFloat_FromDouble(((const whole_report *)all)->shared);
+}
+
+static PyObject *make_saved_seconds(const void *all) {
+    const double *saved = ((const whole_report *)all)->saved;
+    return Py_BuildValue("[ddd]", saved[0], saved[1], saved[2]);
+}
+
 static const arap_report_entry entries[] = {
 #define ARAP_REPORT_OF arap_report
 #define ARAP_REPORT_SOLVER
@@ -350,6 +373,8 @@ static PyObject *full_report(solver_object *self) {
     whole_report all;
     arap_py_context run;
     arap_solver_report(self->solver, &all.report);
+    all.shared = self->shared;
+    memcpy(all.saved, self->saved, sizeof all.saved);
     arap_py_object_start(&self->base, &run);
     if (arap_solver_usage(&run.context, self->solver, &self->weights, &all.usage))
         return arap_raise(state_of(self), &run.context);

@@ -154,7 +154,7 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
     m->unknowns = ARAP_NEW(double, m->system.unknowns);
     if (!m->active || !m->unknowns) return arap_fail_memory(&context->error, "the weight system");
     s->assembled.unknowns = m->system.unknowns;
-    s->assembled.factor_size = s->assembled.factor_bytes = 0;
+    s->assembled.factor_size = s->assembled.factor_bytes = s->assembled.factor_flops = 0;
     double damping = s->settings.damping;
     for (int attempt = 0;; attempt++) {
         status = make_penalties(context, s, damping);
@@ -172,6 +172,7 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
     if (!status && m->factor) {
         s->assembled.factor_size = arap_factor_size(m->factor);
         s->assembled.factor_bytes = arap_factor_bytes(m->factor);
+        s->assembled.factor_flops = arap_factor_flops(m->factor);
     }
     m->has_system = !status;
     return status;

@@ -41,6 +41,7 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->unknowns = s->assembled.unknowns;
     report->factor_size = s->assembled.factor_size;
     report->factor_bytes = s->assembled.factor_bytes;
+    report->factor_flops = s->assembled.factor_flops;
     report->peak_rows = s->constraints.peaks;
     report->attach_rows = s->constraints.attachments;
     report->neumann_rows = s->assembled.neumann_rows;

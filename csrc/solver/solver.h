@@ -58,7 +58,7 @@ typedef struct arap_maps {
 typedef struct arap_assembled {
     int unknowns;
     double factor_size; /* non-zeros */
-    double factor_bytes;
+    double factor_bytes, factor_flops;
     int neumann_rows, positivity_rows;
     double damping;
 } arap_assembled;

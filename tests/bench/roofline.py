@@ -33,8 +33,10 @@ single-precision matrix products: what is summed once per ring for all poses is 
 back-substitution with all that belongs to a global step; it reads the factor twice, and its
 *limit* is the time to read an array of that size twice, from the cache that holds it if one does.
 Limits are measured by NumPy on this machine, and a loop of square roots, divisions and products
-with three columns does not reach those of matrix products. Factorizations are not compared:
-CHOLMOD's count of operations is not in the report."""
+with three columns does not reach those of matrix products. *Factor*: the last factorization, in
+single precision where it is supernodal (simplicial ones, of small systems, are in double); its
+*limit* is the time of its multiplications and additions at the speed of products of that
+precision."""
 
 
 def rings(inside):
@@ -64,14 +66,17 @@ def rings(inside):
     return np.diff(union.tocsr().indptr)[visited].mean() if visited.any() else 0.0, visited.mean()
 
 
-def measure(problem, speed):
+def measure(problem, speeds):
+    """speeds: operations per second, single and double precision."""
     solver = problem.solver(threads=1, tolerance=0, iterations=ITERATIONS)
-    local, solve, stage = [], [], None
+    local, solve, stage, factor = [], [], None, 0.0
     while not solver.done:
         before, visits = solver.report, solver._inside["visits"]
         solver.iterate(1)
         after = solver.report
         more = solver._inside["visits"] - visits
+        spent = after["seconds"]["factor"] - before["seconds"]["factor"]
+        factor = spent or factor
         if stage != after["stage_starts"]:  # new maps, and what belongs to them
             local, solve, stage = [], [], after["stage_starts"]
         elif more > 0:
@@ -79,7 +84,9 @@ def measure(problem, speed):
             solve.append(after["seconds"]["solve"] - before["seconds"]["solve"])
     inside = solver._inside
     bones, visited = rings(inside)
-    size = int(solver.report["factor_bytes"])
+    report = solver.report
+    size, flops = int(report["factor_bytes"]), report["factor_flops"]
+    speed = speeds[0]
     row = {
         "name": problem.name,
         "visited": visited,
@@ -90,6 +97,9 @@ def measure(problem, speed):
         "factor_mib": size / 2**20,
         "solve": min(solve),
         "solve_limit": 2 * machine.read_seconds(size // 8),
+        "factor": factor,
+        "factor_flops": flops,
+        "factor_limit": flops / speeds[size == 8 * report["factor_size"]],
     }
     say(*row.values())
     return row
@@ -150,11 +160,11 @@ def draw(rows, bandwidth, output):
 def main(zip_path, output, *names):
     output = Path(output)
     what, found = abilities()
-    speed = found["single-precision products, Gflop/s"][0]
-    rows = [measure(problem, speed) for problem in problems(Path(zip_path), names)]
+    speeds = [found[f"{kind}-precision products, Gflop/s"][0] for kind in ("single", "double")]
+    rows = [measure(problem, speeds) for problem in problems(Path(zip_path), names)]
     head = (
         "character", "visited %", "bones of the ring", "poses", "local ns", "limit ns", "ratio",
-        "factor MiB", "solve ms", "limit ms", "ratio",
+        "factor MiB", "solve ms", "limit ms", "ratio", "factor ms", "Gflop/s", "limit ms", "ratio",
     )  # fmt: skip
     lines = [
         (
@@ -163,6 +173,8 @@ def main(zip_path, output, *names):
             f"{1e9 * row['local_limit']:.1f}", f"{row['local'] / row['local_limit']:.1f}",
             f"{row['factor_mib']:.1f}", f"{1e3 * row['solve']:.3g}",
             f"{1e3 * row['solve_limit']:.3g}", f"{row['solve'] / row['solve_limit']:.1f}",
+            f"{1e3 * row['factor']:.3g}", f"{row['factor_flops'] / row['factor'] / 1e9:.1f}",
+            f"{1e3 * row['factor_limit']:.3g}", f"{row['factor'] / row['factor_limit']:.1f}",
         )
         for row in rows
     ]  # fmt: skip

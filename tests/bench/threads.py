@@ -19,6 +19,7 @@ from synthetic import creature
 CHARACTER = "mh_game"
 SIZES = {30_000: 3, 100_000: 2, 1_000_000: 1}  # vertices of the creature: runs with each count
 RUNS = 3  # of the character
+CROWDS = (2, 4, 16)  # processors of `saved_seconds` in a report
 NOTE = f"""\
 {CHARACTER} of the [characters](stages.md), and the synthetic creature of [scaling](scaling.md);
 default settings. The counts alternate, and the fastest run of {RUNS} counts, of {SIZES[100_000]}
@@ -26,6 +27,15 @@ and 1 for the larger creatures. Seconds in all and per [stage](stages.md). *Side
 of one thread's work that all threads do together, if the rest is done by one (Amdahl's law).
 `BENCH_MOST=1000000` adds the million.
 {{}}"""
+MORE = """\
+## What more processors would bring
+
+From the run of one thread, by its report: *can be shared*, the time in sections of chunks, in
+factorizations, and in work beside other work, of all. *Simulated*: times as fast on so many
+processors, if chunks of a section take equally long (c of them on p take c / p rounded up), a
+factorization its longest path through the elimination tree and a p-th of the rest, work beside
+other work the longer of both, and all threads of a section but one come 20 us late. It knows nothing of
+memory that many wait for, nor of clocks that fall when all work. *Measured*: the table above."""
 
 
 def counts():
@@ -51,11 +61,13 @@ def measure(name, vertices, make, runs):
     rows = {}
     for _ in range(runs):
         for count in counts():
-            seconds = stage_times.timed(lambda count=count: make(count))["seconds"]
+            run = stage_times.timed(lambda count=count: make(count))
+            seconds, report = run["seconds"], run["report"]
             best = rows.get(count)
             if best is None or seconds["total"] < best["seconds"]["total"]:
                 rows[count] = {
-                    "name": name, "vertices": vertices, "threads": count, "seconds": seconds
+                    "name": name, "vertices": vertices, "threads": count, "seconds": seconds,
+                    "shared": report["shared_seconds"], "saved": report["saved_seconds"],
                 }  # fmt: skip
     for row in rows.values():
         row["speed"] = rows[1]["seconds"]["total"] / row["seconds"]["total"]
@@ -110,14 +122,32 @@ def thread_table(rows):
     ])  # fmt: skip
 
 
+def simulated_table(found):
+    """What the runs of one thread tell of more, beside what was measured."""
+    measured = [count for count in counts() if count > 1]
+    head = (
+        "input", "vertices", "can be shared %", *(f"simulated {n}" for n in CROWDS),
+        *(f"measured {n}" for n in measured),
+    )  # fmt: skip
+    lines = []
+    for rows in found:
+        one, total = rows[0], rows[0]["seconds"]["total"]
+        lines.append((
+            one["name"], f"{one['vertices']:,}", f"{100 * one['shared'] / total:.0f}",
+            *(f"{total / (total - saved):.2f}" for saved in one["saved"]),
+            *(f"{row['speed']:.2f}" for row in rows if row["threads"] in measured),
+        ))  # fmt: skip
+    return table(head, lines)
+
+
 def main(zip_path, output):
     output = Path(output)
     found = [measure(*case) for case in cases(Path(zip_path))]
     rows = [row for each in found for row in each]
     note = NOTE.format(stage_times.left_out(rows))
     write_page(
-        output, "threads", "Threads", note, thread_table(rows), pictures=[draw(found, output)],
-        rows=rows,
+        output, "threads", "Threads", note, thread_table(rows), MORE, simulated_table(found),
+        pictures=[draw(found, output)], rows=rows,
     )  # fmt: skip
 
 

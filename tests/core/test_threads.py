@@ -165,6 +165,21 @@ def test_large_systems_on_any_number_of_threads():
     np.testing.assert_array_equal(one.weights, four.weights)
 
 
+def test_what_more_processors_would_bring():
+    """A run on one thread tells it, never more than so many processors can. Others do not."""
+    mesh, bones = shapes.tube(60, 120), shapes.chain(4)
+    settings = {"pose_count": 40, "widenings": 0, "iterations": 4, "coarsen": 0}
+    one, two = (shapes.solved(araplbs.Solver(*mesh, *bones, threads=k, **settings)) for k in (1, 2))
+    report = one.report
+    total = sum(report["seconds"].values())
+    shared, saved = report["shared_seconds"], report["saved_seconds"]
+    assert 0 < shared <= total
+    for count, seconds in zip((2, 4, 16), saved, strict=True):
+        assert 0 < seconds <= total * (1 - 1 / count)
+    assert two.report["shared_seconds"] == 0
+    assert two.report["saved_seconds"] == [0, 0, 0]
+
+
 def test_levels_on_any_number_of_threads():
     """Clusters are found beside poses and truss, where a mesh is large enough for a thread."""
     mesh, bones = shapes.tube(40, 120), shapes.chain(4)
