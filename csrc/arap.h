@@ -50,11 +50,13 @@ typedef struct arap_context {
     void *progress_data;
     arap_error error;
     /* Internal, 0 at first: the last progress report and its time. deaf: the work cannot stop
-     * halfway and ignores requests to; 1: except where a step says that it can start over, 2:
-     * always. team: the threads that the call keeps. */
+     * halfway; 1: it reports nevertheless, and stops where a step says that it can start over, or
+     * at its end; 2: it does not report. asked: the stage at whose report it was asked to stop.
+     * team: the threads that the call keeps. */
     const char *stage;
     double fraction, reported;
     int deaf;
+    const char *asked;
     struct arap_team *team;
     /* Of work on one thread: seconds that more could share, and how many fewer it would take on
      * each of ARAP_CROWDS numbers of processors (base/context.h). */

@@ -15,20 +15,22 @@ typedef struct arap_aside {
     arap_context context; /* its own, deaf: progress is the caller's alone */
     arap_status status;
     pthread_t thread;
-    int has_thread, is_under_way;
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    int has_thread, has_ended, is_under_way;
     /* Without a thread, of work that is worth one: what it took, when it had ended, and what the
      * caller's work had saved by then. */
     double seconds, ended, saved[ARAP_CROWDS];
 } arap_aside;
 
-/* Begin work(context, data) on a thread of its own; on the caller's, here and now, where its
- * context has but one, none can be had, or the work is little: on fewer vertices or unknowns than a
- * thread is worth. `data` must live until the end. */
-void arap_aside_begin(const arap_context *context, int size, arap_aside_fn work, void *data,
+/* Begin work(context, data) on a thread of its own, and wait for it where the caller's context has
+ * but one; on the caller's, here and now, where none can be had, or the work is little: on fewer
+ * vertices or unknowns than a thread is worth. `data` must live until the end. */
+void arap_aside_begin(arap_context *context, int size, arap_aside_fn work, void *data,
                       arap_aside *out);
 
-/* Wait for the end; a failure becomes that of `context` unless it has one. ARAP_OK where nothing
- * was begun, or it has ended before. */
+/* Wait for the end, with reports of progress; a failure becomes that of `context` unless it has
+ * one. ARAP_OK where nothing was begun, or it has ended before. */
 arap_status arap_aside_end(arap_context *context, arap_aside *aside);
 
 #endif

@@ -160,18 +160,28 @@ int arap_processors(void) {
     return count < 1 ? 1 : count > ARAP_MOST_THREADS ? ARAP_MOST_THREADS : (int)count;
 }
 
-arap_status arap_progress(arap_context *context, const char *stage, double fraction) {
-    if (fraction > 1) fraction = 1; /* by rounding */
+static void report(arap_context *context, const char *stage, double fraction) {
     if (context->progress && context->progress(context->progress_data, stage, fraction))
-        return arap_fail(&context->error, ARAP_CANCELLED, "cancelled during %s", stage);
+        context->asked = stage;
     context->stage = stage;
     context->fraction = fraction;
     context->reported = arap_seconds();
-    return ARAP_OK;
+}
+
+static arap_status stop_if_asked(arap_context *context) {
+    if (!context->asked) return ARAP_OK;
+    return arap_fail(&context->error, ARAP_CANCELLED, "cancelled during %s", context->asked);
+}
+
+arap_status arap_progress(arap_context *context, const char *stage, double fraction) {
+    if (fraction > 1) fraction = 1; /* by rounding */
+    if (!context->asked) report(context, stage, fraction);
+    return stop_if_asked(context);
 }
 
 arap_status arap_listen(arap_context *context) {
-    if (context->deaf || !context->stage || arap_seconds() - context->reported < LISTEN)
-        return ARAP_OK;
-    return arap_progress(context, context->stage, context->fraction);
+    int is_due = context->deaf < 2 && context->stage && !context->asked &&
+                 arap_seconds() - context->reported >= LISTEN;
+    if (is_due) report(context, context->stage, context->fraction);
+    return context->deaf ? ARAP_OK : stop_if_asked(context);
 }

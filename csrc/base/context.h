@@ -11,8 +11,8 @@
 arap_status arap_progress(arap_context *context, const char *stage, double fraction);
 
 /* Between reports of long work: the last report again, if it was LISTEN seconds ago. For the thread
- * that made the call. Cheap: 30 ns. While context->deaf, for work that cannot stop halfway, it does
- * nothing. */
+ * that made the call. Cheap: 30 ns. While context->deaf, for work that cannot stop halfway, it is
+ * ARAP_OK, and what the report asked for comes with the next one outside of that. */
 arap_status arap_listen(arap_context *context);
 
 /* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to context->threads threads;

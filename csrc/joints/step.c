@@ -64,7 +64,7 @@ arap_status arap_joint_place(arap_context *context, arap_joint_solver *s) {
         arap_joint_spines_place(context, &s->weights->mesh, s->joints.place, s->transforms,
                                 &s->spines);
     int deaf = context->deaf;
-    context->deaf = 1; /* feet that have moved are summed up as well */
+    context->deaf = 2; /* feet that have moved are summed up as well */
     arap_status status = arap_joint_energy_place(context, &s->energy, s->joints.place);
     context->deaf = deaf;
     return status;

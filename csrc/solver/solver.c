@@ -343,6 +343,7 @@ arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count
         context->deaf = deaf;
     }
     arap_end_threads(context, &team);
+    if (!status) status = arap_listen(context); /* to what deaf work was asked */
     arap_lap(s, s->coarse ? ARAP_TIME_LEVELS : ARAP_TIME_SOLVE);
     s->broken = status && status != ARAP_CANCELLED;
     return status;

@@ -48,11 +48,12 @@ def band(vertices, bones, most):
     return np.arange(n + 1) * most, bone, rng.random(n * most) + 0.1
 
 
-def solver(vertices, bones, **settings):
+def solver(vertices, bones, sides=40, **settings):
+    settings = {"pose_count": 20, "iterations": 2, **settings}
+
     def solve(progress):
         solver = araplbs.Solver(
-            *tube(vertices), *chain(bones), pose_count=20, iterations=2, progress=progress,
-            threads=1, **settings
+            *tube(vertices, sides), *chain(bones), progress=progress, threads=1, **settings
         )  # fmt: skip
         solver.solve()
 
@@ -179,6 +180,7 @@ def nearest(vertices):
 # Beside each, what it is large in. Those that took long without a call are why it is here.
 PROBLEMS = {
     "solver, vertices": lambda: solver(20_000, 12),
+    "solver, poses": lambda: solver(10_000, 12, pose_count=800, coarsen=0, widenings=0),
     "solver, bones": lambda: solver(2_000, 400),
     "solver, unlimited": lambda: solver(6_000, 60, max_influences=0),
     "solver, as published": lambda: solver(4_000, 20, neumann=True, attach=True, truss=0.0),
@@ -210,7 +212,10 @@ PROBLEMS = {
 
 # For the page alone: too long for a test, which takes some others smaller in what they are not
 # large for.
-LARGE = {"solver, 100,000 vertices": lambda: solver(100_000, 60)}
+LARGE = {
+    "solver, 100,000 vertices": lambda: solver(100_000, 60),
+    "solver, 1,000,000 vertices": lambda: solver(1_000_000, 60, sides=1_000),
+}
 TESTED = {
     **PROBLEMS,
     "solver, a chain": lambda: solver(1_000, 1_000),
