@@ -258,6 +258,7 @@ arap_status arap_factor_solve_refined(arap_context *context, arap_factor *f,
     for (int step = 0; step < MOST_STEPS; step++) {
         memcpy(z, r, n * sizeof *z);
         arap_status status = arap_factor_solve(context, f, z);
+        if (!status) status = arap_listen(context);
         if (status) return status;
         double left = dot(n, r, z); /* of the error, its square in the norm of A */
         if (!(left >= 0)) break;    /* not a number, too */

@@ -210,10 +210,12 @@ static void build_task(void *data, int chunk, int worker) {
     build(b, b->subtree[chunk]);
 }
 
+/* On one thread subtrees are looks at whether to stop. */
 static arap_status build_all(arap_context *context, builder *b) {
     arap_status status = ARAP_OK;
-    while (!status && b->count < context->threads * 4 && 2 * b->count <= MOST_SUBTREES &&
-           b->subtree[0].count >= 2 * LEAST_SUBTREE && context->threads > 1) {
+    int wanted = context->threads > 1 ? 4 * context->threads : MOST_SUBTREES;
+    while (!status && b->count < wanted && 2 * b->count <= MOST_SUBTREES &&
+           b->subtree[0].count >= 2 * LEAST_SUBTREE) {
         status = arap_parallel(context, b->count, split_task, b);
         for (int k = 0; k < b->count; k++) b->split[b->split_count++] = b->subtree[k].node;
         for (int k = b->count - 1; k >= 0; k--) {
