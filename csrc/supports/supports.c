@@ -1,9 +1,10 @@
 /* Influence maps: see supports.h.
  *
- * Pruning is sequential in the order of all weights (ties by vertex, then bone), which a radix sort
- * finds: O(entries). Where hundreds of bones reach a vertex, it keeps the WIDEST largest of what is
- * left: what follows costs the square of a row, and no stage takes half as many (reduce.c). The
- * rest is O(influences of the one-rings). Fails without memory and when it is cancelled. */
+ * Pruning is sequential in the order of all weights that may go (ties by vertex, then bone), which
+ * a radix sort finds: O(entries). Where hundreds of bones reach a vertex, it keeps the WIDEST
+ * largest of what is left: what follows costs the square of a row, and no stage takes half as many
+ * (reduce.c). The rest is O(influences of the one-rings). Fails without memory and when it is
+ * cancelled. */
 #include "supports/supports.h"
 
 #include <math.h>
@@ -87,13 +88,14 @@ static void hold_larger(const arap_mesh *mesh, const arap_influences *in, int i,
 
 arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_influences *in,
                        const arap_pruning *pruning, char *keep) {
-    size_t entries = in->start[in->count];
+    size_t entries = in->start[in->count], count = 0;
     sorted_entry *sorted = ARAP_NEW(sorted_entry, entries);
     sorted_entry *other = ARAP_NEW(sorted_entry, entries);
     double *sum = ARAP_NEW_ZERO(double, in->count), *largest = ARAP_NEW_ZERO(double, in->count);
     int *left = ARAP_NEW(int, in->count);
     char *held = ARAP_NEW_ZERO(char, entries);
     arap_status status = ARAP_OK;
+    double most = 0;
     if (!sorted || !other || !sum || !largest || !left || !held) {
         status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
@@ -101,14 +103,19 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
     for (int i = 0; i < in->count; i++) {
         left[i] = (int)(in->start[i + 1] - in->start[i]);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            sorted[e] = (sorted_entry){key_of(in->weight[e]), e, i};
             sum[i] += in->weight[e];
             largest[i] = fmax(largest[i], in->weight[e]);
         }
+        most = fmax(most, largest[i]);
     }
     memset(keep, 1, entries);
-    status = sort_entries(context, entries, &sorted, &other);
-    for (size_t s = 0; s < entries && !status; s++) {
+    /* What is large beside the largest of all stays, and holds but what stays as well. */
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            if (!(in->weight[e] >= pruning->relative * most))
+                sorted[count++] = (sorted_entry){key_of(in->weight[e]), e, i};
+    status = sort_entries(context, count, &sorted, &other);
+    for (size_t s = 0; s < count && !status; s++) {
         int i = sorted[s].vertex;
         size_t e = sorted[s].entry;
         double w = in->weight[e];
