@@ -307,17 +307,19 @@ static inline __attribute__((always_inline)) void
 TOKEN(KERNEL, covariance)(const arap_kernel_input *in, int lane, VEC *c) {
     const REAL *transform = in->transform, *m = in->moments;
     const size_t lanes = (size_t)in->lanes;
-    for (int i = 0; i < 9; i++) c[i] = (VEC){0};
+    VEC sum[9] = {{0}}; /* in registers */
     for (int b = 0; b < in->bones; b++) {
         const REAL *t = transform + ((size_t)in->bone[b] * 12) * lanes + lane;
         const REAL *mb = m + 12 * b;
-        for (int r = 0; r < 3; r++)
-            for (int k = 0; k < 4; k++) {
+        UNROLL for (int k = 0; k < 4; k++) {
+            UNROLL for (int r = 0; r < 3; r++) {
                 VEC row = *(const VEC *)(t + (size_t)(4 * r + k) * lanes);
                 HOLD(row);
-                for (int j = 0; j < 3; j++) c[3 * r + j] += row * mb[3 * k + j];
+                UNROLL for (int j = 0; j < 3; j++) sum[3 * r + j] += row * mb[3 * k + j];
             }
+        }
     }
+    for (int i = 0; i < 9; i++) c[i] = sum[i];
 }
 
 /* What takes the place of R where the edges of the ring are parallel, or nearly so. */
@@ -380,22 +382,21 @@ TOKEN(KERNEL, product)(const arap_kernel_input *in, int lane, int count, VEC (*q
         VEC all[12];
         for (int first = 0; first < 4; first += ROWS) {
             VEC p[3 * ROWS];
-            for (int i = 0; i < 3 * ROWS; i++) p[i] = begins ? (VEC){0} : sum[3 * first + i];
+            UNROLL for (int i = 0; i < 3 * ROWS; i++) p[i] = begins ? (VEC){0} : sum[3 * first + i];
             for (int v = 0; v < count; v++) {
                 const REAL *at = t + v * WIDTH + (size_t)first * lanes;
-                for (int j = 0; j < ROWS; j++) {
+                UNROLL for (int j = 0; j < ROWS; j++) {
                     VEC x = *(const VEC *)(at + (size_t)j * lanes);
                     VEC y = *(const VEC *)(at + (size_t)(4 + j) * lanes);
                     VEC w = *(const VEC *)(at + (size_t)(8 + j) * lanes);
                     HOLD(x);
                     HOLD(y);
                     HOLD(w);
-                    for (int n = 0; n < 3; n++)
-                        p[3 * j + n] =
-                            p[3 * j + n] + x * q[v][n] + y * q[v][3 + n] + w * q[v][6 + n];
+                    UNROLL for (int n = 0; n < 3; n++) p[3 * j + n] =
+                        p[3 * j + n] + x * q[v][n] + y * q[v][3 + n] + w * q[v][6 + n];
                 }
             }
-            for (int i = 0; i < 3 * ROWS; i++) all[3 * first + i] = p[i];
+            UNROLL for (int i = 0; i < 3 * ROWS; i++) all[3 * first + i] = p[i];
         }
         if (ends)
             for (int n = 0; n < 3; n++)

@@ -35,32 +35,48 @@
 #endif
 #endif
 
+/* Arrays that such loops go through stay in registers; gcc unrolls them by itself. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL
+#endif
+
 /* The sums over the lanes of four vectors: by pairs, in double precision at the end. */
 #ifdef ARAP_X86_KERNELS
+static inline arap_v4 sums_4(__m128 a, __m128 b, __m128 c, __m128 d) {
+    __m128 ab = _mm_unpacklo_ps(a, b) + _mm_unpackhi_ps(a, b);
+    __m128 cd = _mm_unpacklo_ps(c, d) + _mm_unpackhi_ps(c, d);
+    __m128 sum = _mm_movelh_ps(ab, cd) + _mm_movehl_ps(cd, ab);
+    return (arap_v4){sum[0], sum[1], sum[2], sum[3]};
+}
 TARGET(AVX2)
-static inline arap_v4 sums_of_8(__m256 a, __m256 b, __m256 c, __m256 d) {
+static inline arap_v4 sums_8(__m256 a, __m256 b, __m256 c, __m256 d) {
     __m256 ab = _mm256_unpacklo_ps(a, b) + _mm256_unpackhi_ps(a, b);
     __m256 cd = _mm256_unpacklo_ps(c, d) + _mm256_unpackhi_ps(c, d);
     __m256 sum = _mm256_shuffle_ps(ab, cd, 0x44) + _mm256_shuffle_ps(ab, cd, 0xee);
-    return (arap_v4)_mm256_cvtps_pd(_mm256_castps256_ps128(sum)) +
-           (arap_v4)_mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1));
+    return (arap_v4)(_mm256_cvtps_pd(_mm256_castps256_ps128(sum)) +
+                     _mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1)));
 }
-static inline arap_v4 sums_of_4(__m256d a, __m256d b, __m256d c, __m256d d) {
+static inline arap_v4 double_sums_4(__m256d a, __m256d b, __m256d c, __m256d d) {
     __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
     return (arap_v4)(_mm256_permute2f128_pd(ab, cd, 0x20) + _mm256_permute2f128_pd(ab, cd, 0x31));
 }
 TARGET_END
 TARGET(AVX512)
-static inline __m256d half(__m512d x) {
-    return _mm512_castpd512_pd256(x) + _mm512_extractf64x4_pd(x, 1);
-}
-static inline arap_v4 sums_of_16(__m512 a, __m512 b, __m512 c, __m512 d) {
+static inline arap_v4 sums_16(__m512 a, __m512 b, __m512 c, __m512 d) {
     __m512 ab = _mm512_unpacklo_ps(a, b) + _mm512_unpackhi_ps(a, b);
     __m512 cd = _mm512_unpacklo_ps(c, d) + _mm512_unpackhi_ps(c, d);
     __m512 all = _mm512_shuffle_ps(ab, cd, 0x44) + _mm512_shuffle_ps(ab, cd, 0xee);
     __m256 sum = _mm512_castps512_ps256(all) + _mm512_extractf32x8_ps(all, 1);
-    return (arap_v4)_mm256_cvtps_pd(_mm256_castps256_ps128(sum)) +
-           (arap_v4)_mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1));
+    return (arap_v4)(_mm256_cvtps_pd(_mm256_castps256_ps128(sum)) +
+                     _mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1)));
+}
+static inline __m256d half(__m512d x) {
+    return _mm512_castpd512_pd256(x) + _mm512_extractf64x4_pd(x, 1);
+}
+static inline arap_v4 double_sums_8(__m512d a, __m512d b, __m512d c, __m512d d) {
+    return double_sums_4(half(a), half(b), half(c), half(d));
 }
 TARGET_END
 #endif
@@ -76,13 +92,17 @@ TARGET_END
 
 #define KERNEL single_portable
 #define WIDTH 4
+#ifdef ARAP_X86_KERNELS
+#define SUMS(a, b, c, d) sums_4((__m128)(a), (__m128)(b), (__m128)(c), (__m128)(d))
+#endif
 #include "energy/local_kernel.h"
+#undef SUMS
 #undef WIDTH
 #ifdef ARAP_X86_KERNELS
 TARGET(AVX2)
 #define KERNEL single_avx2
 #define WIDTH 8
-#define SUMS(a, b, c, d) sums_of_8((__m256)(a), (__m256)(b), (__m256)(c), (__m256)(d))
+#define SUMS(a, b, c, d) sums_8((__m256)(a), (__m256)(b), (__m256)(c), (__m256)(d))
 #include "energy/local_kernel.h"
 #undef SUMS
 #undef WIDTH
@@ -91,13 +111,13 @@ TARGET(AVX512)
 #define KERNEL single_avx512
 #define WIDTH 16
 #define MANY_REGISTERS
-#define SUMS(a, b, c, d) sums_of_16((__m512)(a), (__m512)(b), (__m512)(c), (__m512)(d))
 #define ABOUT_INVERSE(x) (VEC) _mm512_rcp14_ps((__m512)(x))
 #define ABOUT_INVERSE_ROOT(x) (VEC) _mm512_rsqrt14_ps((__m512)(x))
+#define SUMS(a, b, c, d) sums_16((__m512)(a), (__m512)(b), (__m512)(c), (__m512)(d))
 #include "energy/local_kernel.h"
+#undef SUMS
 #undef ABOUT_INVERSE_ROOT
 #undef ABOUT_INVERSE
-#undef SUMS
 #undef MANY_REGISTERS
 #undef WIDTH
 TARGET_END
@@ -128,7 +148,7 @@ TARGET_END
 TARGET(AVX2)
 #define KERNEL double_avx2
 #define WIDTH 4
-#define SUMS(a, b, c, d) sums_of_4((__m256d)(a), (__m256d)(b), (__m256d)(c), (__m256d)(d))
+#define SUMS(a, b, c, d) double_sums_4((__m256d)(a), (__m256d)(b), (__m256d)(c), (__m256d)(d))
 #include "energy/local_kernel.h"
 #undef SUMS
 #undef WIDTH
@@ -137,8 +157,7 @@ TARGET(AVX512)
 #define KERNEL double_avx512
 #define WIDTH 8
 #define MANY_REGISTERS
-#define SUMS(a, b, c, d)                                                                           \
-    sums_of_4(half((__m512d)(a)), half((__m512d)(b)), half((__m512d)(c)), half((__m512d)(d)))
+#define SUMS(a, b, c, d) double_sums_8((__m512d)(a), (__m512d)(b), (__m512d)(c), (__m512d)(d))
 #include "energy/local_kernel.h"
 #undef SUMS
 #undef MANY_REGISTERS
