@@ -87,30 +87,28 @@ static arap_status present_weights(arap_context *context, const arap_solver *s,
 static arap_status tidy(arap_context *context, const arap_solver *s, arap_influences *out) {
     const arap_symmetry none = {0}, *symmetry = s->coarse ? &none : &s->symmetry;
     double least = s->settings.least_weight;
-    arap_influences whole = {0};
-    arap_status status = present_weights(context, s, &whole);
+    arap_status status = present_weights(context, s, out);
     if (status) return status;
-    char *keep = ARAP_NEW(char, whole.start[whole.count]);
+    char *keep = ARAP_NEW(char, out->start[out->count]);
     if (!keep) {
         status = arap_fail_memory(&context->error, "the weights");
         goto done;
     }
-    arap_influences_normalize(&whole);
-    status = arap_symmetry_weights(context, symmetry, &whole);
+    arap_influences_normalize(out);
+    status = arap_symmetry_weights(context, symmetry, out);
     if (status) goto done;
-    arap_rigid_weights(&s->parts, &whole);
-    for (int i = 0; i < whole.count; i++) {
-        size_t largest = whole.start[i];
-        for (size_t e = whole.start[i]; e < whole.start[i + 1]; e++) {
-            keep[e] = whole.locked[e] || (whole.weight[e] >= least && whole.weight[e] > 0);
-            if (whole.locked[largest] ||
-                (!whole.locked[e] && whole.weight[e] > whole.weight[largest]))
+    arap_rigid_weights(&s->parts, out);
+    for (int i = 0; i < out->count; i++) {
+        size_t largest = out->start[i];
+        for (size_t e = out->start[i]; e < out->start[i + 1]; e++) {
+            keep[e] = out->locked[e] || (out->weight[e] >= least && out->weight[e] > 0);
+            if (out->locked[largest] || (!out->locked[e] && out->weight[e] > out->weight[largest]))
                 largest = e;
         }
-        if (!whole.locked[largest] && whole.weight[largest] > 0) keep[largest] = 1;
+        if (!out->locked[largest] && out->weight[largest] > 0) keep[largest] = 1;
     }
-    status = arap_influences_filter(context, &whole, keep, out);
-    if (!status && !s->coarse) status = arap_wake_bones(context, s, out);
+    arap_influences_drop(out, keep);
+    if (!s->coarse) status = arap_wake_bones(context, s, out);
     if (status) goto done;
     arap_influences_normalize(out);
     status = arap_symmetry_weights(context, symmetry, out);
@@ -118,7 +116,7 @@ static arap_status tidy(arap_context *context, const arap_solver *s, arap_influe
 
 done:
     arap_free(keep);
-    arap_influences_clear(&whole);
+    if (status) arap_influences_clear(out);
     return status;
 }
 
@@ -163,11 +161,28 @@ static arap_status hand_out(arap_context *context, const arap_solver *s, const a
     return arap_rows_end(status, &rows, out);
 }
 
+/* Are rows the caller's but for the numbers of their bones: nothing is welded or locked? */
+static int are_callers(const arap_solver *s) {
+    int same = !s->locks.vertex && !s->locks.start && s->mesh.count == s->mesh.input_count;
+    for (int i = 0; i < s->mesh.count && same; i++) same = s->mesh.weld[i] == i;
+    for (int d = 1; d < s->skeleton.deform_count && same; d++)
+        same = s->skeleton.deform_bone[d] > s->skeleton.deform_bone[d - 1];
+    return same;
+}
+
 arap_status arap_solver_weights(arap_context *context, arap_solver *s, arap_influences *out) {
     arap_influences tidied = {0};
     arap_start_lap(s);
     arap_status status = tidy(context, s, &tidied);
-    if (!status) status = hand_out(context, s, &tidied, out);
+    if (!status && are_callers(s)) {
+        *out = tidied;
+        tidied = (arap_influences){0};
+        memset(out->locked, 0, out->start[out->count]);
+        for (size_t e = 0; e < out->start[out->count]; e++)
+            out->bone[e] = s->skeleton.deform_bone[out->bone[e]];
+    } else if (!status) {
+        status = hand_out(context, s, &tidied, out);
+    }
     arap_influences_clear(&tidied);
     arap_lap(s, ARAP_TIME_RESULT);
     return status;

@@ -70,6 +70,21 @@ arap_status arap_influences_filter(arap_context *context, const arap_influences 
     return ARAP_OK;
 }
 
+void arap_influences_drop(arap_influences *in, const char *keep) {
+    size_t fill = 0, begin = 0;
+    for (int i = 0; i < in->count; i++) {
+        size_t end = in->start[i + 1];
+        for (size_t e = begin; e < end; e++) {
+            if (!keep[e]) continue;
+            in->bone[fill] = in->bone[e];
+            in->weight[fill] = in->weight[e];
+            in->locked[fill++] = in->locked[e];
+        }
+        in->start[i + 1] = fill;
+        begin = end;
+    }
+}
+
 void arap_influences_normalize(arap_influences *in) {
     arap_influences_normalize_rows(in, 0, in->count);
 }

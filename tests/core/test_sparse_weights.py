@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import shapes
 
 
 @pytest.mark.parametrize("count", [0, 1, 40])
@@ -14,3 +15,13 @@ def test_leaders(core, rng, count):
     expected = [v for v in range(count) if dense[v].any()]
     assert vertices.tolist() == expected
     assert bones.tolist() == [int(np.flatnonzero(dense[v] == dense[v].max())[-1]) for v in expected]
+
+
+def test_rows_of_welded_vertices_are_those_of_others():
+    """What is welded or locked is handed out row by row, what is neither as it is."""
+    (vertices, triangles), bones = shapes.tube(24, 30), shapes.chain(3)
+    settings = {"pose_count": 6, "seed": 3}
+    plain = shapes.solve((vertices, triangles), bones, **settings)
+    twice = shapes.solve((np.concatenate([vertices, vertices[:1]]), triangles), bones, **settings)
+    np.testing.assert_array_equal(twice.weights[:-1], plain.weights)
+    np.testing.assert_array_equal(twice.weights[-1], plain.weights[0])
