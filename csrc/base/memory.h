@@ -13,6 +13,10 @@ void *arap_alloc(size_t count, size_t size);
 void *arap_alloc_zero(size_t count, size_t size);
 void *arap_realloc(void *block, size_t count, size_t size);
 
+/* Numbers, of any type, from the scratch space of one worker to that of the next, of which each
+ * uses `count`: no two write to the same line of the cache, which would go to and fro. */
+static inline size_t arap_apart(size_t count) { return count + 128; }
+
 #define ARAP_NEW(type, count) ((type *)arap_alloc((size_t)(count), sizeof(type)))
 #define ARAP_NEW_ZERO(type, count) ((type *)arap_alloc_zero((size_t)(count), sizeof(type)))
 

@@ -48,7 +48,7 @@ static void take_ring(ring_bones *ring, const arap_pass *p, int i) {
 static void survey_chunk(void *data, int chunk, int worker) {
     const survey *s = data;
     arap_pass *p = s->pass;
-    size_t at = (size_t)worker * (size_t)p->packed->columns;
+    size_t at = (size_t)worker * arap_apart((size_t)p->packed->columns);
     int end = (chunk + 1) * p->chunk < p->visits ? (chunk + 1) * p->chunk : p->visits;
     for (int c = chunk * p->chunk; c < end; c++) {
         int size;
@@ -63,7 +63,7 @@ static void survey_chunk(void *data, int chunk, int worker) {
 
 /* The bones of all visits; widest: the most of one. */
 static arap_status survey_rings(arap_context *context, arap_pass *p, int *widest) {
-    size_t room = (size_t)context->threads * (size_t)p->packed->columns;
+    size_t room = (size_t)context->threads * arap_apart((size_t)p->packed->columns);
     int chunks = (p->visits + p->chunk - 1) / p->chunk;
     survey s = {.pass = p, .seen = ARAP_NEW_ZERO(int, room), .list = ARAP_NEW(int, room)};
     arap_status status = ARAP_OK;

@@ -28,7 +28,6 @@
 #include "base/vec4.h"
 
 #define CHUNK 16 /* 10 ms of rows of a thousand bones */
-#define APART 64 /* bones: what different workers write lies in different lines of the cache */
 
 typedef struct product {
     const arap_mesh *mesh;
@@ -240,14 +239,9 @@ ARAP_WIDE_PART void multiply(const product *p, int i, arap_v4 *moments, int *rin
     for (int c = 0; c < count; c++) seen[ring_bones[c]] = 0;
 }
 
-/* Of a worker, for marks of bones and their lists. */
-ARAP_WIDE_PART size_t room_of(const arap_poses *poses) {
-    return ((size_t)poses->columns / APART + 2) * APART;
-}
-
 ARAP_WIDE_PART void multiply_chunk_plain(void *data, int chunk, int worker) {
     const product *p = data;
-    size_t at = (size_t)worker * room_of(p->poses);
+    size_t at = (size_t)worker * arap_apart((size_t)p->poses->columns);
     int end = (chunk + 1) * CHUNK < p->in->count ? (chunk + 1) * CHUNK : p->in->count;
     for (int i = chunk * CHUNK; i < end; i++)
         if (!arap_is_copied(p->halves, i))
@@ -329,7 +323,7 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
                                    const arap_halves *halves, double *out, double *stretch,
                                    double *fixed) {
-    size_t bones = (size_t)context->threads * room_of(poses);
+    size_t bones = (size_t)context->threads * arap_apart((size_t)poses->columns);
     int chunks = (in->count + CHUNK - 1) / CHUNK;
     product p = {.mesh = mesh,
                  .poses = poses,

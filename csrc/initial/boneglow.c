@@ -140,7 +140,9 @@ static void light_chunk(void *data, int chunk, int worker) {
     int begin = chunk * CHUNK, count = task->mesh->count;
     int end = begin + CHUNK < count ? begin + CHUNK : count;
     for (int i = begin; i < end; i++)
-        light_vertex(task, i, task->bounds + (size_t)worker * (size_t)task->skeleton->deform_count);
+        light_vertex(task, i,
+                     task->bounds +
+                         (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
 }
 
 /* chi: the lights, or in the dark the nearest bones. */
@@ -175,7 +177,8 @@ arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
                       .skeleton = skeleton,
                       .visibility = visibility,
                       .normals = normals,
-                      .bounds = ARAP_NEW(double, (size_t)context->threads * (size_t)bones),
+                      .bounds =
+                          ARAP_NEW(double, (size_t)context->threads * arap_apart((size_t)bones)),
                       .lights = ARAP_NEW(int, n),
                       .bone = ARAP_NEW(int, MOST_LIGHTS * n),
                       .light = ARAP_NEW(double, MOST_LIGHTS * n),

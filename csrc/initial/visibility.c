@@ -130,7 +130,8 @@ static void look(void *data, int chunk, int worker) {
     int begin = chunk * CHUNK, count = task->mesh->count;
     int end = begin + CHUNK < count ? begin + CHUNK : count;
     for (int i = begin; i < end; i++)
-        look_from(task, i, task->owned + (size_t)worker * (size_t)task->skeleton->deform_count);
+        look_from(task, i,
+                  task->owned + (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
 }
 
 /* First look, at bones only: the nearest segment takes the place of the nearest owner. What it
@@ -241,7 +242,8 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
                                     .bone_inside = ARAP_NEW(char, skeleton->deform_count),
                                     .nearest_count = ARAP_NEW(char, n),
                                     .nearest = ARAP_NEW(int, n * ARAP_MOST_SHARED)};
-    char *owned = ARAP_NEW_ZERO(char, (size_t)context->threads * (size_t)skeleton->deform_count);
+    char *owned =
+        ARAP_NEW_ZERO(char, (size_t)context->threads * arap_apart((size_t)skeleton->deform_count));
     arap_segment *segments = ARAP_NEW(arap_segment, skeleton->segment_count);
     double *normals = ARAP_NEW(double, 3 * n);
     char *inside = ARAP_NEW(char, n);

@@ -313,8 +313,8 @@ static int make_room(chunk_rows *rows, int count) {
 static void prolong_chunk(void *data, int chunk, int worker) {
     const prolongation *p = data;
     int end = (chunk + 1) * CHUNK < p->mesh->count ? (chunk + 1) * CHUNK : p->mesh->count;
-    int *listed = p->listed + (size_t)worker * (size_t)p->bones;
-    double *sum = p->sum + (size_t)worker * (size_t)p->bones;
+    int *listed = p->listed + (size_t)worker * arap_apart((size_t)p->bones);
+    double *sum = p->sum + (size_t)worker * arap_apart((size_t)p->bones);
     chunk_rows *rows = &p->rows[chunk];
     for (int i = chunk * CHUNK; i < end; i++) {
         int count = blend_row(p->mesh, p->coarse, p->weights, i, sum, listed);
@@ -344,7 +344,7 @@ static void copy_chunk(void *data, int chunk, int worker) {
 
 arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const arap_coarse *coarse,
                          const arap_influences *weights, int bones, arap_influences *out) {
-    size_t room = (size_t)context->threads * (size_t)bones;
+    size_t room = (size_t)context->threads * arap_apart((size_t)bones);
     int chunks = (mesh->count + CHUNK - 1) / CHUNK;
     prolongation p = {.mesh = mesh,
                       .coarse = coarse,

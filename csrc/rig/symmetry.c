@@ -483,8 +483,8 @@ arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, i
                                arap_barred_fn barred, const void *data, arap_influences *in) {
     int n = in->count, chunks = (n + CHUNK - 1) / CHUNK, words = (bones + 63) / 64;
     size_t workers = (size_t)context->threads;
-    uint64_t *sets = ARAP_NEW_ZERO(uint64_t, workers * (size_t)words);
-    double *sums = ARAP_NEW(double, workers * (size_t)bones);
+    uint64_t *sets = ARAP_NEW_ZERO(uint64_t, workers * arap_apart((size_t)words));
+    double *sums = ARAP_NEW(double, workers * arap_apart((size_t)bones));
     arap_influences out = {0};
     sharing s = {.symmetry = symmetry,
                  .in = in,
@@ -500,7 +500,8 @@ arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, i
         goto done;
     }
     for (size_t w = 0; w < workers; w++)
-        s.row[w] = (shared){sets + w * (size_t)words, sums + w * (size_t)bones};
+        s.row[w] =
+            (shared){sets + w * arap_apart((size_t)words), sums + w * arap_apart((size_t)bones)};
     status = arap_parallel_short(context, chunks, share_chunk, &s);
     if (!status) status = arap_influences_create(context, n, s.sizes, &out);
     if (!status) status = arap_parallel_short(context, chunks, fill_chunk, &s);

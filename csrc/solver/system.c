@@ -29,7 +29,7 @@ typedef struct assembly {
     int count;                 /* parts, single vertices included */
     const int *order;          /* (count) their leads in the order of elimination */
     const int *place;          /* (vertices) of a lead in this order */
-    size_t most_edges;         /* from the vertices of a part */
+    size_t most_edges;         /* from the vertices of a part, and some */
     arap_system *system;
     double *block; /* (workers, widest * widest + most_edges) */
     int widest;
@@ -332,6 +332,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     status = arap_shared_rows_create(context, symmetry, parts, in, &s->shared);
     if (status) goto done;
     order_parts(&a, order, leads, place);
+    a.most_edges = arap_apart(a.most_edges);
     for (size_t i = 0; i < n; i++)
         if ((int)row_size(in, (int)i) > a.widest) a.widest = (int)row_size(in, (int)i);
     status = number_unknowns(context, &a);

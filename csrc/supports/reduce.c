@@ -74,7 +74,7 @@ typedef struct reduce_row {
 
 static size_t scratch_size(int widest) {
     size_t w = (size_t)widest;
-    return 4 * w * w + 5 * w;
+    return arap_apart(4 * w * w + 5 * w);
 }
 
 /* y += share x */

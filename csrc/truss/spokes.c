@@ -98,7 +98,7 @@ static void yield_chunk(void *data, int chunk, int worker) {
         for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
             arap_spoke *spoke = &mesh->spoke[j];
             double error = spoke_error(mesh, y->poses, y->in, i, spoke, y->along[j],
-                                       y->terms + (size_t)worker * y->most);
+                                       y->terms + (size_t)worker * arap_apart(y->most));
             double give = 1 + error / (YIELD * YIELD);
             spoke->held = 1 / (give * give);
         }
@@ -115,7 +115,7 @@ arap_status arap_spokes_yield(arap_context *context, arap_mesh *mesh, const arap
     if (status) return status;
     size_t spokes = mesh->spoke_start[mesh->count];
     yield_task y = {mesh, poses, in, along, NULL, 2 * widest + 2};
-    y.terms = ARAP_NEW(term, (size_t)context->threads * y.most);
+    y.terms = ARAP_NEW(term, (size_t)context->threads * arap_apart(y.most));
     double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */
     if (!y.terms || !best) {
         status = arap_fail_memory(&context->error, "the truss");

@@ -175,13 +175,13 @@ static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
                                    const arap_bone_lines *lines, const char *stage,
                                    arap_surroundings *kept) {
     size_t parts = (size_t)mesh->part_count, workers = (size_t)context->threads;
-    size_t bones = (size_t)lines->count;
+    size_t bones = (size_t)lines->count, room = arap_apart(parts);
     if (workers > bones) workers = bones ? bones : 1;
     int is_for_few = !kept->faces && mesh->triangle_count / MANY_FACES >= bones;
     arap_bvh *large = NULL; /* of use for this alone */
-    double *nearest = ARAP_NEW(double, workers * parts);
-    double *sums = ARAP_NEW_ZERO(double, 4 * workers * parts);
-    int *hit = ARAP_NEW(int, workers * parts), *met = ARAP_NEW(int, workers * parts);
+    double *nearest = ARAP_NEW(double, workers * room);
+    double *sums = ARAP_NEW_ZERO(double, 4 * workers * room);
+    int *hit = ARAP_NEW(int, workers * room), *met = ARAP_NEW(int, workers * room);
     search of = {.views = ARAP_NEW(view, workers),
                  .around = ARAP_NEW_ZERO(arap_surroundings, bones),
                  .failed = ARAP_NEW_ZERO(char, bones)};
@@ -192,13 +192,13 @@ static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
     }
     view one = {.mesh = mesh, .lines = lines};
     find_center(&one);
-    for (size_t p = 0; p < workers * parts; p++) nearest[p] = 2;
+    for (size_t p = 0; p < workers * room; p++) nearest[p] = 2;
     for (size_t w = 0; w < workers; w++) {
         of.views[w] = one;
-        of.views[w].nearest = nearest + w * parts;
-        of.views[w].sums = sums + 4 * w * parts;
-        of.views[w].hit = hit + w * parts;
-        of.views[w].met = met + w * parts;
+        of.views[w].nearest = nearest + w * room;
+        of.views[w].sums = sums + 4 * w * room;
+        of.views[w].hit = hit + w * room;
+        of.views[w].met = met + w * room;
     }
     if (is_for_few)
         status = arap_face_bvh_for_few(context, mesh, &large);

@@ -81,7 +81,7 @@ static void find_nearest(void *data, int chunk, int worker) {
     const truss *t = data;
     int bones = t->lines.count, end = (chunk + 1) * CHUNK;
     if (end > t->mesh->count) end = t->mesh->count;
-    double *distance = t->distances + (size_t)worker * (size_t)bones;
+    double *distance = t->distances + (size_t)worker * arap_apart((size_t)bones);
     for (int i = chunk * CHUNK; i < end; i++) {
         double least = INFINITY;
         arap_line_distances(&t->lines, t->mesh->v + 3 * (size_t)i, distance);
@@ -325,7 +325,7 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
     arap_status status = arap_bone_lines_create(context, skeleton, &t.lines);
     t.near = ARAP_NEW(int, n);
     t.distance = ARAP_NEW(double, n);
-    t.distances = ARAP_NEW(double, (size_t)context->threads * (size_t)t.lines.count);
+    t.distances = ARAP_NEW(double, (size_t)context->threads * arap_apart((size_t)t.lines.count));
     t.patches = ARAP_NEW(patch, n);
     t.patch_of = ARAP_NEW(int, n);
     t.first = ARAP_NEW(int, parts + 1);
