@@ -29,6 +29,7 @@ typedef struct assembly {
     int count;                 /* parts, single vertices included */
     const int *order;          /* (count) their leads in the order of elimination */
     const int *place;          /* (vertices) of a lead in this order */
+    int *placed;               /* (vertices) of the lead of each, -1: it has no unknowns */
     size_t most_edges;         /* from the vertices of a part, and some */
     arap_system *system;
     double *block; /* (workers, widest * widest + most_edges) */
@@ -90,12 +91,13 @@ static void add_block(const assembly *a, int k, int l, const double *block, int 
     }
 }
 
-/* Where lead k is, or would be, among these, which ascend in the order of elimination. */
-static int find_lead(const assembly *a, const int *leads, int count, int k) {
+/* Where a place is, or would be, among these, which ascend. */
+static int find_place(const int *places, int count, int place) {
     int lo = 0, hi = count;
+    if (!count || places[count - 1] < place) return count;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
-        if (a->place[leads[mid]] < a->place[k])
+        if (places[mid] < place)
             lo = mid + 1;
         else
             hi = mid;
@@ -103,17 +105,18 @@ static int find_lead(const assembly *a, const int *leads, int count, int k) {
     return lo;
 }
 
-/* The leads of the later neighbors of the part of lead l, in the order of elimination. */
-static int later_leads(const assembly *a, int l, int *later) {
-    int count = 0;
-    for (int m = l; m >= 0; m = a->system->shared.next[m])
+/* The later neighbors of the part of lead l, by their places in the order of elimination. */
+static int later_places(const assembly *a, int l, int *later) {
+    const arap_system *s = a->system;
+    int count = 0, own = a->place[l];
+    for (int m = l; m >= 0; m = s->shared.next[m])
         for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) {
-            int k = a->system->shared.lead[a->neighbor[r]];
-            if (a->place[k] <= a->place[l] || !a->system->size[k]) continue;
-            int at = find_lead(a, later, count, k);
-            if (at < count && later[at] == k) continue;
+            int place = a->placed[a->neighbor[r]];
+            if (place <= own) continue;
+            int at = find_place(later, count, place);
+            if (at < count && later[at] == place) continue;
             memmove(later + at + 1, later + at, (size_t)(count - at) * sizeof *later);
-            later[at] = k;
+            later[at] = place;
             count++;
         }
     return count;
@@ -141,15 +144,16 @@ static void begin_columns(const assembly *a, int l, const int *later, int count)
     for (int u = 0; u < s->size[l]; u++) {
         int fill = s->matrix.start[s->offset[l] + u];
         for (int t = u; t < s->size[l]; t++) s->matrix.row[fill++] = s->offset[l] + t;
-        for (int j = 0; j < count; j++)
-            for (int t = 0; t < s->size[later[j]]; t++)
-                s->matrix.row[fill++] = s->offset[later[j]] + t;
+        for (int j = 0; j < count; j++) {
+            int k = a->order[later[j]];
+            for (int t = 0; t < s->size[k]; t++) s->matrix.row[fill++] = s->offset[k] + t;
+        }
         memset(s->matrix.value + s->matrix.start[s->offset[l] + u], 0,
                (size_t)(fill - s->matrix.start[s->offset[l] + u]) * sizeof(double));
     }
 }
 
-/* The scratch of a worker: (most_edges) leads. */
+/* The scratch of a worker: (most_edges) places. */
 static int *later_of(const assembly *a, int worker) {
     size_t largest = (size_t)a->widest * (size_t)a->widest;
     return (int *)(a->block + (size_t)worker * (largest + a->most_edges) + largest);
@@ -163,9 +167,9 @@ static void count_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
     int *later = later_of(a, worker), end = end_of(a, chunk, MANY);
     for (int j = chunk * MANY; j < end; j++) {
-        int count = later_leads(a, a->order[j], later);
+        int count = later_places(a, a->order[j], later);
         a->below[j] = 0;
-        for (int k = 0; k < count; k++) a->below[j] += (size_t)a->system->size[later[k]];
+        for (int k = 0; k < count; k++) a->below[j] += (size_t)a->system->size[a->order[later[k]]];
     }
 }
 
@@ -174,7 +178,7 @@ static void begin_chunk(void *data, int chunk, int worker) {
     int *later = later_of(a, worker), end = end_of(a, chunk, MANY);
     for (int j = chunk * MANY; j < end; j++) {
         int l = a->order[j];
-        if (a->system->size[l]) begin_columns(a, l, later, later_leads(a, l, later));
+        if (a->system->size[l]) begin_columns(a, l, later, later_places(a, l, later));
     }
 }
 
@@ -253,6 +257,10 @@ static arap_status number_unknowns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
     arap_status status =
         arap_parallel_short(context, (a->mesh->count + MANY - 1) / MANY, size_chunk, a);
+    for (int i = 0; i < a->mesh->count && !status; i++) {
+        int lead = s->shared.lead[i];
+        a->placed[i] = s->size[lead] ? a->place[lead] : -1;
+    }
     for (int j = 0; j < a->count && !status; j++) {
         int size = 0;
         for (int m = a->order[j]; m >= 0; m = a->system->shared.next[m]) {
@@ -307,7 +315,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const int *order, arap_aside_fn analyze, void *data,
                                arap_aside *analysis, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
-    int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n);
+    int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n), *placed = ARAP_NEW(int, n);
     int wide = harmonic->ring != NULL;
     assembly a = {.mesh = mesh,
                   .poses = poses,
@@ -319,6 +327,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                   .halves = wide || parts->count ? NULL : halves,
                   .order = leads,
                   .place = place,
+                  .placed = placed,
                   .system = s};
     arap_status status = ARAP_OK;
     *s = (arap_system){.vertices = mesh->count,
@@ -327,7 +336,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                        .first = ARAP_NEW(size_t, n),
                        .entry = ARAP_NEW(size_t, entries),
                        .eliminated = ARAP_NEW(size_t, n)};
-    if (!place || !leads || !s->offset || !s->size || !s->first || !s->entry || !s->eliminated)
+    if (!place || !leads || !placed || !s->offset || !s->size || !s->first || !s->entry || !s->eliminated)
         goto no_memory;
     status = arap_shared_rows_create(context, symmetry, parts, in, &s->shared);
     if (status) goto done;
@@ -361,6 +370,7 @@ no_memory:
 done:
     arap_free(place);
     arap_free(leads);
+    arap_free(placed);
     arap_free(a.block);
     arap_free(a.below);
     return status;
