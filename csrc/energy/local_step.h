@@ -9,8 +9,9 @@
 #include "weights/influences.h"
 
 /* Work space of the pass for given influence maps: made once, used by every iteration. It
- * keeps references to the mesh, the packed poses, the influences and the clusters (NULL: every
- * vertex has rotations of its own). */
+ * keeps references to the mesh, the packed poses, the influences, the clusters (NULL: every vertex
+ * has rotations of its own) and the halves (NULL: nothing is copied), with which it gives
+ * right-hand sides only. */
 typedef struct arap_pass arap_pass;
 
 arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,

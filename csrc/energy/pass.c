@@ -1,9 +1,9 @@
 /* Making the work space of the local step: see local_step.h and pass.h.
  *
- * The bones of each one-ring (or of the rings of a cluster) are found once, for all steps; the work
- * space of a thread is as large as the widest of them needs, so that a step allocates nothing.
- * O(edges x influences) time, one double per directed edge and influence, and two per influence.
- * Fails without memory only. */
+ * The bones of each one-ring (or of the rings of a cluster) are found once, for all steps, except
+ * where no visit comes (halves.h); the work space of a thread is as large as the widest of them
+ * needs, so that a step allocates nothing. O(edges x influences) time, one double per directed edge
+ * and influence, and two per influence. Fails without memory only. */
 #include "energy/pass.h"
 
 #include <string.h>
@@ -12,12 +12,19 @@
 
 #define CHUNK 16
 #define CLUSTER_CHUNK 4
+#define SURVEYED 128 /* visits of a task that only looks for bones */
+
+/* The bones of the visits of a chunk, one after another. */
+typedef struct bone_list {
+    int *bone;
+    size_t fill, room;
+} bone_list;
 
 typedef struct survey {
     arap_pass *pass;
-    int *seen; /* (workers, columns) visit that a column was last seen in, + 1 */
-    int *list; /* (workers, columns) */
-    int fill;  /* the bones go to their places; else they are counted */
+    int *seen;       /* (workers, columns) visit that a column was last seen in, + 1 */
+    bone_list *list; /* (chunks) */
+    char *failed;    /* (chunks) no memory */
 } survey;
 
 typedef struct ring_bones {
@@ -45,48 +52,81 @@ static void take_ring(ring_bones *ring, const arap_pass *p, int i) {
         for (int k = 0; k < 2 && spoke->share[k] > 0; k++) take_bone(ring, spoke->column[k]);
 }
 
+/* Room for the bones of another visit; returns 0 without memory. */
+static int make_room(bone_list *list, size_t columns) {
+    if (list->room - list->fill >= columns) return 1;
+    size_t room = 2 * list->room + 4 * SURVEYED + columns;
+    int *bone = arap_realloc(list->bone, room, sizeof *bone);
+    if (!bone) return 0;
+    list->bone = bone;
+    list->room = room;
+    return 1;
+}
+
 static void survey_chunk(void *data, int chunk, int worker) {
     const survey *s = data;
     arap_pass *p = s->pass;
-    size_t at = (size_t)worker * arap_apart((size_t)p->packed->columns);
-    int end = (chunk + 1) * p->chunk < p->visits ? (chunk + 1) * p->chunk : p->visits;
-    for (int c = chunk * p->chunk; c < end; c++) {
+    size_t columns = (size_t)p->packed->columns;
+    bone_list *list = &s->list[chunk];
+    int end = (chunk + 1) * SURVEYED < p->visits ? (chunk + 1) * SURVEYED : p->visits;
+    for (int c = chunk * SURVEYED; c < end; c++) {
         int size;
         const int *vertex = arap_cluster_members(p->clusters, &c, &size);
-        ring_bones ring = {.seen = s->seen + at,
-                           .mark = s->fill ? -(c + 1) : c + 1,
-                           .list = s->fill ? p->bone + p->start[c] : s->list + at};
+        if (p->halves && p->halves->of && p->halves->unvisited[c]) continue; /* nor later */
+        if (!make_room(list, columns)) {
+            s->failed[chunk] = 1;
+            return;
+        }
+        ring_bones ring = {.seen = s->seen + (size_t)worker * arap_apart(columns),
+                           .mark = c + 1,
+                           .list = list->bone + list->fill};
         for (int m = 0; m < size; m++) take_ring(&ring, p, vertex[m]);
-        if (!s->fill) p->start[c + 1] = (size_t)ring.count;
+        p->start[c + 1] = (size_t)ring.count;
+        list->fill += (size_t)ring.count;
     }
+}
+
+static void join_chunk(void *data, int chunk, int worker) {
+    const survey *s = data;
+    const bone_list *list = &s->list[chunk];
+    (void)worker;
+    if (list->fill)
+        memcpy(s->pass->bone + s->pass->start[chunk * SURVEYED], list->bone,
+               list->fill * sizeof *list->bone);
 }
 
 /* The bones of all visits; widest: the most of one. */
 static arap_status survey_rings(arap_context *context, arap_pass *p, int *widest) {
     size_t room = (size_t)context->threads * arap_apart((size_t)p->packed->columns);
-    int chunks = (p->visits + p->chunk - 1) / p->chunk;
-    survey s = {.pass = p, .seen = ARAP_NEW_ZERO(int, room), .list = ARAP_NEW(int, room)};
+    int chunks = (p->visits + SURVEYED - 1) / SURVEYED, failed = 0;
+    survey s = {.pass = p,
+                .seen = ARAP_NEW_ZERO(int, room),
+                .list = ARAP_NEW_ZERO(bone_list, chunks),
+                .failed = ARAP_NEW_ZERO(char, chunks)};
     arap_status status = ARAP_OK;
     *widest = 0;
     p->start = ARAP_NEW_ZERO(size_t, p->visits + 1);
-    if (!s.seen || !s.list || !p->start) goto no_memory;
+    if (!s.seen || !s.list || !s.failed || !p->start) goto no_memory;
     status = arap_parallel_short(context, chunks, survey_chunk, &s);
     if (status) goto done;
+    for (int chunk = 0; chunk < chunks; chunk++) failed |= s.failed[chunk];
+    if (failed) goto no_memory;
     for (int c = 0; c < p->visits; c++) {
         if ((int)p->start[c + 1] > *widest) *widest = (int)p->start[c + 1];
         p->start[c + 1] += p->start[c];
     }
     p->bone = ARAP_NEW(int, p->start[p->visits]);
     if (!p->bone) goto no_memory;
-    s.fill = 1;
-    status = arap_parallel_short(context, chunks, survey_chunk, &s);
+    status = arap_parallel_short(context, chunks, join_chunk, &s);
     goto done;
 
 no_memory:
     status = arap_fail_memory(&context->error, "the local step");
 done:
-    arap_free(s.seen);
+    for (int chunk = 0; chunk < chunks && s.list; chunk++) arap_free(s.list[chunk].bone);
     arap_free(s.list);
+    arap_free(s.failed);
+    arap_free(s.seen);
     return status;
 }
 

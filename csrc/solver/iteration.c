@@ -496,17 +496,33 @@ arap_status arap_iteration(arap_context *context, arap_solver *s) {
     return descends ? clipped_iteration(context, s) : full_step(context, s);
 }
 
+/* Work space for the local step of both halves, which are no images any more. */
+static arap_status end_halves(arap_context *context, arap_solver *s) {
+    arap_maps *m = &s->maps;
+    arap_pass *whole = NULL;
+    if (s->halves.of && !m->clusters.count) {
+        arap_status status =
+            arap_pass_create(context, &s->mesh, &s->packed, &s->influences, NULL, NULL, &whole);
+        if (status) return status;
+        arap_pass_free(m->pass);
+        m->pass = whole;
+    }
+    arap_halves_clear(&s->halves);
+    return ARAP_OK;
+}
+
 arap_status arap_solver_repose(arap_context *context, arap_solver *s, const double *transforms,
                                const arap_spines *spines, int keep_factor) {
     arap_maps *m = &s->maps;
     size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
     arap_start_lap(s);
+    arap_status status = end_halves(context, s);
+    if (status) return status;
     memcpy(s->poses.transform, transforms, size);
     if (spines) arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
-    arap_status status = arap_poses_gram(context, &s->poses);
+    status = arap_poses_gram(context, &s->poses);
     if (status) return status;
     arap_packed_poses_fill(&s->poses, &s->packed);
-    arap_halves_clear(&s->halves); /* of the poses before */
     arap_lap(s, ARAP_TIME_POSES);
     m->has_best = 0;
     if (keep_factor && m->has_system) {

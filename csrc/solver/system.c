@@ -336,7 +336,8 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                        .first = ARAP_NEW(size_t, n),
                        .entry = ARAP_NEW(size_t, entries),
                        .eliminated = ARAP_NEW(size_t, n)};
-    if (!place || !leads || !placed || !s->offset || !s->size || !s->first || !s->entry || !s->eliminated)
+    if (!place || !leads || !placed || !s->offset || !s->size || !s->first || !s->entry ||
+        !s->eliminated)
         goto no_memory;
     status = arap_shared_rows_create(context, symmetry, parts, in, &s->shared);
     if (status) goto done;
