@@ -14,17 +14,21 @@
 
 #include "base/memory.h"
 #include "measures/pose_lanes.h"
+#include "mesh/extent.h"
 
 #define POINTS_AT_ONCE 131072
 
 static arap_status check_input(arap_context *context, const arap_geometry *geometry,
                                const arap_bones *bones) {
-    arap_mesh mesh = {0};
+    arap_extent extent;
     arap_skeleton skeleton = {0};
-    arap_status status = arap_mesh_create(context, geometry, -1, &mesh);
-    if (!status) status = arap_skinning_skeleton(context, bones, &mesh, &skeleton);
+    arap_status status = arap_check_geometry(&context->error, geometry);
+    if (!status) status = arap_extent_find(context, geometry, &extent);
+    if (status) return status;
+    arap_mesh mesh = {.diagonal = extent.diagonal}; /* where it is, which bones are held against */
+    memcpy(mesh.center, extent.center, sizeof mesh.center);
+    status = arap_skinning_skeleton(context, bones, &mesh, &skeleton);
     arap_skeleton_clear(&skeleton);
-    arap_mesh_clear(&mesh);
     return status;
 }
 

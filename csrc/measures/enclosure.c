@@ -3,14 +3,11 @@
  *     V = sum over triangles (p - o) . (q - o) x (r - o) / 6
  * for any point o; it is a corner of the mesh, so that nothing is lost far from the origin. In half
  * of the directed edges of a closed part the tail has the lower index, and the other half are their
- * reverses: sorted by both ends, into buckets by the lower one first, they come in pairs.
+ * reverses: of those with one lower end, each other end is met once in either direction.
  *
- * O(triangles log ring), then O(triangles) for a pose, groups of poses in parallel; 40 bytes
- * for a triangle while it is made. Fails without memory. */
+ * O(triangles), and so again for a pose, groups of poses in parallel; 24 bytes for a triangle while
+ * it is made. Fails without memory. */
 #include "measures/enclosure.h"
-
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/sets.h"
@@ -18,55 +15,44 @@
 #include "base/vec4.h"
 #include "measures/pose_lanes.h"
 
-#define INSERTED 32 /* keys of a vertex: more are sorted by qsort */
-
-static int compare(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The edge of a triangle from its corner k: both ends, the lower one first, then its direction. */
-static uint64_t edge_key(const int *triangle, int k) {
-    uint64_t from = (uint64_t)triangle[k], to = (uint64_t)triangle[(k + 1) % 3];
-    return from < to ? from << 33 | to << 1 : to << 33 | from << 1 | 1;
-}
-
-/* Ascending; most vertices have few edges. */
-static void sort_keys(uint64_t *keys, size_t count) {
-    if (count > INSERTED) {
-        qsort(keys, count, sizeof *keys, compare);
-        return;
-    }
-    for (size_t k = 1; k < count; k++) {
-        uint64_t key = keys[k];
-        size_t at = k;
-        for (; at && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
-        keys[at] = key;
-    }
-}
+#define FORTH 1
+#define BACK 2
 
 /* Join the vertices of triangles, and mark in `open` (n) the roots of parts with an edge that is
- * not of two triangles that turn the same way. Scratch: keys (3 triangle_count), start (n + 2) of
- * zeros. */
+ * not of two triangles that turn the same way. Scratch: ends (3 triangle_count), start (n + 2) and
+ * met (n) of zeros. */
 static void find_parts(int n, const int *triangles, size_t triangle_count, int *part, char *open,
-                       uint64_t *keys, size_t *start) {
-    for (size_t e = 0; e < 3 * triangle_count; e++) {
-        const int *t = triangles + e - e % 3;
-        arap_unite(part, t[e % 3], t[(e + 1) % 3]);
-        start[(edge_key(t, (int)(e % 3)) >> 33) + 2]++;
+                       unsigned *ends, size_t *start, char *met) {
+    /* From a corner to the next, and the last one's to the first. */
+    for (size_t t = 0; t < triangle_count; t++) {
+        const int *tri = triangles + 3 * t;
+        arap_unite(part, tri[0], tri[1]);
+        arap_unite(part, tri[1], tri[2]);
+        for (int k = 0; k < 3; k++) {
+            int from = tri[k], to = tri[k < 2 ? k + 1 : 0];
+            start[(size_t)(from < to ? from : to) + 2]++;
+        }
     }
     for (size_t i = 2; i < (size_t)n + 2; i++) start[i] += start[i - 1];
-    for (size_t e = 0; e < 3 * triangle_count; e++) {
-        uint64_t key = edge_key(triangles + e - e % 3, (int)(e % 3));
-        keys[start[(key >> 33) + 1]++] = key;
+    for (size_t t = 0; t < triangle_count; t++) {
+        const int *tri = triangles + 3 * t;
+        for (int k = 0; k < 3; k++) {
+            int from = tri[k], to = tri[k < 2 ? k + 1 : 0];
+            unsigned forth = from < to, end = (unsigned)(forth ? to : from) << 1 | forth;
+            ends[start[(size_t)(forth ? from : to) + 1]++] = end;
+        }
     }
-    for (size_t i = 0; i < (size_t)n; i++) sort_keys(keys + start[i], start[i + 1] - start[i]);
-    for (size_t e = 0; e < 3 * triangle_count;) {
-        size_t end = e;
-        while (end < 3 * triangle_count && keys[end] >> 1 == keys[e] >> 1) end++;
-        if (end - e != 2 || keys[e] == keys[e + 1])
-            open[arap_find_root(part, (int)(keys[e] >> 33))] = 1;
-        e = end;
+    for (size_t i = 0; i < (size_t)n; i++) {
+        int twice = 0, alone = 0;
+        for (size_t e = start[i]; e < start[i + 1]; e++) {
+            char way = ends[e] & 1 ? FORTH : BACK, *other = met + (ends[e] >> 1);
+            twice |= *other & way;
+            *other |= way;
+        }
+        for (size_t e = start[i]; e < start[i + 1]; e++)
+            alone |= met[ends[e] >> 1] != (FORTH | BACK);
+        for (size_t e = start[i]; e < start[i + 1]; e++) met[ends[e] >> 1] = 0;
+        if (twice || alone) open[arap_find_root(part, (int)i)] = 1;
     }
 }
 
@@ -85,17 +71,18 @@ arap_status arap_enclosure_create(arap_context *context, int n, const double *ve
     int *part = ARAP_NEW(int, n);
     char *open = ARAP_NEW_ZERO(char, n);
     double *volume = ARAP_NEW_ZERO(double, n);
-    uint64_t *keys = ARAP_NEW(uint64_t, 3 * triangle_count);
+    unsigned *ends = ARAP_NEW(unsigned, 3 * triangle_count);
     size_t *start = ARAP_NEW_ZERO(size_t, (size_t)n + 2);
+    char *met = ARAP_NEW_ZERO(char, n);
     arap_status status = ARAP_OK;
     *enclosure = (arap_enclosure){.vertices = n, .corner = ARAP_NEW(int, 3 * triangle_count)};
-    if (!part || !open || !volume || !keys || !start || !enclosure->corner) {
+    if (!part || !open || !volume || !ends || !start || !met || !enclosure->corner) {
         arap_enclosure_clear(enclosure);
         status = arap_fail_memory(&context->error, "the closed parts");
         goto done;
     }
     for (int i = 0; i < n; i++) part[i] = i;
-    find_parts(n, triangles, triangle_count, part, open, keys, start);
+    find_parts(n, triangles, triangle_count, part, open, ends, start, met);
     for (size_t t = 0; t < triangle_count; t++) {
         int root = arap_find_root(part, triangles[3 * t]);
         if (!open[root])
@@ -116,8 +103,9 @@ done:
     arap_free(part);
     arap_free(open);
     arap_free(volume);
-    arap_free(keys);
+    arap_free(ends);
     arap_free(start);
+    arap_free(met);
     return status;
 }
 

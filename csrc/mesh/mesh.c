@@ -48,7 +48,7 @@ void arap_vertex_normals(const arap_mesh *mesh, double *normals) {
     }
 }
 
-static arap_status check_geometry(arap_error *error, const arap_geometry *g) {
+arap_status arap_check_geometry(arap_error *error, const arap_geometry *g) {
     if (g->vertex_count < 1) return arap_fail(error, ARAP_BAD_VALUE, "the mesh has no vertices");
     for (size_t i = 0; i < 3 * (size_t)g->vertex_count; i++)
         if (!isfinite(g->vertices[i]))
@@ -241,7 +241,7 @@ static int has_area(const arap_geometry *g, size_t triangle) {
 
 arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, double weld_tolerance,
                              arap_mesh *mesh) {
-    arap_status status = check_geometry(&context->error, g);
+    arap_status status = arap_check_geometry(&context->error, g);
     arap_extent extent;
     double *scaled = NULL;
     char *far = NULL;

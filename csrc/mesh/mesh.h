@@ -76,6 +76,9 @@ typedef struct arap_mesh {
 /* Vertices nearer than this share of the diagonal are one vertex. */
 #define ARAP_WELD_TOLERANCE 1e-6
 
+/* Finite coordinates and indices in range, or an error that names the first that is not. */
+arap_status arap_check_geometry(arap_error *error, const arap_geometry *geometry);
+
 /* Check, weld (unless the tolerance is negative), center, scale and find the parts. Errors
  * name the first bad index or coordinate. */
 arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometry,

@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/live/stalls.md"
+A_SECOND = 60  # turns while it writes (BUSY_TICK in operators/base/live.py)
 
 INTRO = """# What a live session costs the window
 
@@ -24,12 +25,12 @@ reading, taking edits, writing vertex groups, in seconds of the processor; it is
 and begins no step that would take longer if it took as long as the one before. *Event loop* is the
 time from one turn to the next, in which Blender also evaluates and draws the mesh; *idle* is the
 same without a session, the mesh tagged and drawn again and again. Milliseconds: median / 99 % /
-longest. *Follows*: turns from the end of the iterations until the vertex groups show it; there are
-60 in a second while it writes, where drawing leaves time for them. Other work ran on all processors
-meanwhile, which lengthens event loop and idle, and leaves a turn less of its 13 ms.
+longest. *Follows*: turns from the end of the iterations until the vertex groups show it, what they
+take where drawing leaves time for 60 in a second, and the own work in them. Other work ran on all
+processors meanwhile, which lengthens event loop and idle, and leaves a turn less of its 13 ms.
 
 | | own work | event loop | idle | frames shown | solved in | follows |
-|---|---|---|---|--:|--:|--:|
+|---|---|---|---|--:|--:|---|
 """
 END = """
 ![Trace](stalls.png)
@@ -46,11 +47,13 @@ def numbers(seconds):
 
 
 def follows(ticks):
-    """Turns from the end of the iterations until it is shown, that one among them."""
+    """From the end of the iterations until it is shown, the turns at both ends among them."""
     running = [tick for tick in ticks if tick[2] == "RUNNING"]
     converged = next(k for k, tick in enumerate(running) if tick[4])
     last = running[-1][3]
-    return next(k for k, tick in enumerate(running) if tick[3] == last) - converged
+    shown = next(k for k, tick in enumerate(running) if tick[3] == last)
+    turns, own = shown - converged, sum(tick[1] for tick in running[converged : shown + 1])
+    return f"{turns} turns, {turns / A_SECOND:.2f} s; {1000 * own:.0f} ms"
 
 
 def main():

@@ -39,8 +39,11 @@ class Double:
 
 def find_doubles(skeleton: Skeleton) -> list[Double]:
     """[Double] of a Skeleton; no bone is of two branches."""
+    same_place = _same_place(skeleton)
+    if not same_place.any():
+        return []
     hangs_on = _hangs_on(skeleton.parents)
-    same_place = _same_place(skeleton) & ~hangs_on & ~hangs_on.T
+    same_place &= ~hangs_on & ~hangs_on.T
     doubled = np.count_nonzero(hangs_on[same_place.any(1)], axis=0)
     most = np.maximum(MOST * np.count_nonzero(hangs_on[skeleton.deform], axis=0), LEAST - 1)
     tops = np.flatnonzero(skeleton.deform & (doubled > most))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..character.sparse_weights import SparseWeights
 
 LED = 0.6  # a bone with so much of a vertex's weight leads it
-MOST_AT_ONCE = 1 << 22  # distances
+MOST_AT_ONCE = 1 << 20  # distances
 JOINED = 0.05  # of its length: so near the ends of a bone others begin and end
 BESIDE = 0.1  # of its length: so near its line others lie on it
 
@@ -95,7 +95,7 @@ def spanned(skeleton: Skeleton) -> Bools:
     deform = np.flatnonzero(skeleton.deform)
     heads, tails = skeleton.heads[deform], skeleton.tails[deform]
     lengths = np.linalg.norm(tails - heads, axis=1)
-    begun = np.array([_begins(heads, lengths, k) for k in range(len(deform))], bool)
+    begun = _begun(heads, lengths)
     rows = (each[begun] for each in (deform, heads, tails, lengths))
     for bone, head, tail, length in zip(*rows, strict=True):
         along, beside = (tail - head) / length, BESIDE * length
@@ -112,12 +112,17 @@ def spanned(skeleton: Skeleton) -> Bools:
     return found
 
 
-def _begins(heads: Floats, lengths: Floats, bone: int) -> bool:
-    """Whether a shorter bone begins about where this one does: a chain along it must."""
-    away = heads - heads[bone]
-    reach = (JOINED + BESIDE) * lengths[bone]
-    near = np.einsum("ij,ij->i", away, away) < reach**2
-    return bool((near & (lengths < lengths[bone])).any())
+def _begun(heads: Floats, lengths: Floats) -> Bools:
+    """(bones,) bool: a shorter bone begins about where this one does: a chain along it must."""
+    found = np.zeros(len(heads), bool)
+    step = max(1, MOST_AT_ONCE // max(1, len(heads)))
+    for begin in range(0, len(heads), step):
+        some = slice(begin, begin + step)
+        away = heads - heads[some, None]
+        reach = (JOINED + BESIDE) * lengths[some, None]
+        near = np.einsum("kij,kij->ki", away, away) < reach**2
+        found[some] = (near & (lengths < lengths[some, None])).any(axis=1)
+    return found
 
 
 def painted(points: Floats, rows: SparseWeights, skeleton: Skeleton, asked: Bools) -> Bools:

@@ -89,7 +89,7 @@ def _digests(
 
 def _take(state: Any, value: object) -> None:
     if isinstance(value, np.ndarray):
-        state.update(f"{value.dtype}{value.shape}".encode())
+        state.update(f"{value.dtype.str}{value.shape}".encode())
         state.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, dict):
         _take(state, list(value))
