@@ -53,11 +53,13 @@ def has_skin(
     weighted, leaders = rows.leaders()
     own = points[weighted]
     most, near = NEARER * distances_from_own(own, skeleton, leaders), []
+    x, y, z = np.ascontiguousarray(own.T)
     for bone in bones:
         # No point of a bone is farther from its middle than half its length: a quick first look.
         ends = skeleton.heads[bone], skeleton.tails[bone]
-        off = own - (ends[0] + ends[1]) / 2
+        middle = (ends[0] + ends[1]) / 2
         reach = most + (1 + SLACK) / 2 * np.linalg.norm(ends[1] - ends[0])
-        some = np.einsum("ij,ij->i", off, off) <= (1 + SLACK) * reach**2
+        off2 = (x - middle[0]) ** 2 + (y - middle[1]) ** 2 + (z - middle[2]) ** 2
+        some = np.flatnonzero(off2 <= (1 + SLACK) * reach * reach)
         near.append(np.sum(distances_from_own(own[some], skeleton, bone) < most[some]))
     return np.array(near, int) >= max(LEAST, LEAST_SHARE * len(points))
