@@ -34,8 +34,9 @@ From the run of one thread, by its report: *can be shared*, the time in sections
 factorizations, and in work beside other work, of all. *Simulated*: times as fast on so many
 processors, if chunks of a section take equally long (c of them on p take c / p rounded up), a
 factorization its longest path through the elimination tree and a p-th of the rest, work beside
-other work the longer of both, and all threads of a section but one come 20 us late. It knows nothing of
-memory that many wait for, nor of clocks that fall when all work. *Measured*: the table above."""
+other work the longer of both, and all threads of a section but one come 20 us late. It knows
+nothing of memory that many wait for, nor of clocks that fall when all work. *Measured*: the table
+above."""
 
 
 def counts():
