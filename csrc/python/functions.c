@@ -115,7 +115,10 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     double *local = ARAP_NEW(double, 9 * m);
     result = turns && local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
     bent = result ? arap_new_doubles(3, bend_sizes, NULL) : NULL;
-    if (bent) arap_sample_turns(&skeleton, &symmetry, &sampling, turns);
+    if (bent && arap_sample_turns(&run.context, &skeleton, &symmetry, &sampling, turns)) {
+        arap_raise(PyModule_GetState(module), &run.context);
+        Py_CLEAR(bent);
+    }
     for (int p = 0; bent && p < sampling.pose_count; p++) {
         double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
         double *bends = (double *)PyArray_DATA((PyArrayObject *)bent) + ARAP_BEND * m * (size_t)p;

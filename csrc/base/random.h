@@ -1,0 +1,18 @@
+/* Random numbers: SplitMix64 (Steele et al. 2014), so that a seed means the same everywhere. */
+#ifndef ARAP_RANDOM_H
+#define ARAP_RANDOM_H
+
+#include <stdint.h>
+
+#define ARAP_RANDOM_STEP 0x9E3779B97F4A7C15u /* of the state with each number */
+
+/* In [0, 1). */
+static inline double arap_random(uint64_t *state) {
+    uint64_t z = (*state += ARAP_RANDOM_STEP);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-53;
+}
+
+#endif
