@@ -169,7 +169,7 @@ sets = pytest.mark.parametrize("name", SETS)
 
 @precisions
 @sets
-@pytest.mark.parametrize("poses", [1, 16, 37])
+@pytest.mark.parametrize("poses", [1, 16, 37, 100])  # and more than a block
 def test_pull_of_joints(library, name, double, poses, rng):
     """What joints need is added to what is there, and the rest of the output is the alignment."""
     used, weights, scale = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2]), 0.7
@@ -192,7 +192,7 @@ def test_pull_of_joints(library, name, double, poses, rng):
 
 @precisions
 @sets
-@pytest.mark.parametrize("poses", [1, 16, 37])
+@pytest.mark.parametrize("poses", [1, 16, 37, 100])  # and more than a block
 def test_against_the_svd(library, name, double, poses, rng):
     used, weights = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2])
     worst = 0
@@ -210,7 +210,7 @@ def test_against_the_svd(library, name, double, poses, rng):
 
 @precisions
 @sets
-@pytest.mark.parametrize("poses", [1, 16, 37])
+@pytest.mark.parametrize("poses", [1, 16, 37, 100])  # and more than a block
 @pytest.mark.parametrize("pulled", [False, True])
 def test_weights_of_poses(library, name, double, poses, pulled, rng):
     """Sums over poses are weighted, what is left of each pose for joints is not."""
