@@ -43,7 +43,8 @@ struct arap_factor {
     int single; /* its numbers are in `value`, those of the scaled matrix */
     int sure;   /* solves with it need no refinement */
     float *value, *work;
-    double *scale, *rest; /* (size) and (4, size) */
+    double *scale; /* (size) */
+    double *rest;  /* (4, size) until it is sure */
 };
 
 void arap_matrix_clear(arap_matrix *matrix) {
@@ -162,8 +163,7 @@ static arap_status update_single(arap_context *context, arap_factor *f, const ar
         f->value = ARAP_NEW(float, f->factor->xsize);
         f->work = ARAP_NEW(float, 2 * (size_t)n);
         f->scale = ARAP_NEW(double, n);
-        f->rest = ARAP_NEW(double, 4 * (size_t)n);
-        if (!f->value || !f->work || !f->scale || !f->rest)
+        if (!f->value || !f->work || !f->scale)
             return arap_fail_memory(&context->error, "the factorization");
     }
     for (int j = 0; j < n; j++) {
@@ -252,6 +252,8 @@ arap_status arap_factor_solve_refined(arap_context *context, arap_factor *f,
                                       const arap_matrix *matrix, double *x) {
     size_t n = f->factor->n;
     if (!f->single || f->sure) return arap_factor_solve(context, f, x);
+    if (!f->rest) f->rest = ARAP_NEW(double, 4 * n);
+    if (!f->rest) return arap_fail_memory(&context->error, "the solve");
     double *r = f->rest, *z = r + n, *p = z + n, *q = p + n, before = 0;
     memcpy(r, x, n * sizeof *x);
     memset(x, 0, n * sizeof *x);
@@ -266,6 +268,9 @@ arap_status arap_factor_solve_refined(arap_context *context, arap_factor *f,
         if (left == 0 || share <= EXACT) {
             for (size_t i = 0; i < n; i++) x[i] += z[i];
             f->sure = step == 1 && share <= SURE;
+            if (!f->sure) return ARAP_OK;
+            arap_free(f->rest);
+            f->rest = NULL;
             return ARAP_OK;
         }
         for (size_t i = 0; i < n; i++) p[i] = step ? z[i] + left / before * p[i] : z[i];
