@@ -28,6 +28,7 @@ PARTS = {
     "looks": "pictures of posed characters beside bone heat and the artists",
     "heat": "time and memory beside Blender's automatic weights",
     "peers": "everything that can be had on the same work, and what it does better",
+    "stability": "how far weights move with another seed, with more poses, on a finer mesh",
     "stages": "where the time goes",
     "bake": "any deformation baked into weights, beside Dem Bones",
     "joints": "joints and weights optimized together, from joints that were displaced",

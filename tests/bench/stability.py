@@ -1,0 +1,119 @@
+"""How much weights move with another seed, with many more poses, and on a finer mesh of the same
+surface.
+
+stability.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+from problems import characters, problems
+from results import say, table, write_page
+
+CHOSEN = (
+    "cesium_man", "knight", "mh_game", "sintel", "m2m_horse", "q_trex", "leap_hand", "ranger",
+    "q_eagle", "q_snake", "mage", "webxr_hand",
+)  # fmt: skip
+SEEDS, OTHER_SEED = range(3), 77
+MANY, MORE = 1_600, 400  # poses
+WAYS = {  # of the second table
+    "default": {},
+    f"{MORE} poses": {"pose_count": MORE, "fine_poses": 1},
+    "48 poses, 32 on finer meshes": {"pose_count": 48, "fine_poses": 0.667},
+    "200 iterations, tolerance 1e-6": {"iterations": 200, "tolerance": 1e-6},
+    "no coarser mesh": {"coarsen": 0},
+    "any number of influences": {"max_influences": 0},
+    "influences of heat": {"widenings": 0},
+    "no search for rigid parts": {"rigid_departure": 0},
+}
+NOTE = f"""\
+L1: mean over vertices of the sum of |w - w'|, from 0 to 2. *Seeds*: between the weights of seeds
+0, 1 and 2, mean of the pairs. *Many poses*: from these to the weights of {MANY:,} random poses on
+all levels. *Subdivided*: between the weights that a vertex has on the mesh and on the same surface
+with every triangle split in four, seed 0. Default settings."""
+CAUSES = """\
+The means again with one setting changed, on both sides of each comparison: what a setting makes
+smaller comes from there."""
+
+
+def halves(edges, first):
+    """The distinct edges, and for each one given the vertex in its middle, from number `first`."""
+    distinct, which = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+    return distinct, first + which.ravel()
+
+
+def subdivided(given):
+    """The arguments of a Solver for the same surface, every triangle in four; the vertices that
+    there were come first."""
+    vertices, triangles, wires = given["vertices"], given["triangles"], given["edges"]
+    sides = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+    distinct, middle = halves(np.concatenate([sides, wires]), len(vertices))
+    ab, bc, ca, of_wires = np.split(middle, len(triangles) * np.arange(1, 4))
+    a, b, c = triangles.T
+    corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
+    split = [(wires[:, 0], of_wires), (of_wires, wires[:, 1])]
+    return {
+        **given,
+        "vertices": np.concatenate([vertices, vertices[distinct].mean(1)]),
+        "triangles": np.concatenate([np.stack(c, 1) for c in corners]).astype(triangles.dtype),
+        "edges": np.concatenate([np.stack(e, 1) for e in split]).astype(wires.dtype),
+    }
+
+
+def weights(problem, **options):
+    solver = problem.solver(threads=0, **options)
+    solver.solve()
+    return solver.weights
+
+
+def distance(one, other):
+    return np.abs(one - other).sum(1).mean()
+
+
+def measure(problem, way):
+    """{"seeds", "subdivided"} for some settings, by default also "many"."""
+    of_seeds = [weights(problem, seed=seed, **way) for seed in SEEDS]
+    finer = weights(problem, **subdivided(problem.arguments), **way)[: problem.vertices]
+    row = {
+        "seeds": np.mean([distance(*pair) for pair in itertools.combinations(of_seeds, 2)]),
+        "subdivided": distance(of_seeds[0], finer),
+    }
+    if not way:
+        many = weights(problem, seed=OTHER_SEED, pose_count=MANY, fine_poses=1)
+        row["many"] = np.mean([distance(each, many) for each in of_seeds])
+    return {key: float(value) for key, value in row.items()}
+
+
+def mean(rows, way, key):
+    return np.mean([row["ways"][way][key] for row in rows])
+
+
+def main(zip_path, output, *asked):
+    known = characters([])
+    names = list(asked) or [name for name in CHOSEN if name in known] or list(known)
+    rows = []
+    for problem in problems(Path(zip_path), names):
+        ways = {label: measure(problem, way) for label, way in WAYS.items()}
+        rows.append({"name": problem.name, "vertices": problem.vertices, "ways": ways})
+        say(problem.name, *(f"{key} {value:.3f}" for key, value in ways["default"].items()))
+    keys = ("seeds", "many", "subdivided")
+    own = [
+        [row["name"], f"{row['vertices']:,}", *(f"{row['ways']['default'][k]:.3f}" for k in keys)]
+        for row in rows
+    ]
+    own.append(["mean", "", *(f"{mean(rows, 'default', key):.3f}" for key in keys)])
+    causes = [
+        [label, *(f"{mean(rows, label, key):.3f}" for key in ("seeds", "subdivided"))]
+        for label in WAYS
+    ]
+    write_page(
+        Path(output), "stability", "How stable the weights are", NOTE,
+        table(["character", "vertices", "seeds", "many poses", "subdivided"], own),
+        "## Where it comes from", CAUSES, table(["setting", "seeds", "subdivided"], causes),
+        rows=rows,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
