@@ -113,7 +113,7 @@ static void turn_points(orders *o, int b) {
     }
     for (int k = 0; k < NUMBERS; k++) {
         double mean = 0;
-        for (int p = 0; p < o->count; p++) mean += o->turned[k][p] / o->count;
+        for (int p = 0; p < o->count; p++) mean += (double)o->turned[k][p] / o->count;
         for (int p = 0; p < o->count; p++)
             o->turned[k][p] = (float)round(ROUNDED * (o->turned[k][p] - mean));
     }
