@@ -18,7 +18,7 @@ arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, 
 void arap_bvh_free(arap_bvh *bvh);
 
 /* By how much squared distances may differ from the best so far and still count as equal: they do
- * but for rounding. best: -1 if there is none. */
+ * but for rounding. best: -1 before the first. */
 static inline double arap_tie(int best, double best2) {
     const double tie = 1e-10;
     return best < 0 ? 0 : tie * best2 + tie * tie;

@@ -89,8 +89,8 @@ void arap_influences_normalize(arap_influences *in) {
     arap_influences_normalize_rows(in, 0, in->count);
 }
 
-void arap_influences_normalize_rows(const arap_influences *in, int first, int last) {
-    for (int i = first; i < last; i++) {
+void arap_influences_normalize_rows(const arap_influences *in, int first, int end_row) {
+    for (int i = first; i < end_row; i++) {
         size_t begin = in->start[i], end = in->start[i + 1], first_free = end;
         double locked = 0, open = 0;
         for (size_t e = begin; e < end; e++) {

@@ -47,7 +47,7 @@ void arap_influences_drop(arap_influences *influences, const char *keep);
  * others are clipped and share the rest. A row whose free weights are all 0 gives the rest to
  * its first free entry. */
 void arap_influences_normalize(arap_influences *influences);
-/* The same of the rows from `first` on, up to `last`, which is none of them. */
-void arap_influences_normalize_rows(const arap_influences *influences, int first, int last);
+/* The same of the rows first..end_row - 1. */
+void arap_influences_normalize_rows(const arap_influences *influences, int first, int end_row);
 
 #endif
