@@ -194,8 +194,8 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     return stage_influences(s) || limits_parts ? reduce_stage(context, s) : ARAP_OK;
 }
 
-/* Is the search for rigid parts to come before the last stage? What the coarser mesh has decided
- * tells them, and after it the stage would begin anew. Not where free plates are the mesh
+/* Is the search for rigid parts to come before the last stage? The coarser mesh has shown
+ * which they are, and after it the stage would begin anew. Not where free plates are the mesh
  * (lumps.h): they grow stiff in the last stage only. */
 static int searches_first(const arap_solver *s) {
     int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;

@@ -122,7 +122,7 @@ def test_a_stage_with_rows_ends_where_the_next_ones_would_need_a_factor():
 
 
 def test_rows_without_a_limit_are_eliminated_by_their_sizes():
-    """A limit that is none has another order: a larger factor, and the same weights."""
+    """Without a limit the order is another: a larger factor, and the same weights."""
     mesh, bones = shapes.tube(40, 60), shapes.chain(8)
     by_rows, by_vertices = (
         shapes.solve(

@@ -59,8 +59,8 @@ def test_what_moves_as_one_is_found():
 
 
 def test_with_a_coarser_mesh_the_last_stage_comes_once():
-    """What that has decided tells the parts: the stage of the mesh itself does not begin anew, but
-    where plates are the mesh."""
+    """The coarser one has shown which parts are rigid: the stage of the mesh itself does not begin
+    anew, but where plates are the mesh."""
     mesh = shapes.join(shapes.tube(24, 49), plate(0.6))
     solver = solved(mesh, coarsen=300)
     assert solver.report["coarse_vertices"] and solver.report["found_rigid_parts"] == 1

@@ -166,7 +166,7 @@ def test_large_systems_on_any_number_of_threads():
 
 
 def test_what_more_processors_would_bring():
-    """A run on one thread tells it, never more than so many processors can. Others do not."""
+    """A run on one thread says it, never more than so many processors can. Others do not."""
     mesh, bones = shapes.tube(60, 120), shapes.chain(4)
     settings = {"pose_count": 40, "widenings": 0, "iterations": 4, "coarsen": 0}
     one, two = (shapes.solved(araplbs.Solver(*mesh, *bones, threads=k, **settings)) for k in (1, 2))
