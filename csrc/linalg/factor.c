@@ -121,6 +121,7 @@ arap_status arap_factor_analyze(arap_context *context, const arap_matrix *patter
     arap_status status = translate(&context->error, &f->common, "the symbolic factorization", 0,
                                    (size_t)pattern->size);
     f->flops = f->common.fl;
+    cholmod_free_work(&f->common);
     if (!status && f->factor->is_super) {
         arap_supernodes supernodes = supernodes_of(f->factor);
         status = arap_supernodes_plan(context, &supernodes, &f->plan);

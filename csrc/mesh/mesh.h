@@ -4,6 +4,7 @@
 #define ARAP_MESH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "arap.h"
 #include "base/context.h"
@@ -21,11 +22,11 @@ enum arap_edge_kind {
 typedef struct arap_spoke {
     int bone;
     int column[2]; /* of the poses, that move the point, and their shares; bendy.h */
+    char whole;    /* its part surrounds no bone and hangs on this one as a whole */
+    char released; /* the user has let it go */
     double share[2];
     double point[3];
     double strength, held; /* in the unit of a_ik, and the share of it that is left */
-    char whole;            /* its part surrounds no bone and hangs on this one as a whole */
-    int released;          /* the user has let it go */
     double weight;         /* what counts of its strength */
 } arap_spoke;
 
@@ -60,7 +61,7 @@ typedef struct arap_mesh {
     /* One-rings, made by arap_mesh_connect: row i holds the neighbors of vertex i, ascending. */
     size_t *ring;        /* (count + 1) */
     int *neighbor;       /* (ring[count]) */
-    size_t *reverse;     /* (ring[count]) where neighbor[e] holds i in its own row */
+    uint32_t *reverse;   /* (ring[count]) where neighbor[e] holds i in its own row */
     double *edge_weight; /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, docs/energy.md 1 */
     double *edge_weight_sym; /* (ring[count]) a_ik + a_ki */
     char *kind;              /* (ring[count]) enum arap_edge_kind */

@@ -307,8 +307,8 @@ static void finish_chunk(void *data, int chunk, int worker) {
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             if (mesh->neighbor[e] < i) continue;
             size_t reverse = arap_mesh_find_edge(mesh, mesh->neighbor[e], i);
-            mesh->reverse[e] = reverse;
-            mesh->reverse[reverse] = e;
+            mesh->reverse[e] = (uint32_t)reverse;
+            mesh->reverse[reverse] = (uint32_t)e;
         }
         weigh_wires(mesh, i, t->wire_area);
     }
@@ -411,8 +411,11 @@ static arap_status make_rows(arap_context *context, ring_task *t) {
     }
     t->wire_area = WIRE_AREA_SHARE * (face_vertices ? sum / (double)face_vertices : 1 / (double)n);
     size_t total = mesh->ring[n];
+    if (total > UINT32_MAX)
+        return arap_fail(&context->error, ARAP_NO_MEMORY, "the mesh has too many edges (%zu)",
+                         total / 2);
     mesh->neighbor = ARAP_NEW(int, total);
-    mesh->reverse = ARAP_NEW(size_t, total);
+    mesh->reverse = ARAP_NEW(uint32_t, total);
     mesh->edge_weight = ARAP_NEW(double, total);
     mesh->edge_weight_sym = t->value = ARAP_NEW(double, total);
     mesh->kind = ARAP_NEW(char, total);

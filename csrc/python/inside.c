@@ -95,11 +95,11 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
         for (npy_intp e = 0; e < entries; e++) number[e] = -1;
         for (npy_intp i = 0; i < n && unknowns; i++) /* shared ones: those of any vertex */
             for (int u = 0; u < system->size[i]; u++) {
-                size_t e = system->entry[system->first[i] + (size_t)u];
+                size_t e = arap_unknown_entry(system, (int)i, u);
                 ((npy_int64 *)PyArray_DATA((PyArrayObject *)entry))[system->offset[i] + u] =
                     (npy_int64)e;
                 ((npy_int64 *)PyArray_DATA((PyArrayObject *)balance))[system->offset[i] + u] =
-                    (npy_int64)system->eliminated[i];
+                    (npy_int64)arap_balance_entry(system, (int)i);
                 number[e] = number[arap_twin_of(&system->shared, e)] = system->offset[i] + u;
             }
     }

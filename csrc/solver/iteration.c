@@ -194,14 +194,11 @@ static arap_status add_harmonic(arap_context *context, arap_solver *s) {
 arap_status arap_measure(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double rest = s->poses.total * s->mesh.rest_energy, energy = rest + s->present.excess;
-    double *fixed = ARAP_NEW(double, s->mesh.spoke_start ? s->mesh.count : 0);
-    if (!fixed) return arap_fail_memory(&context->error, "the energy");
-    arap_status status =
-        arap_stiffness_product(context, &s->mesh, &s->poses, &s->influences, &s->halves, m->product,
-                               NULL, s->mesh.spoke_start ? fixed : NULL);
-    for (int i = 0; i < s->mesh.count && s->mesh.spoke_start; i++) energy += fixed[i];
+    double *fixed = s->mesh.spoke_start ? m->residual : NULL; /* scratch */
+    arap_status status = arap_stiffness_product(context, &s->mesh, &s->poses, &s->influences,
+                                                &s->halves, m->product, NULL, fixed);
+    for (int i = 0; i < s->mesh.count && fixed; i++) energy += fixed[i];
     energy -= 2 * s->present.anchored;
-    arap_free(fixed);
     if (status) return status;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
@@ -260,11 +257,11 @@ static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
 
 arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    size_t entries = s->influences.start[s->influences.count];
+    size_t entries = s->influences.start[s->influences.count], count = (size_t)s->mesh.count;
     m->stride = 1;
     m->right_side = ARAP_NEW(double, entries);
     m->product = ARAP_NEW(double, entries);
-    m->residual = ARAP_NEW(double, entries);
+    m->residual = ARAP_NEW(double, entries > count ? entries : count);
     m->best = ARAP_NEW(double, entries);
     if (!m->right_side || !m->product || !m->residual || !m->best)
         return arap_fail_memory(&context->error, "the weights");

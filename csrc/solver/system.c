@@ -77,14 +77,14 @@ static void add_block(const assembly *a, int k, int l, const double *block, int 
     const arap_influences *in = a->in;
     arap_system *s = a->system;
     size_t width = row_size(in, l);
-    size_t k0 = s->eliminated[k] - in->start[k], l0 = s->eliminated[l] - in->start[l];
+    size_t k0 = (size_t)s->eliminated[k], l0 = (size_t)s->eliminated[l];
     int diagonal = s->offset[k] == s->offset[l];
     for (int u = 0; u < s->size[l]; u++) {
-        size_t q = s->entry[s->first[l] + (size_t)u] - in->start[l];
+        size_t q = (size_t)s->entry[in->start[l] + (size_t)u];
         /* Column u is u entries shorter: the diagonal block above it is missing. */
         double *value = s->matrix.value + s->matrix.start[s->offset[l] + u] + at - u;
         for (int t = diagonal ? u : 0; t < s->size[k]; t++) {
-            size_t p = s->entry[s->first[k] + (size_t)t] - in->start[k];
+            size_t p = (size_t)s->entry[in->start[k] + (size_t)t];
             value[t] += block[p * width + q] - block[k0 * width + q] - block[p * width + l0] +
                         block[k0 * width + l0];
         }
@@ -237,12 +237,11 @@ static void size_vertex(const arap_influences *in, int i, arap_system *s) {
     for (size_t k = start; k < end; k++)
         if (is_free(in, s, k) && (largest == end || weight[k - start] > weight[largest - start]))
             largest = k;
-    s->first[i] = start;
-    s->eliminated[i] = largest < end ? arap_image_of(&s->shared, largest) : end;
+    s->eliminated[i] = (int)((largest < end ? arap_image_of(&s->shared, largest) : end) - start);
     s->size[i] = 0;
     for (size_t k = start; k < end; k++)
         if (is_free(in, s, k) && k != largest)
-            s->entry[start + (size_t)s->size[i]++] = arap_image_of(&s->shared, k);
+            s->entry[start + (size_t)s->size[i]++] = (int)(arap_image_of(&s->shared, k) - start);
 }
 
 static void size_chunk(void *data, int chunk, int worker) {
@@ -333,11 +332,10 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     *s = (arap_system){.vertices = mesh->count,
                        .offset = ARAP_NEW(int, n),
                        .size = ARAP_NEW(int, n),
-                       .first = ARAP_NEW(size_t, n),
-                       .entry = ARAP_NEW(size_t, entries),
-                       .eliminated = ARAP_NEW(size_t, n)};
-    if (!place || !leads || !placed || !s->offset || !s->size || !s->first || !s->entry ||
-        !s->eliminated)
+                       .first = in->start,
+                       .entry = ARAP_NEW(int, entries),
+                       .eliminated = ARAP_NEW(int, n)};
+    if (!place || !leads || !placed || !s->offset || !s->size || !s->entry || !s->eliminated)
         goto no_memory;
     status = arap_shared_rows_create(context, symmetry, parts, in, &s->shared);
     if (status) goto done;
@@ -381,7 +379,6 @@ void arap_system_clear(arap_system *s) {
     arap_shared_rows_clear(&s->shared);
     arap_free(s->offset);
     arap_free(s->size);
-    arap_free(s->first);
     arap_free(s->entry);
     arap_free(s->eliminated);
     arap_matrix_clear(&s->matrix);
@@ -410,8 +407,8 @@ arap_status arap_system_penalize(arap_context *context, arap_system *s, const do
     for (int i = 0; i < s->vertices && !status; i++)
         for (int u = 0; u < s->size[i]; u++) {
             double *value = s->penalized + s->matrix.start[s->offset[i] + u];
-            double balance = stiffness_of(s, stiffness, s->eliminated[i]);
-            value[0] += stiffness_of(s, stiffness, s->entry[s->first[i] + (size_t)u]);
+            double balance = stiffness_of(s, stiffness, arap_balance_entry(s, i));
+            value[0] += stiffness_of(s, stiffness, arap_unknown_entry(s, i, u));
             for (int t = 0; t < s->size[i] - u; t++) value[t] += balance;
         }
     return status;
@@ -426,8 +423,8 @@ void arap_system_reduce(const arap_system *s, const double *full, double *reduce
     memset(reduced, 0, (size_t)s->unknowns * sizeof *reduced);
     for (int i = 0; i < s->vertices; i++)
         for (int u = 0; u < s->size[i]; u++)
-            reduced[s->offset[i] + u] += mean_of(s, full, s->entry[s->first[i] + (size_t)u]) -
-                                         mean_of(s, full, s->eliminated[i]);
+            reduced[s->offset[i] + u] += mean_of(s, full, arap_unknown_entry(s, i, u)) -
+                                         mean_of(s, full, arap_balance_entry(s, i));
 }
 
 /* Add to an influence, or half of it to each twin. */
@@ -440,7 +437,7 @@ static void add_half(const arap_system *s, size_t e, double x, double *weight) {
 void arap_system_add_step(const arap_system *s, const double *x, double *weight) {
     for (int i = 0; i < s->vertices; i++)
         for (int u = 0; u < s->size[i]; u++) {
-            add_half(s, s->entry[s->first[i] + (size_t)u], x[s->offset[i] + u], weight);
-            add_half(s, s->eliminated[i], -x[s->offset[i] + u], weight);
+            add_half(s, arap_unknown_entry(s, i, u), x[s->offset[i] + u], weight);
+            add_half(s, arap_balance_entry(s, i), -x[s->offset[i] + u], weight);
         }
 }
