@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #define LEAST 2000  /* ordered or analyzed in some 100 us */
+#define MANY 100000 /* that leave tens of megabytes free */
 #define LISTEN 0.05 /* seconds from one report to the next, while the caller waits */
 
 static void *run(void *argument) {
@@ -35,6 +37,7 @@ static void wait_for_end(arap_context *context, arap_aside *aside) {
     context->deaf = deaf;
     pthread_join(aside->thread, NULL);
     aside->has_thread = 0;
+    if (aside->size >= MANY) arap_give_back_memory();
 }
 
 void arap_aside_begin(arap_context *context, int size, arap_aside_fn work, void *data,
@@ -44,6 +47,7 @@ void arap_aside_begin(arap_context *context, int size, arap_aside_fn work, void 
                         .context = {.threads = 1, .deaf = 2},
                         .lock = PTHREAD_MUTEX_INITIALIZER,
                         .done = PTHREAD_COND_INITIALIZER,
+                        .size = size,
                         .is_under_way = 1};
     double begin = arap_seconds();
     out->has_thread = size >= LEAST && pthread_create(&out->thread, NULL, run, out) == 0;

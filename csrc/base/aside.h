@@ -17,7 +17,7 @@ typedef struct arap_aside {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t done;
-    int has_thread, has_ended, is_under_way;
+    int size, has_thread, has_ended, is_under_way;
     /* Without a thread, of work that is worth one: what it took, when it had ended, and what the
      * caller's work had saved by then. */
     double seconds, ended, saved[ARAP_CROWDS];

@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #define ALIGNMENT 64
 
@@ -67,4 +70,10 @@ void arap_free(void *block) {
     if (!block) return;
     count_allocation(-1);
     free(header_of(block)->raw);
+}
+
+void arap_give_back_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
