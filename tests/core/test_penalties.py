@@ -105,20 +105,22 @@ def test_accelerated_positivity_rows_come_every_third_iteration(rng):
 def test_a_stage_with_rows_ends_where_the_next_ones_would_need_a_factor():
     """There a small change that is foretold is enough, as where a coarser mesh has decided."""
 
-    def solve(tolerance):
+    def solve(seed, tolerance):
         s = Solved(
-            np.random.default_rng(0), "wires", positivity="penalty", iterations=8,
+            np.random.default_rng(seed), "wires", positivity="penalty", iterations=8,
             tolerance=tolerance,
         )  # fmt: skip
         s.solver.solve()
         return s.solver.energies
 
-    energies = solve(0)
-    changes = np.abs(np.diff(energies)) / energies[1:]
-    foretold = changes[5] ** 2 / changes[4]
-    tolerance = 0.5 * (foretold + changes[5])
-    assert foretold < tolerance < changes[3:6].min()
-    np.testing.assert_array_equal(solve(tolerance), energies[:7])
+    for seed in range(20):  # until one has larger changes before
+        energies = solve(seed, 0)
+        changes = np.abs(np.diff(energies)) / energies[1:]
+        foretold, least = changes[5] ** 2 / changes[4], changes[3:6].min()
+        if foretold < 0.8 * least:
+            break
+    assert foretold < 0.8 * least
+    np.testing.assert_array_equal(solve(seed, 0.9 * least), energies[:7])
 
 
 def test_rows_without_a_limit_are_eliminated_by_their_sizes():
