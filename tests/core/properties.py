@@ -328,7 +328,9 @@ def measured(problem, progress=None, **how):
 def flat(result):
     """All arrays and numbers of a result, but seconds."""
     if isinstance(result, dict):
-        return [x for key, value in result.items() if key != "seconds" for x in flat(value)]
+        return [
+            x for key, value in result.items() if not key.endswith("seconds") for x in flat(value)
+        ]
     if isinstance(result, (tuple, list)):
         return [x for value in result for x in flat(value)]
     return [] if result is None else [np.asarray(result)]
