@@ -332,7 +332,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     *s = (arap_system){.vertices = mesh->count,
                        .offset = ARAP_NEW(int, n),
                        .size = ARAP_NEW(int, n),
-                       .first = in->start,
+                       .rows = in,
                        .entry = ARAP_NEW(int, entries),
                        .eliminated = ARAP_NEW(int, n)};
     if (!place || !leads || !placed || !s->offset || !s->size || !s->entry || !s->eliminated)

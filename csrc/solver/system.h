@@ -20,23 +20,24 @@ typedef struct arap_system {
     int vertices;
     int unknowns;
     arap_shared_rows shared;
-    int *offset;         /* (vertices) first unknown of a vertex; they are consecutive */
-    int *size;           /* (vertices) number of its unknowns */
-    const size_t *first; /* (vertices) where those of a vertex are in `entry`: the row starts of the
-                            influences, borrowed */
-    int *entry;          /* influence of a vertex that an unknown is, from the start of its row */
-    int *eliminated;     /* (vertices) the one that balances the others, if size > 0 */
-    arap_matrix matrix;  /* Z'FZ, in elimination order */
-    double *penalized;   /* (matrix.start[unknowns]) values of A, penalties included, once there are
-                            penalties */
+    int *offset;                 /* (vertices) first unknown of a vertex; they are consecutive */
+    int *size;                   /* (vertices) number of its unknowns */
+    const arap_influences *rows; /* borrowed; those of a vertex are in `entry` from where its row
+                                    starts */
+    int *entry;         /* influence of a vertex that an unknown is, from the start of its row */
+    int *eliminated;    /* (vertices) the one that balances the others, if size > 0 */
+    arap_matrix matrix; /* Z'FZ, in elimination order */
+    double *penalized;  /* (matrix.start[unknowns]) values of A, penalties included, once there are
+                           penalties */
 } arap_system;
 
 /* The influence of the u-th unknown of vertex i, and the one that balances it. */
 static inline size_t arap_unknown_entry(const arap_system *s, int i, int u) {
-    return s->first[i] + (size_t)s->entry[s->first[i] + (size_t)u];
+    size_t start = s->rows->start[i];
+    return start + (size_t)s->entry[start + (size_t)u];
 }
 static inline size_t arap_balance_entry(const arap_system *s, int i) {
-    return s->first[i] + (size_t)s->eliminated[i];
+    return s->rows->start[i] + (size_t)s->eliminated[i];
 }
 
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
