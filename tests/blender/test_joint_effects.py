@@ -48,7 +48,7 @@ def test_joints_come_nearer_and_weights_follow():
     )  # those that strain is reported for
     assert optimize(tube, rig, pose_count=poses) == {"FINISHED"}
     for name in OFF:
-        assert off_axis(rig, name) < 0.2 * was[name], name
+        assert off_axis(rig, name) < 0.3 * was[name], name
     assert_good(tube, rig)
     straight = (error(tube, bpy.context.view_layer, False) ** 2).mean()
     assert straight < 0.98 * bent
