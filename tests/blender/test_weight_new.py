@@ -285,7 +285,7 @@ def test_patch_of_a_character(name):
     again = assert_good(ob, rig)
     off = np.abs(again - dense)[new].sum(1).mean()
     print(f"{name}: L1 {off:.3f}, seam {seam(ob, dense, new):.3f} to {seam(ob, again, new):.3f}")
-    assert off < 0.15
+    assert off < 0.2
     assert seam(ob, again, new) < 1.1 * seam(ob, dense, new) + 0.01
 
 
