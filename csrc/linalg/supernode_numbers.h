@@ -38,16 +38,21 @@ static void OF(subtract_update)(const factorization *f, int s, const update *u, 
     }
 }
 
-/* 0, or the number of the first column that shows that it is not positive definite. */
-static int OF(factorize_supernode)(const factorization *f, int s, int *map, int *relative,
+/* 0, or the number of the first column that shows that it is not positive definite. Worker 0
+ * listens between updates; with f->status the numbers are not whole. */
+static int OF(factorize_supernode)(factorization *f, int s, int worker, int *map, int *relative,
                                    void *block) {
     const arap_supernodes *l = f->l;
     const arap_supernode_plan *p = f->plan;
     REAL *value = (REAL *)f->value + l->start[s];
     int columns = columns_of(l, s), rows = rows_of(l, s);
     OF(begin_supernode)(f, s, map);
-    for (size_t k = p->update_start[s]; k < p->update_start[s + 1]; k++)
+    for (size_t k = p->update_start[s]; k < p->update_start[s + 1]; k++) {
         OF(subtract_update)(f, s, &p->updates[k], map, relative, block);
+        if (worker) continue;
+        listen(f);
+        if (f->status) return 0;
+    }
     int info = OF(arap_lower_cholesky)(columns, value, rows);
     if (!info && rows > columns) OF(arap_solve_below)(rows - columns, columns, value, rows);
     return info;

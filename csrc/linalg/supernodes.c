@@ -222,6 +222,17 @@ typedef struct factorization {
     arap_status status; /* of listening */
 } factorization;
 
+/* For the thread that listens; the others see that it has stopped. */
+static void listen(factorization *f) {
+    arap_status status = arap_listen(f->context);
+    if (!status) return;
+    pthread_mutex_lock(&f->lock);
+    f->status = status;
+    f->stopped = 1;
+    pthread_cond_broadcast(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+}
+
 #define REAL double
 #define OF(name) name
 #include "linalg/supernode_numbers.h"
@@ -238,25 +249,14 @@ static int factorize_one(factorization *f, int s, int worker) {
     int *map = f->map + (size_t)worker * (size_t)l->size;
     int *relative = f->relative + (size_t)worker * (size_t)f->plan->most_rows;
     char *block = f->block + (size_t)worker * l->most_block * number;
-    int info = f->scale ? factorize_supernode_single(f, s, map, relative, block)
-                        : factorize_supernode(f, s, map, relative, block);
+    int info = f->scale ? factorize_supernode_single(f, s, worker, map, relative, block)
+                        : factorize_supernode(f, s, worker, map, relative, block);
     if (!info) return 1;
     int minor = l->first[s] + info - 1;
     pthread_mutex_lock(&f->lock);
     if (minor < f->minor) f->minor = minor;
     pthread_mutex_unlock(&f->lock);
     return 0;
-}
-
-/* For the thread that listens; the others see that it has stopped. */
-static void listen(factorization *f) {
-    arap_status status = arap_listen(f->context);
-    if (!status) return;
-    pthread_mutex_lock(&f->lock);
-    f->status = status;
-    f->stopped = 1;
-    pthread_cond_broadcast(&f->changed);
-    pthread_mutex_unlock(&f->lock);
 }
 
 /* Let others change something; the lock is held. */
