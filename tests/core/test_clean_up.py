@@ -314,7 +314,7 @@ def test_a_failed_iteration_ends_the_solver():
             solver.iterate()
 
 
-PER_ITERATION = 5  # of the global step; who makes it more says why in the commit
+PER_ITERATION = 4  # of the global step; who makes it more says why in the commit
 
 
 @pytest.mark.parametrize("size", [(12, 24), (24, 48)])
