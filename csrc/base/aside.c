@@ -11,7 +11,6 @@
 
 #define LEAST 2000  /* ordered or analyzed in some 100 us */
 #define MANY 100000 /* that leave tens of megabytes free */
-#define LISTEN 0.05 /* seconds from one report to the next, while the caller waits */
 
 static void *run(void *argument) {
     arap_aside *aside = argument;
@@ -29,7 +28,7 @@ static void wait_for_end(arap_context *context, arap_aside *aside) {
     if (!deaf) context->deaf = 1;
     while (!has_ended) {
         pthread_mutex_lock(&aside->lock);
-        if (!aside->has_ended) arap_wait_for(&aside->done, &aside->lock, LISTEN);
+        if (!aside->has_ended) arap_wait_for(&aside->done, &aside->lock, ARAP_LISTEN);
         has_ended = aside->has_ended;
         pthread_mutex_unlock(&aside->lock);
         (void)arap_listen(context);

@@ -23,9 +23,8 @@
 #include <unistd.h>
 #endif
 
-#define LISTEN 0.05 /* seconds from one report to the next */
-#define SHARE 5e-5  /* seconds of short chunks that are worth a thread */
-#define LATE 2e-5   /* until one that sleeps has come */
+#define SHARE 5e-5 /* seconds of short chunks that are worth a thread */
+#define LATE 2e-5  /* until one that sleeps has come */
 
 const int arap_crowds[ARAP_CROWDS] = {2, 4, 16};
 
@@ -37,7 +36,7 @@ static arap_status work_and_listen(arap_context *context, arap_team *team, arap_
         status = arap_listen(context);
     }
     if (status) atomic_store(&s->stop, 1);
-    while (team && arap_team_wait(team, s, LISTEN)) {
+    while (team && arap_team_wait(team, s, ARAP_LISTEN)) {
         arap_status heard = status ? status : arap_listen(context);
         if (!status && heard) atomic_store(&s->stop, 1);
         status = heard;
@@ -181,7 +180,7 @@ arap_status arap_progress(arap_context *context, const char *stage, double fract
 
 arap_status arap_listen(arap_context *context) {
     int is_due = context->deaf < 2 && context->stage && !context->asked &&
-                 arap_seconds() - context->reported >= LISTEN;
+                 arap_seconds() - context->reported >= ARAP_LISTEN;
     if (is_due) report(context, context->stage, context->fraction);
     return context->deaf ? ARAP_OK : stop_if_asked(context);
 }

@@ -10,7 +10,10 @@
 /* Report progress; ARAP_CANCELLED when the callback asks to stop. The stage is a literal. */
 arap_status arap_progress(arap_context *context, const char *stage, double fraction);
 
-/* Between reports of long work: the last report again, if it was LISTEN seconds ago. For the thread
+/* Seconds from one report of long work to the next. */
+#define ARAP_LISTEN 0.05
+
+/* Between reports of long work: the last report again, if it was ARAP_LISTEN ago. For the thread
  * that made the call. Cheap: 30 ns. While context->deaf, for work that cannot stop halfway, it is
  * ARAP_OK, and what the report asked for comes with the next one outside of that. */
 arap_status arap_listen(arap_context *context);

@@ -20,8 +20,9 @@ static void OF(begin_supernode)(const factorization *f, int s, int *map) {
     }
 }
 
-static void OF(subtract_update)(const factorization *f, int s, const update *u, const int *map,
-                                int *relative, REAL *block) {
+/* Returns its flops. */
+static double OF(subtract_update)(const factorization *f, int s, const update *u, const int *map,
+                                  int *relative, REAL *block) {
     const arap_supernodes *l = f->l;
     int columns = columns_of(l, u->from), below = rows_of(l, u->from);
     int wide = shared_rows(l, u->from, u->place, s), high = below - u->place;
@@ -36,10 +37,11 @@ static void OF(subtract_update)(const factorization *f, int s, const update *u, 
         const REAL *from = block + (size_t)j * (size_t)high;
         for (int i = j; i < high; i++) column[relative[i]] -= from[i];
     }
+    return 2.0 * columns * wide * high + OVERHEAD;
 }
 
-/* 0, or the number of the first column that shows that it is not positive definite. Worker 0
- * listens between updates; with f->status the numbers are not whole. */
+/* 0, or the number of the first column that shows that it is not positive definite, or -1 where it
+ * has stopped. */
 static int OF(factorize_supernode)(factorization *f, int s, int worker, int *map, int *relative,
                                    void *block) {
     const arap_supernodes *l = f->l;
@@ -48,11 +50,10 @@ static int OF(factorize_supernode)(factorization *f, int s, int worker, int *map
     int columns = columns_of(l, s), rows = rows_of(l, s);
     OF(begin_supernode)(f, s, map);
     for (size_t k = p->update_start[s]; k < p->update_start[s + 1]; k++) {
-        OF(subtract_update)(f, s, &p->updates[k], map, relative, block);
-        if (worker) continue;
-        listen(f);
-        if (f->status) return 0;
+        double flops = OF(subtract_update)(f, s, &p->updates[k], map, relative, block);
+        if (must_stop(f, worker, flops)) return -1;
     }
+    if (must_stop(f, worker, (double)columns * columns * rows + OVERHEAD)) return -1;
     int info = OF(arap_lower_cholesky)(columns, value, rows);
     if (!info && rows > columns) OF(arap_solve_below)(rows - columns, columns, value, rows);
     return info;

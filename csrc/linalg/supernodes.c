@@ -220,6 +220,7 @@ typedef struct factorization {
     int *waits; /* (count) children that are not done */
     int minor;
     arap_status status; /* of listening */
+    double unheard;     /* flops since */
 } factorization;
 
 /* For the thread that listens; the others see that it has stopped. */
@@ -233,6 +234,17 @@ static void listen(factorization *f) {
     pthread_mutex_unlock(&f->lock);
 }
 
+/* Of worker 0, which listens every LEAST flops: is it to stop? */
+static int must_stop(factorization *f, int worker, double flops) {
+    if (worker) return 0;
+    f->unheard += flops;
+    if (f->unheard > LEAST) {
+        f->unheard = 0;
+        listen(f);
+    }
+    return f->status != ARAP_OK;
+}
+
 #define REAL double
 #define OF(name) name
 #include "linalg/supernode_numbers.h"
@@ -242,7 +254,7 @@ static void listen(factorization *f) {
 #define OF(name) name##_single
 #include "linalg/supernode_numbers.h"
 
-/* Returns 0 where it is not positive definite. */
+/* Returns 0 where it is not positive definite, or has stopped. */
 static int factorize_one(factorization *f, int s, int worker) {
     const arap_supernodes *l = f->l;
     size_t number = f->scale ? sizeof(float) : sizeof(double);
@@ -251,7 +263,7 @@ static int factorize_one(factorization *f, int s, int worker) {
     char *block = f->block + (size_t)worker * l->most_block * number;
     int info = f->scale ? factorize_supernode_single(f, s, worker, map, relative, block)
                         : factorize_supernode(f, s, worker, map, relative, block);
-    if (!info) return 1;
+    if (info <= 0) return !info;
     int minor = l->first[s] + info - 1;
     pthread_mutex_lock(&f->lock);
     if (minor < f->minor) f->minor = minor;
@@ -304,21 +316,12 @@ static void finish_task(factorization *f, int number) {
 
 static void run_tasks(void *data, int chunk, int worker) {
     factorization *f = data;
-    double work = 0;
     (void)chunk;
     for (int number; (number = take_task(f, worker)) != -1;) {
         int needed = number >= 0;
         if (!needed) number = -2 - number;
         const task *t = &f->plan->tasks[number];
-        for (int s = t->first; s < t->last && needed; s++) {
-            work += f->plan->own[s];
-            if (worker == 0 && work > LEAST) {
-                listen(f);
-                work = 0;
-                if (f->status) break;
-            }
-            needed = factorize_one(f, s, worker);
-        }
+        for (int s = t->first; s < t->last && needed; s++) needed = factorize_one(f, s, worker);
         finish_task(f, number);
     }
 }

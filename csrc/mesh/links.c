@@ -30,9 +30,7 @@
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* differences below it decide nothing: regular shapes have many ties */
-#define CLOSE                                                                                      \
-    1.0001       /* what is found within a distance that squared grows by so much is nearest       \
-                  */
+#define CLOSE 1.0001  /* of squares: what is found within that much more is nearest */
 #define SAMPLE 8 /* one vertex in so many looks before the others, who then need not look far */
 #define CHUNK 32
 

@@ -40,10 +40,7 @@
 
 #define FARTHEST 1e6 /* of numbers in transforms of a mesh of size 1: beyond, squares lose it */
 
-/* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
-static const double turn_lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
-
-/* The same with g^5 = g + 1. */
+/* As arap_turn_lattice, with g^5 = g + 1. */
 #define BEND_NUMBERS 4
 static const double bend_lattice[BEND_NUMBERS] = {0.8566748838545029, 0.733891856627126,
                                                   0.6287067210378087, 0.5385972572236101};
@@ -128,7 +125,8 @@ arap_status arap_sample_turns(arap_context *context, const arap_skeleton *s,
     arap_status status = arap_order_turns(context, s, symmetry, sampling, pairs - reaching, turns);
     if (status) return status;
     turns += 3 * bones * (size_t)(pairs - reaching);
-    sample_lattice(s, symmetry, sampling->seed ^ REACH_STREAM, reaching, 3, turn_lattice, turns);
+    sample_lattice(s, symmetry, sampling->seed ^ REACH_STREAM, reaching, 3, arap_turn_lattice,
+                   turns);
     turns += 3 * bones * (size_t)reaching;
     sample_lattice(s, symmetry, ~sampling->seed ^ REACH_STREAM, reaching, ARAP_REACH_NUMBERS,
                    bend_lattice, turns);

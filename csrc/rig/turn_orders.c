@@ -35,8 +35,7 @@
 #define ROUNDED 1024
 #define ROUNDS 2 /* the first brings nine tenths, a third hardly anything */
 
-/* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
-static const double lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
+const double arap_turn_lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
 
 /* Where it may begin, the first and the last number; a seed takes one of them, and any second
  * number, which matters little. The best of a hundred by a hundred places, apart from each other:
@@ -78,7 +77,7 @@ static void begin_lattice(uint64_t seed, double *begin) {
 
 static void lattice_point(const orders *o, int p, double *u) {
     for (int c = 0; c < 3; c++) {
-        u[c] = o->begin[c] + p * lattice[c];
+        u[c] = o->begin[c] + p * arap_turn_lattice[c];
         u[c] -= floor(u[c]);
     }
 }

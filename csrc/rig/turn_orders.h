@@ -6,6 +6,9 @@
 #include "rig/skeleton.h"
 #include "rig/symmetry.h"
 
+/* The steps of the lattice: 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
+extern const double arap_turn_lattice[3];
+
 /* Three numbers in [0, 1) for every deforming bone in each of `pairs` pairs of poses,
  * (pairs, bones, 3), see arap_joint_sample. */
 arap_status arap_order_turns(arap_context *context, const arap_skeleton *skeleton,

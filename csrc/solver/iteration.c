@@ -24,8 +24,8 @@
 #include "base/memory.h"
 #include "energy/stiffness.h"
 #include "solver/filter.h"
-#include "solver/order.h"
 #include "solver/pcg_step.h"
+#include "solver/smoothness.h"
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
@@ -102,7 +102,7 @@ static arap_status analyze(arap_context *context, void *data) {
 /* An order for the sizes of the present rows, where it is worth its time: their number has no
  * limit, and rows of positivity need one factor after the other. Else NULL. */
 static arap_status order_rows(arap_context *context, const arap_solver *s, int **order) {
-    int n = s->mesh.count, wide = s->harmonic.ring != NULL;
+    int n = s->mesh.count;
     *order = NULL;
     if (s->settings.max_influences || s->settings.positivity != ARAP_POSITIVITY_PENALTY)
         return ARAP_OK;
@@ -117,9 +117,7 @@ static arap_status order_rows(arap_context *context, const arap_solver *s, int *
         int size = (int)(s->influences.start[i + 1] - s->influences.start[i]);
         unknowns[i] = size > 2 ? size - 1 : 1;
     }
-    status = arap_elimination_order(context, n, wide ? s->harmonic.ring : s->mesh.ring,
-                                    wide ? s->harmonic.neighbor : s->mesh.neighbor,
-                                    arap_partners(s), unknowns, *order);
+    status = arap_order_vertices(context, s, unknowns, *order);
 
 done:
     arap_free(unknowns);

@@ -24,10 +24,15 @@ arap_status arap_make_harmonic(arap_context *context, arap_solver *s) {
                                                   s->smoothed, STIFFNESS * unit, &s->harmonic);
         if (status) return status;
     }
+    return arap_order_vertices(context, s, NULL, s->order);
+}
+
+arap_status arap_order_vertices(arap_context *context, const arap_solver *s, const int *unknowns,
+                                int *order) {
     int wide = s->harmonic.ring != NULL;
     return arap_elimination_order(context, s->mesh.count, wide ? s->harmonic.ring : s->mesh.ring,
                                   wide ? s->harmonic.neighbor : s->mesh.neighbor, arap_partners(s),
-                                  NULL, s->order);
+                                  unknowns, order);
 }
 
 arap_status arap_smooth(arap_context *context, arap_solver *s, const arap_edits *edits) {

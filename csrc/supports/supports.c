@@ -68,8 +68,8 @@ static arap_status sort_entries(arap_context *context, size_t count, sorted_entr
 /* Entry of a bone at vertex k, or -1: near the place `at` in its row, as those of neighbors are. */
 static ptrdiff_t find_near(const arap_influences *in, int k, int bone, size_t at) {
     size_t begin = in->start[k], end = in->start[k + 1];
-    size_t e = begin + at < end ? begin + at : end - 1;
     if (begin == end) return -1;
+    size_t e = begin + at < end ? begin + at : end - 1;
     while (e > begin && in->bone[e] > bone) e--;
     while (e + 1 < end && in->bone[e] < bone) e++;
     return in->bone[e] == bone ? (ptrdiff_t)e : -1;

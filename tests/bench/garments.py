@@ -48,12 +48,17 @@ def edges_of(triangles):
     return edges, which.reshape(3, -1).T
 
 
+def quarters(triangles, middles):
+    """Four triangles in place of each. middles (3, n): the vertices in the middle of the edges
+    after its first, second and third corner."""
+    (a, b, c), (ab, bc, ca) = triangles.T, middles
+    corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
+    return np.concatenate([np.column_stack(each) for each in corners])
+
+
 def subdivided(vertices, triangles):
     edges, which = edges_of(triangles)
-    ab, bc, ca = (which + len(vertices)).T
-    a, b, c = triangles.T
-    corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
-    fine = np.concatenate([np.column_stack(each) for each in corners])
+    fine = quarters(triangles, (which + len(vertices)).T)
     return np.concatenate([vertices, vertices[edges].mean(1)]), fine
 
 

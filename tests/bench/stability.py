@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from garments import quarters
 from problems import characters, problems
 from results import say, table, write_page
 
@@ -49,14 +50,12 @@ def subdivided(given):
     vertices, triangles, wires = given["vertices"], given["triangles"], given["edges"]
     sides = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
     distinct, middle = halves(np.concatenate([sides, wires]), len(vertices))
-    ab, bc, ca, of_wires = np.split(middle, len(triangles) * np.arange(1, 4))
-    a, b, c = triangles.T
-    corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
+    *of_sides, of_wires = np.split(middle, len(triangles) * np.arange(1, 4))
     split = [(wires[:, 0], of_wires), (of_wires, wires[:, 1])]
     return {
         **given,
         "vertices": np.concatenate([vertices, vertices[distinct].mean(1)]),
-        "triangles": np.concatenate([np.stack(c, 1) for c in corners]).astype(triangles.dtype),
+        "triangles": quarters(triangles, of_sides).astype(triangles.dtype),
         "edges": np.concatenate([np.stack(e, 1) for e in split]).astype(wires.dtype),
     }
 

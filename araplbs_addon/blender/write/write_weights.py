@@ -38,7 +38,8 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
 
 def _in_order(vertices, groups, weights):
     """Entries by vertex, those of each by group."""
-    order = np.argsort(vertices * (1 + groups.max(initial=0)) + groups, kind="stable")
+    keys = vertices.astype(np.int64) * (1 + int(groups.max(initial=0))) + groups
+    order = np.argsort(keys, kind="stable")
     return vertices[order], groups[order], weights[order]
 
 
