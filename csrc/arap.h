@@ -25,6 +25,7 @@ typedef enum arap_status {
     ARAP_CANCELLED,    /* the progress callback asked to stop */
     ARAP_NOT_FINITE,   /* the solve produced NaN or infinity */
     ARAP_NOT_FACTORED, /* CHOLMOD could not factorize the system */
+    ARAP_FAULT,        /* the engine's own order of work broke: it ends and does not wait */
     ARAP_STATUS_COUNT
 } arap_status;
 

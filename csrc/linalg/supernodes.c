@@ -6,62 +6,45 @@
  * of CHOLMOD's own loop over all supernodes, which goes by linked lists: the plan goes through
  * these once. So all bits are CHOLMOD's, whatever runs side by side.
  *
- * What does so: in the elimination tree a supernode waits for those below it, and nothing else.
- * Subtrees with a PARTS-th of the work, at most, are done as they are, small neighbors together;
- * the supernodes above them one by one, as soon as all below are done. O(n^1.5) flops for a surface
- * mesh; memory is the factor, a map of n numbers and a block for each thread. Fails without memory
- * or when it is cancelled. */
+ * What does so: in the elimination tree a supernode waits for those below it, and nothing else
+ * (base/forest.h). Subtrees with a PARTS-th of the work, at most, are done as a whole. O(n^1.5)
+ * flops for a surface mesh; memory is the factor, a map of n numbers and a block for each thread.
+ * Fails without memory or when it is cancelled. */
 #include "linalg/supernodes.h"
 
-#include <pthread.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/forest.h"
 #include "base/memory.h"
 #include "linalg/blas.h"
 
 #define PARTS 64      /* of the work: subtrees are not larger */
 #define LEAST 1e6     /* flops of a task: a fraction of a millisecond */
 #define OVERHEAD 2000 /* flops in the time that a product takes to begin */
-#define WAIT 0.02     /* seconds until the thread that listens looks again */
 
 /* Rows of supernode `from`, from number `place` of them on, add to another. */
 typedef struct update {
     int from, place;
 } update;
 
-/* Whole subtrees, supernodes first to last - 1, or a single one above them. */
-typedef struct task {
-    int first, last;
-} task;
-
 struct arap_supernode_plan {
-    int *of;                /* (size) supernode of a column */
-    int *place;             /* (size) column of the factor that a column of the matrix is */
-    int *parent;            /* (count) in the elimination tree, or -1 */
-    size_t *update_start;   /* (count + 1) */
-    update *updates;        /* in the order in which they are subtracted */
-    double *own, *work;     /* (count) flops of a supernode, and with all below it */
-    int task_count, leaves; /* tasks that wait for none come first */
-    task *tasks;
-    int *task_of; /* (count) of a single supernode, else -1 */
-    int *waits;   /* (count) children of a single supernode */
+    int *of;              /* (size) supernode of a column */
+    int *place;           /* (size) column of the factor that a column of the matrix is */
+    size_t *update_start; /* (count + 1) */
+    update *updates;      /* in the order in which they are subtracted */
+    arap_forest forest;
     int most_rows;
-    double total, path; /* flops of all, and of the longest way through the tree */
 };
 
 void arap_supernodes_plan_free(arap_supernode_plan *p) {
     if (!p) return;
     arap_free(p->of);
     arap_free(p->place);
-    arap_free(p->parent);
     arap_free(p->update_start);
     arap_free(p->updates);
-    arap_free(p->own);
-    arap_free(p->work);
-    arap_free(p->tasks);
-    arap_free(p->task_of);
-    arap_free(p->waits);
+    arap_forest_clear(&p->forest);
     arap_free(p);
 }
 
@@ -80,15 +63,16 @@ static int shared_rows(const arap_supernodes *l, int d, int place, int s) {
 }
 
 /* The updates of all supernodes in CHOLMOD's order, each first into the list of its next one.
- * head, next, place: (count) scratch. */
+ * parent, own: (count) the elimination tree, and flops; head, next, place: (count) scratch. */
 static arap_status list_updates(arap_context *context, const arap_supernodes *l,
-                                arap_supernode_plan *p, int *head, int *next, int *place) {
+                                arap_supernode_plan *p, int *parent, double *own, int *head,
+                                int *next, int *place) {
     size_t fill = 0, room = 0;
     for (int s = 0; s < l->count; s++) head[s] = -1;
     for (int s = 0; s < l->count; s++) {
         double columns = columns_of(l, s), rows = rows_of(l, s);
         p->update_start[s] = fill;
-        p->own[s] = columns * columns * rows + OVERHEAD;
+        own[s] = columns * columns * rows + OVERHEAD;
         for (int d = head[s], after; d >= 0; d = after) {
             int shared = shared_rows(l, d, place[d], s), left = rows_of(l, d) - place[d];
             if (fill == room) {
@@ -97,7 +81,7 @@ static arap_status list_updates(arap_context *context, const arap_supernodes *l,
                 p->updates = grown;
             }
             p->updates[fill++] = (update){d, place[d]};
-            p->own[s] += 2.0 * columns_of(l, d) * shared * left + OVERHEAD;
+            own[s] += 2.0 * columns_of(l, d) * shared * left + OVERHEAD;
             after = next[d];
             place[d] += shared;
             if (place[d] == rows_of(l, d)) continue;
@@ -105,12 +89,11 @@ static arap_status list_updates(arap_context *context, const arap_supernodes *l,
             next[d] = head[above];
             head[above] = d;
         }
-        p->total += p->own[s];
-        p->parent[s] = -1;
+        parent[s] = -1;
         if (rows > p->most_rows) p->most_rows = (int)rows;
         if (columns == rows) continue;
         place[s] = columns_of(l, s);
-        int above = p->parent[s] = p->of[l->row[l->row_start[s] + place[s]]];
+        int above = parent[s] = p->of[l->row[l->row_start[s] + place[s]]];
         next[s] = head[above];
         head[above] = s;
     }
@@ -118,84 +101,34 @@ static arap_status list_updates(arap_context *context, const arap_supernodes *l,
     return ARAP_OK;
 }
 
-/* Subtrees and single supernodes as tasks. */
-static void divide(const arap_supernodes *l, arap_supernode_plan *p) {
-    double part = p->total / PARTS > LEAST ? p->total / PARTS : LEAST, sum = 0;
-    int first = 0;
-    memcpy(p->work, p->own, (size_t)l->count * sizeof *p->work);
-    for (int s = 0; s < l->count; s++)
-        if (p->parent[s] >= 0) p->work[p->parent[s]] += p->work[s];
-    for (int s = 0; s < l->count; s++) {
-        int above = p->parent[s], single = p->work[s] > part;
-        p->task_of[s] = -1;
-        p->waits[s] = 0;
-        if (!single && above >= 0 && p->work[above] <= part) continue; /* within a subtree */
-        if (!single) sum += p->work[s];
-        if (!single && sum < part / 2 && s + 1 < l->count) continue; /* with the next one */
-        int last = single ? s : s + 1;
-        if (first < last) p->tasks[p->task_count++] = (task){first, last};
-        first = s + 1;
-        sum = 0;
-    }
-    p->leaves = p->task_count;
-    for (int s = 0; s < l->count; s++) {
-        int above = p->parent[s];
-        if (p->work[s] > part) {
-            p->task_of[s] = p->task_count;
-            p->tasks[p->task_count++] = (task){s, s + 1};
-        }
-        if (above >= 0 && p->work[above] > part) p->waits[above]++;
-    }
-}
-
-/* The flops of tasks of which each waits for the one before, at most. below: (count) scratch */
-static void find_path(const arap_supernodes *l, arap_supernode_plan *p, double *below) {
-    for (int s = 0; s < l->count; s++) below[s] = 0;
-    for (const task *t = p->tasks; t < p->tasks + p->task_count; t++) {
-        double length = 0;
-        for (int s = t->first; s < t->last; s++) length += p->own[s];
-        if (t >= p->tasks + p->leaves) length += below[t->first];
-        if (length > p->path) p->path = length;
-        for (int s = t->first; s < t->last; s++) {
-            int above = p->parent[s];
-            if (above >= 0 && length > below[above]) below[above] = length;
-        }
-    }
-}
-
 arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *l,
                                  arap_supernode_plan **out) {
     arap_status status = ARAP_OK;
     size_t n = (size_t)l->size, count = (size_t)l->count;
-    int *scratch = ARAP_NEW(int, 3 * count);
+    int *scratch = ARAP_NEW(int, 4 * count), *parent = scratch;
+    double *own = ARAP_NEW(double, count), total = 0;
     arap_supernode_plan *p = *out = ARAP_NEW_ZERO(arap_supernode_plan, 1);
-    if (!p || !scratch) goto no_memory;
+    if (!p || !scratch || !own) goto no_memory;
     p->of = ARAP_NEW(int, n);
     p->place = ARAP_NEW(int, n);
-    p->parent = ARAP_NEW(int, count);
     p->update_start = ARAP_NEW(size_t, count + 1);
-    p->own = ARAP_NEW(double, count);
-    p->work = ARAP_NEW(double, count);
-    p->tasks = ARAP_NEW(task, count);
-    p->task_of = ARAP_NEW(int, count);
-    p->waits = ARAP_NEW(int, count);
-    if (!p->of || !p->place || !p->parent || !p->update_start || !p->own || !p->work || !p->tasks ||
-        !p->task_of || !p->waits)
-        goto no_memory;
+    if (!p->of || !p->place || !p->update_start) goto no_memory;
     for (int s = 0; s < l->count; s++)
         for (int k = l->first[s]; k < l->first[s + 1]; k++) p->of[k] = s;
     for (int k = 0; k < l->size; k++) p->place[l->order[k]] = k;
-    status = list_updates(context, l, p, scratch, scratch + count, scratch + 2 * count);
-    if (!status) {
-        divide(l, p);
-        find_path(l, p, p->work);
-    }
+    status = list_updates(context, l, p, parent, own, scratch + count, scratch + 2 * count,
+                          scratch + 3 * count);
+    if (status) goto done;
+    for (int s = 0; s < l->count; s++) total += own[s];
+    status =
+        arap_forest_divide(context, l->count, parent, own, fmax(total / PARTS, LEAST), &p->forest);
     goto done;
 
 no_memory:
     status = arap_fail_memory(&context->error, "the factorization");
 done:
     arap_free(scratch);
+    arap_free(own);
     if (!status) return status;
     arap_supernodes_plan_free(p);
     *out = NULL;
@@ -213,26 +146,10 @@ typedef struct factorization {
     int *map, *relative; /* (workers, size) and (workers, most_rows) */
     char *block;         /* (workers, most_block) numbers */
 
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int next_leaf, finished, ready_count, stopped;
-    int *ready; /* tasks above the subtrees that wait for none anymore */
-    int *waits; /* (count) children that are not done */
-    int minor;
-    arap_status status; /* of listening */
-    double unheard;     /* flops since */
+    atomic_int minor;   /* the first column that shows that it is not positive definite */
+    arap_status status; /* what worker 0 heard */
+    double unheard;     /* its flops since then */
 } factorization;
-
-/* For the thread that listens; the others see that it has stopped. */
-static void listen(factorization *f) {
-    arap_status status = arap_listen(f->context);
-    if (!status) return;
-    pthread_mutex_lock(&f->lock);
-    f->status = status;
-    f->stopped = 1;
-    pthread_cond_broadcast(&f->changed);
-    pthread_mutex_unlock(&f->lock);
-}
 
 /* Of worker 0, which listens every LEAST flops: is it to stop? */
 static int must_stop(factorization *f, int worker, double flops) {
@@ -240,7 +157,7 @@ static int must_stop(factorization *f, int worker, double flops) {
     f->unheard += flops;
     if (f->unheard > LEAST) {
         f->unheard = 0;
-        listen(f);
+        f->status = arap_listen(f->context);
     }
     return f->status != ARAP_OK;
 }
@@ -254,83 +171,30 @@ static int must_stop(factorization *f, int worker, double flops) {
 #define OF(name) name##_single
 #include "linalg/supernode_numbers.h"
 
-/* Returns 0 where it is not positive definite, or has stopped. */
-static int factorize_one(factorization *f, int s, int worker) {
+static arap_status factorize_one(void *data, int s, int worker) {
+    factorization *f = data;
     const arap_supernodes *l = f->l;
     size_t number = f->scale ? sizeof(float) : sizeof(double);
     int *map = f->map + (size_t)worker * (size_t)l->size;
     int *relative = f->relative + (size_t)worker * (size_t)f->plan->most_rows;
     char *block = f->block + (size_t)worker * l->most_block * number;
+    /* What is after a column that is not positive definite is of no use. */
+    int minor = atomic_load(&f->minor);
+    if (l->first[s] > minor) return ARAP_OK;
     int info = f->scale ? factorize_supernode_single(f, s, worker, map, relative, block)
                         : factorize_supernode(f, s, worker, map, relative, block);
-    if (info <= 0) return !info;
-    int minor = l->first[s] + info - 1;
-    pthread_mutex_lock(&f->lock);
-    if (minor < f->minor) f->minor = minor;
-    pthread_mutex_unlock(&f->lock);
-    return 0;
-}
-
-/* Let others change something; the lock is held. */
-static void wait_for_change(factorization *f, int worker) {
-    if (worker) {
-        pthread_cond_wait(&f->changed, &f->lock);
-        return;
+    if (info < 0) return f->status;
+    int found = l->first[s] + info - 1;
+    while (info && found < minor && !atomic_compare_exchange_weak(&f->minor, &minor, found)) {
     }
-    arap_wait_for(&f->changed, &f->lock, WAIT);
-    pthread_mutex_unlock(&f->lock);
-    listen(f);
-    pthread_mutex_lock(&f->lock);
-}
-
-/* The next task that waits for none, or -1: all are done, or it has stopped. */
-static int take_task(factorization *f, int worker) {
-    int task = -1;
-    pthread_mutex_lock(&f->lock);
-    while (!f->stopped && f->finished < f->plan->task_count) {
-        if (f->ready_count)
-            task = f->ready[--f->ready_count];
-        else if (f->next_leaf < f->plan->leaves)
-            task = f->next_leaf++;
-        if (task >= 0) break;
-        wait_for_change(f, worker);
-    }
-    /* What is after a column that is not positive definite is of no use. */
-    int needless = task >= 0 && f->l->first[f->plan->tasks[task].first] > f->minor;
-    pthread_mutex_unlock(&f->lock);
-    return needless ? -2 - task : task;
-}
-
-static void finish_task(factorization *f, int number) {
-    const arap_supernode_plan *p = f->plan;
-    const task *t = &p->tasks[number];
-    pthread_mutex_lock(&f->lock);
-    f->finished++;
-    for (int s = t->first; s < t->last; s++) {
-        int above = p->parent[s] < 0 ? -1 : p->task_of[p->parent[s]];
-        if (above >= 0 && !--f->waits[p->parent[s]]) f->ready[f->ready_count++] = above;
-    }
-    pthread_cond_broadcast(&f->changed);
-    pthread_mutex_unlock(&f->lock);
-}
-
-static void run_tasks(void *data, int chunk, int worker) {
-    factorization *f = data;
-    (void)chunk;
-    for (int number; (number = take_task(f, worker)) != -1;) {
-        int needed = number >= 0;
-        if (!needed) number = -2 - number;
-        const task *t = &f->plan->tasks[number];
-        for (int s = t->first; s < t->last && needed; s++) needed = factorize_one(f, s, worker);
-        finish_task(f, number);
-    }
+    return ARAP_OK;
 }
 
 arap_status arap_supernodes_factorize(arap_context *context, const arap_supernodes *l,
                                       const arap_supernode_plan *p, const arap_matrix *matrix,
                                       const double *scale, void *value, int *minor) {
-    size_t workers = (size_t)context->threads, number = scale ? sizeof(float) : sizeof(double);
-    if ((size_t)p->leaves < workers) workers = p->leaves ? (size_t)p->leaves : 1;
+    size_t workers = (size_t)arap_forest_workers(context, &p->forest);
+    size_t number = scale ? sizeof(float) : sizeof(double);
     factorization f = {.context = context,
                        .l = l,
                        .plan = p,
@@ -339,34 +203,17 @@ arap_status arap_supernodes_factorize(arap_context *context, const arap_supernod
                        .value = value,
                        .map = ARAP_NEW(int, workers * (size_t)l->size),
                        .relative = ARAP_NEW(int, workers * (size_t)p->most_rows),
-                       .block = ARAP_NEW(char, workers * l->most_block * number),
-                       .ready = ARAP_NEW(int, l->count),
-                       .waits = ARAP_NEW(int, l->count),
-                       .lock = PTHREAD_MUTEX_INITIALIZER,
-                       .changed = PTHREAD_COND_INITIALIZER,
-                       .minor = l->size};
+                       .block = ARAP_NEW(char, workers * l->most_block * number)};
     arap_status status = ARAP_OK;
-    *minor = l->size;
-    if (!f.map || !f.relative || !f.block || !f.ready || !f.waits) {
+    atomic_init(&f.minor, l->size);
+    if (!f.map || !f.relative || !f.block)
         status = arap_fail_memory(&context->error, "the factorization");
-        goto done;
-    }
-    memcpy(f.waits, p->waits, (size_t)l->count * sizeof *f.waits);
-    double begin = arap_seconds();
-    status = arap_parallel(context, (int)workers, run_tasks, &f);
-    if (workers == 1 && p->leaves > 1)
-        arap_note_shared(context, arap_seconds() - begin, p->path / p->total);
-    if (f.status) status = f.status;
-    *minor = f.minor;
-
-done:
-    pthread_cond_destroy(&f.changed);
-    pthread_mutex_destroy(&f.lock);
+    else
+        status = arap_forest_run(context, &p->forest, factorize_one, &f);
+    *minor = atomic_load(&f.minor);
     arap_free(f.map);
     arap_free(f.relative);
     arap_free(f.block);
-    arap_free(f.ready);
-    arap_free(f.waits);
     return status;
 }
 

@@ -17,6 +17,7 @@ PyObject *arap_raise(const arap_module_state *state, const arap_context *context
         break;
     case ARAP_NOT_FINITE:
     case ARAP_NOT_FACTORED:
+    case ARAP_FAULT:
         type = state->solver_error;
         break;
     case ARAP_OK:

@@ -105,6 +105,22 @@ def fan(blades=5, height=2.0):
     return np.concatenate(vertices), np.array(triangles)
 
 
+def disc(count, radius=1.0):
+    """One fan of triangles around a middle: all vertices are in each other's two-rings."""
+    angle = np.arange(count) * 2 * np.pi / count
+    rim = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)]) * radius
+    i = np.arange(count)
+    fan_of = np.column_stack([i, (i + 1) % count, np.full(count, count)])
+    return np.concatenate([rim, np.zeros((1, 3))]), fan_of
+
+
+def cone(count, radius=0.3, height=1.0):
+    """A disc below, and a fan from its rim to a peak."""
+    vertices, triangles = disc(count, radius)
+    peak = np.column_stack([triangles[:, 1], triangles[:, 0], np.full(count, count + 1)])
+    return np.concatenate([vertices, [[0, 0, height]]]), np.concatenate([triangles, peak])[:, ::-1]
+
+
 def soup(count=40, seed=3):
     """Triangles that share nothing and cross each other."""
     rng = np.random.default_rng(seed)
