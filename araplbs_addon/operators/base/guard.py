@@ -6,11 +6,13 @@ sentence of core/base/faults.py is reported.
 
 Work evaluates the scene, and so drivers and handlers of others. An operator that these call in the
 midst of another one is refused: it would change what is being read. So is one that is called in
-another thread: in the midst of an evaluation, or of a render.
+another thread: in the midst of an evaluation, or of a render. An operator that ends by starting another
+one, as the OK of a dialog does, says so by handing_over().
 """
 
 import threading
 import traceback
+from contextlib import contextmanager
 from functools import wraps
 
 from bpy.types import Operator
@@ -66,6 +68,17 @@ def _call(method, operator, context, *event):
         return {"CANCELLED"}
     finally:
         _at_work.clear()
+
+
+@contextmanager
+def handing_over():
+    """The operator that runs just now has nothing left to do except to start another one."""
+    held = _at_work.copy()
+    _at_work.clear()
+    try:
+        yield
+    finally:
+        _at_work[:] = held
 
 
 def _busy():

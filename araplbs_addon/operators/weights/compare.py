@@ -18,6 +18,7 @@ from ...core.comparison.compare_report import compare_summary
 from ...languages.translate import translated
 from ...tasks.comparing import CompareTask, comparison_files, write_pages
 from ..base.command import Command, find_read
+from ..base.guard import handing_over
 from ..base.last_report import keep_report
 from ..base.placed import Placed
 from ..base.properties import OptionProperties, folder_property, option_properties
@@ -119,7 +120,8 @@ class OBJECT_OT_araplbs_compare_methods(Placed, Operator):
         return context.window_manager.invoke_props_dialog(self, width=400)
 
     def execute(self, _context):
-        bpy.ops.object.araplbs_compare("INVOKE_DEFAULT")
+        with handing_over():
+            bpy.ops.object.araplbs_compare("INVOKE_DEFAULT")
         return {"FINISHED"}
 
 

@@ -1,0 +1,75 @@
+"""Operators that ask first: from their menu through their dialog to what they do, with the keys
+that a person presses."""
+
+import bpy
+import scenes
+from driver import at_work, clear, settings, show, wait_for_end, wait_until
+
+MENU = "VIEW3D_MT_object_parent"
+
+
+def open_from_menu(ui, kind, menu):
+    """Opens the menu and presses the entry of the operator class in it: ours come last."""
+    menus, placed = scenes.addon("ui.panels.menus"), scenes.addon("operators.base.placed")
+    ours = placed.entries(menus.CLASSES, menu)
+    with ui.override():
+        bpy.ops.wm.call_menu(name=menu)
+    yield from ui.turns(3)
+    for key in ("END", *("UP_ARROW",) * (len(ours) - 1 - ours.index(kind)), "RET"):
+        ui.key(key)
+        yield from ui.turns(3)
+
+
+def ask(ui, kind, menu):
+    """The dialog is open and drawn."""
+    drawn, draw = [], kind.draw
+
+    def watched(operator, context):
+        drawn.append(operator.bl_label)
+        draw(operator, context)
+
+    kind.draw = watched
+    try:
+        yield from open_from_menu(ui, kind, menu)
+        yield from wait_until(lambda: drawn)
+    finally:
+        kind.draw = draw
+    yield from ui.turns(3)
+
+
+def character(ui):
+    """A small one, to be compared in a few poses; what the file is before."""
+    clear()
+    rig, tube = scenes.add_armature(), scenes.add_tube()
+    scenes.bind(tube, rig)
+    scenes.select(tube, rig)
+    show(ui)
+    comparison = settings().comparison
+    comparison.judged_poses, comparison.judged_frames = 2, 0
+    comparison.directory = str(ui.pictures / "asked")
+    bpy.ops.ed.undo_push(message="set-up")
+    return scenes.snapshot(), ui.pictures / "asked/index.html"
+
+
+def compare_methods():
+    return scenes.addon("operators.weights.compare").OBJECT_OT_araplbs_compare_methods
+
+
+def test_compare_methods_starts_from_its_menu(ui):
+    before, page = character(ui)
+    yield from ask(ui, compare_methods(), MENU)
+    ui.picture("compare-dialog")
+    ui.key("RET")
+    yield from wait_until(at_work)
+    yield from wait_for_end()
+    assert page.is_file(), "OK makes the page"
+    assert scenes.snapshot() == before
+
+
+def test_compare_methods_can_be_called_off(ui):
+    before, page = character(ui)
+    yield from ask(ui, compare_methods(), MENU)
+    ui.key("ESC")
+    yield from ui.turns(10)
+    assert not at_work() and not page.parent.exists()
+    assert scenes.snapshot() == before
