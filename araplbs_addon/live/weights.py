@@ -16,7 +16,7 @@ import numpy as np
 
 from ..blender.data.edits import copy_edits, read_edits, restore_edits
 from ..blender.data.mesh_shape import MeshShape
-from ..blender.read.read_mesh import group_entries_in_steps
+from ..blender.read.read_mesh import named_entries_in_steps
 from ..blender.write.live_weights import LiveWeights
 from ..core.base.refusal import Refused
 from ..core.base.worker import work_in_steps
@@ -200,18 +200,31 @@ class WeightSession(LiveSession):
         yield from self.task.read_in_steps(targets, view_layer, with_entries=True)
         task = self.task
         at_rest = yield from work_in_steps(lambda _progress: self._is_end())
+        all_entries = yield from self._entries_of_now()
         _armature, objects = task.find_objects()
         for ob in objects:
             if not shapes[ob.session_uid].is_of(ob.data):
                 raise Refused(f"'{ob.name}' was changed meanwhile")
         read = task.reading
-        for ob, entries, selection in zip(objects, read.entries, read.selections, strict=True):
-            self._writers.append(LiveWeights(ob, entries, task.problem.skeleton.names, *selection))
+        for ob, known, selection in zip(objects, all_entries, read.selections, strict=True):
+            self._writers.append(LiveWeights(ob, known, task.problem.skeleton.names, *selection))
             self._edits_before.append(copy_edits(ob.data))
         self._set_tokens()
         self._looked_at = self._start_changes = self._changes()
         self._links = [mesh.edits.links for mesh in read.meshes]
         self.worker = LiveSolver(task.problem, task.options, task.threads, at_rest)
+
+    def _entries_of_now(self):
+        """[NamedEntries] of the meshes, read again where others have moved, renamed or removed
+        groups since, in steps."""
+        found = list(self.task.reading.entries)
+        while True:
+            objects = self.objects()
+            old = [k for k, ob in enumerate(objects) if not found[k].are_of(ob)]
+            if not old:
+                return found
+            for k in old:
+                found[k] = yield from named_entries_in_steps(objects[k])
 
     def _is_end(self):
         task, read = self.task, self.task.reading
@@ -241,10 +254,12 @@ class WeightSession(LiveSession):
         self._disturbed = False
         self.written = -1
         for reference, writer in zip(self.task.objects, self._writers, strict=True):
-            entries = yield from group_entries_in_steps(reference.get().data)
-            yield IDLE  # looking is work for a turn
-            writer.look_again(entries)
-            yield
+            looked = False
+            while not looked:
+                known = yield from named_entries_in_steps(reference.get())
+                yield IDLE  # looking is work for a turn
+                looked = writer.look_again(known)
+                yield
 
     def _take_edits(self):
         changes = self._changes()

@@ -13,7 +13,7 @@ from ..blender.data.bones import selected_bones
 from ..blender.data.references import Subjects
 from ..blender.read.read_armature import read_armature
 from ..blender.read.read_mesh import (
-    group_entries_in_steps,
+    named_entries_in_steps,
     present_weights,
     read_mesh_in_steps,
     read_weighted_in_steps,
@@ -60,7 +60,7 @@ class TransferTask(Task):
         for ob in targets.sources:
             if not ob.data.polygons:
                 raise Refused(f"'{ob.name}' has no faces to take weights from")
-            entries = yield from group_entries_in_steps(ob.data)
+            entries = yield from named_entries_in_steps(ob)
             weights = present_weights(ob, skeleton, entries)
             if not (weights.weights > 0).any():
                 raise Refused(f"'{ob.name}' has no weights for the bones of '{armature.name}'")
@@ -68,7 +68,7 @@ class TransferTask(Task):
             given.append((yield from read_weighted_in_steps(ob, armature, view_layer, weights)))
         meshes = []
         for ob in targets.meshes:
-            entries = yield from group_entries_in_steps(ob.data)
+            entries = yield from named_entries_in_steps(ob)
             weights = present_weights(ob, skeleton, entries)
             yield
             meshes.append(

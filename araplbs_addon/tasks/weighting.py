@@ -24,7 +24,7 @@ from ..blender.read.other_modifiers import other_modifiers, refuse_carried
 from ..blender.read.read_armature import read_armature
 from ..blender.read.read_deformer import read_joint_axes
 from ..blender.read.read_mesh import (
-    group_entries_in_steps,
+    named_entries_in_steps,
     present_weights,
     read_mesh_in_steps,
     refuse_mesh,
@@ -62,7 +62,7 @@ class Reading:
     problem: Problem
     poses: Any  # those of the file or the rig
     volume: Any  # see read_volume()
-    entries: list[Any]  # group_entries() of the meshes, None where they were not asked for
+    entries: list[Any]  # NamedEntries of the meshes, None where they were not asked for
     selections: list[tuple[Bools, Bools, Bools]]  # see selection()
     painting: bool  # in Weight Paint mode: nothing is bound
 
@@ -182,7 +182,7 @@ class WeightingTask(Task):
                 shared = _sharing(ob)
                 entries = weights = None
                 if with_entries:
-                    entries = yield from group_entries_in_steps(ob.data)
+                    entries = yield from named_entries_in_steps(ob)
                     yield
                     weights = present_weights(ob, skeleton, entries)
                     yield

@@ -23,8 +23,8 @@ from ..read.read_armature import read_armature
 from ..read.read_mesh import (
     VERTICES_A_STEP,
     coordinates,
-    group_entries_in_steps,
     matrix_between,
+    named_entries_in_steps,
     read_shape_in_steps,
 )
 from ..write.write_weights import batches, make_groups
@@ -205,14 +205,15 @@ def _split(ob, plans, armature, view_layer, parameter, u_group):
     """Entries (vertices, new bones in a row, weights) of a mesh, and the most influences that a
     vertex then has, in steps. Raises Refused when it lacks the group with u."""
     matrix = matrix_between(ob, armature, view_layer)
-    vertices, groups, weights = yield from group_entries_in_steps(ob.data)
+    names, (vertices, groups, weights) = yield from named_entries_in_steps(ob)
+    place = {name: index for index, name in enumerate(names)}
     count = len(ob.data.vertices)
     bendy = [plan.bone for plan in plans]
     given = {}  # u of all vertices, where Blender's is not wanted
     if parameter == "GROUP":
-        if u_group not in ob.vertex_groups:
+        if u_group not in place:
             raise Refused(f"'{ob.name}' has no vertex group '{u_group}'")
-        of_u = groups == ob.vertex_groups[u_group].index
+        of_u = groups == place[u_group]
         painted = np.zeros(count)
         painted[vertices[of_u]] = weights[of_u]
         given = dict.fromkeys(bendy, painted)
@@ -224,12 +225,12 @@ def _split(ob, plans, armature, view_layer, parameter, u_group):
     parts, first = [], 0
     deform = {bone.name for bone in armature.data.bones if bone.use_deform}
     deform.difference_update(bendy)
-    others = [group.index for group in ob.vertex_groups if group.name in deform]
+    others = [index for name, index in place.items() if name in deform]
     of_others = vertices[np.isin(groups, others) & (weights > 0)]
     influences = np.bincount(of_others, minlength=count)
     for plan in plans:
-        if plan.bone in ob.vertex_groups:
-            of_bone = groups == ob.vertex_groups[plan.bone].index
+        if plan.bone in place:
+            of_bone = groups == place[plan.bone]
             owners, weight = vertices[of_bone], weights[of_bone]
             places = points[owners].tolist()
             bone = armature.data.bones[plan.bone]

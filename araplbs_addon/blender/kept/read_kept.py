@@ -12,7 +12,7 @@ from ...core.tools.restore import Now
 from ..data.binding import armature_modifier
 from ..data.edits import OF_NO_BONE, read_values
 from ..read.read_mesh import (
-    group_entries_in_steps,
+    named_entries_in_steps,
     read_shape_in_steps,
     reflections_of,
     refuse_mesh,
@@ -42,8 +42,7 @@ def read_kept_in_steps(ob, armature, skeleton, view_layer):
     could be restored."""
     if not ob.data.polygons:
         raise Refused(f"'{ob.name}' has no faces: its weights could not be found again")
-    owner, group, weight = yield from group_entries_in_steps(ob.data)
-    names = [each.name for each in ob.vertex_groups]
+    names, (owner, group, weight) = yield from named_entries_in_steps(ob)
     known = (group < len(names)) & (weight > 0)  # files can hold entries of groups that are gone
     rows = make_sparse_weights(len(ob.data.vertices), owner[known], group[known], weight[known])
     deform = {n for n, d in zip(skeleton.names, skeleton.deform, strict=True) if d}
@@ -88,10 +87,10 @@ def read_now_in_steps(ob, armature, view_layer):
     mesh = yield from read_shape_in_steps(ob, armature, view_layer)
     locked = {}
     if any(group.lock_weight for group in ob.vertex_groups):
-        owner, group, weight = yield from group_entries_in_steps(ob.data)
+        names, (owner, group, weight) = yield from named_entries_in_steps(ob)
         for each in ob.vertex_groups:
             if each.lock_weight:
-                own = group == each.index
+                own = group == names.index(each.name)
                 locked[each.name] = np.bincount(owner[own], weight[own], len(mesh.vertices))
     return Now(mesh, locked)
 

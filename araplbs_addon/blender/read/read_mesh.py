@@ -1,6 +1,7 @@
 """A mesh object as a core Mesh: undeformed, with what is locked of its weights."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -224,15 +225,49 @@ def group_entries_in_steps(mesh, which=None):
     return tuple(map(np.concatenate, zip(*found, strict=True)))
 
 
-def present_weights(ob, skeleton, entries=None):
-    """The SparseWeights of the weights that deform bones have now, or in these group_entries()."""
-    vertices, groups, weights = group_entries(ob.data) if entries is None else entries
+class NamedEntries(NamedTuple):
+    """group_entries() of an object, and the names of its groups when they were read: groups are
+    numbered in the order of the list, which others may change at any time."""
+
+    names: list[str]
+    entries: tuple[np.ndarray, np.ndarray, np.ndarray]
+
+    def are_of(self, ob):
+        """Whether the groups of an object still have these numbers."""
+        return group_names(ob) == self.names
+
+
+def group_names(ob):
+    return [group.name for group in ob.vertex_groups]
+
+
+def named_entries(ob):
+    """The NamedEntries of an object."""
+    return NamedEntries(group_names(ob), group_entries(ob.data))
+
+
+def named_entries_in_steps(ob):
+    """The same as a generator of short steps. It begins again where somebody moves, renames or
+    removes a group between two steps: what it returns is of the groups of its last step."""
+    while True:
+        names, steps = group_names(ob), group_entries_in_steps(ob.data)
+        try:
+            while group_names(ob) == names:
+                next(steps)
+                yield
+        except StopIteration as end:
+            return NamedEntries(names, end.value)
+
+
+def present_weights(ob, skeleton, read=None):
+    """The SparseWeights of the weights that deform bones have now, or in these NamedEntries."""
+    names, (vertices, groups, weights) = named_entries(ob) if read is None else read
     index = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
-    bone_of_group = np.array([index.get(g.name, -1) for g in ob.vertex_groups] or [-1])
+    bone_of_group = np.array([index.get(name, -1) for name in names] or [-1])
     if not len(vertices):
         return make_sparse_weights(len(ob.data.vertices), vertices, groups, weights)
     # Files can hold entries of groups that are not in the list any more.
-    known = groups < len(ob.vertex_groups)
+    known = groups < len(names)
     vertices, groups, weights = vertices[known], groups[known], weights[known]
     bones = bone_of_group[groups]
     of_bone = bones >= 0

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.base.refusal import Refused
 from ..data.mesh_shape import MeshShape
 from ..data.references import Reference
-from ..read.read_mesh import group_entries, group_entries_in_steps
+from ..read.read_mesh import named_entries, named_entries_in_steps
 from .write_weights import make_groups, wanted_entries
 
 VERTICES_A_STEP = 512  # a few ms
@@ -23,9 +23,9 @@ LEAST_CHANGE = 1 / 1024  # smaller ones are not seen on the way
 
 
 class LiveWeights:
-    """names, groups, bones, vertices: as for write_weights(). entries: group_entries() of `ob`."""
+    """names, groups, bones, vertices: as for write_weights(). known: NamedEntries of `ob` now."""
 
-    def __init__(self, ob, entries, names, groups, bones, vertices):
+    def __init__(self, ob, known, names, groups, bones, vertices):
         self._begun = self._reference = Reference.to(ob)
         self._shape = MeshShape(ob.data)
         self._bones, self._vertices = bones, vertices
@@ -34,7 +34,7 @@ class LiveWeights:
         self._names = [g.name for g in ob.vertex_groups]
         self._added = [name for name in self._names if name not in old]
         self._count = len(ob.data.vertices)
-        self._present = self._chunks(entries)
+        self._present = self._chunks(known.entries)
         self._before = list(self._present)
         self._changed = self._removed = 0
 
@@ -91,7 +91,7 @@ class LiveWeights:
                     lost.append(ob.name)
                     continue
                 self._reference = reference
-                self._look((yield from group_entries_in_steps(ob.data)))
+                self._look((yield from named_entries_in_steps(ob)))
                 for chunk in range(len(self._before)):
                     self._apply(self._object(), chunk, *self._before[chunk], exact=True)
                     yield
@@ -109,7 +109,7 @@ class LiveWeights:
             if ob.data.is_editmode:
                 self._put_back_in_edit_mode(self._object())
             else:
-                self._look(group_entries(ob.data))
+                self._look(named_entries(ob))
                 for chunk in range(len(self._before)):
                     self._apply(ob, chunk, *self._before[chunk], exact=True)
             self._put_back_groups(ob)
@@ -120,10 +120,14 @@ class LiveWeights:
                 ob.vertex_groups.remove(ob.vertex_groups[name])
         ob.vertex_groups.active_index = self._active
 
-    def look_again(self, entries):
-        """Others may have written meanwhile: takes these as the present group_entries()."""
+    def look_again(self, known):
+        """Others may have written since: takes these NamedEntries as those of now. False where
+        groups have other numbers by now: read again."""
         self.refuse_others()
-        self._look(entries)
+        if not known.are_of(self._reference.get()):
+            return False
+        self._look(known)
+        return True
 
     def refuse_others(self):
         """Raises Refused where the vertices are not those of the start."""
@@ -131,16 +135,19 @@ class LiveWeights:
         if not self.is_of(ob):
             raise Refused(f"'{ob.name}' was changed meanwhile")
 
-    def _look(self, entries):
+    def _look(self, known):
+        """known: NamedEntries that are of the object. What _object() adds comes after these."""
         self._object()
-        self._present = self._chunks(entries)
+        self._present = self._chunks(known.entries)
 
     def _object(self):
-        """The object, with self._names the groups that it has."""
+        """The object, with self._names the groups that it has. A group that is written and was
+        removed by others comes back."""
         ob = self._reference.get()
         names = [group.name for group in ob.vertex_groups]
         if names == self._names:
             return ob
+        written = set(self._groups[self._bones].tolist())
         for index, name in enumerate(self._names):
             if name in names:
                 continue
@@ -148,9 +155,9 @@ class LiveWeights:
                 renamed = names[index]  # as Blender does with bones
                 self._added = [renamed if each == name else each for each in self._added]
                 self._names[index] = renamed
-            else:
+            elif index in written:
                 names.append(ob.vertex_groups.new(name=name).name)
-        to = np.array([names.index(name) for name in self._names])
+        to = np.array([names.index(name) if name in names else -1 for name in self._names])
         stride, self._groups = self._stride, np.where(self._groups < 0, -1, to[self._groups])
         self._names = names
         for chunks in (self._present, self._before):

@@ -4,18 +4,17 @@ import numpy as np
 
 from ...core.base.refusal import Refused
 from ..data.references import Reference
-from ..read.read_mesh import group_entries
+from ..read.read_mesh import named_entries
 from .all_or_nothing import put_entries_back
 from .write_weights import write_weights
 
 
 class WeightSlot:
-    """The weights that an object has now. entries: its group_entries(), where they are known."""
+    """The weights that an object has now. known: its NamedEntries, where they are known."""
 
-    def __init__(self, ob, entries=None):
+    def __init__(self, ob, known=None):
         self._reference = Reference.to(ob)
-        self._names = [group.name for group in ob.vertex_groups]
-        self._entries = group_entries(ob.data) if entries is None else entries
+        self._names, self._entries = named_entries(ob) if known is None else known
 
     @property
     def filled(self):
