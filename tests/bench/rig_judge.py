@@ -4,15 +4,19 @@ falls short, in sentences. arrays: what rig_weights.py has left."""
 from dataclasses import dataclass
 
 import numpy as np
-from yardstick import POSES, Surface, normalized, skin
+import rig_response
+from yardstick import POSES, Surface, normalized, random_poses, skin
 
 WAYS = {"heat": "heat", "ours": "ours", "file": "W"}  # and its array
 NOTHING = 1e-5  # of all weight: a bone with less has none
-SOME = 5e-3  # of all weight: a bone that the file gives as much must have some of ours
+SOME, ASLEEP = 5e-3, 0.1  # of all weight, and of the file's: less of ours, and the bone is asleep
+RANDOM, SWING = 16, 35  # poses of files without actions, and degrees
+MOST_WRONG = 0.1  # of the parts that the file hangs on one bone, and one: more fall short
+WIDER = 0.015  # of the diagonal: gaps that are so much wider than the file's fall short
 MOST_EXTRA = 0.01  # of all weight, on bones that the file leaves empty
 AS_HEAT, AS_FILE = 1.05, 1.10  # strain by area; more falls short
 STILL = 0.02  # strain by area: a file with less hardly moves, and is no measure
-MOST_NAMES = 6
+MOST_NAMES = 4
 STRETCHED = (
     1.1  # times as long in a pose: a bone that is stretches the skin it has, whatever moves it
 )
@@ -41,7 +45,13 @@ class Judged:
     rows: dict  # {way: (n, deform bones)}
     strain: dict
     extra: float  # share of our weight on bones that the file leaves empty
-    lost: list  # names of bones that the file gives weight to and we none
+    asleep: list  # names of bones to which we give hardly any of what the file gives them
+    deaf: list  # names of bones that hardly move the skin that is theirs in the file
+    wrong_parts: int  # loose parts that the file hangs on one bone, and that are on another
+    parts: int  # that the file hangs on one bone
+    gap: dict  # {"file" or "ours": how far loose parts leave what they touch, of the diagonal}
+    l1: float  # mean of sum |w - w of the file|, NaN without weights in the file
+    animated: bool  # False: the poses are random
     neglected: list  # Neglected, those of most weight first
     stretched: float  # share of the bones near the skin that the poses stretch
     seconds: float
@@ -83,23 +93,56 @@ class Judged:
 def judge(name, arrays):
     deform = arrays["bone_deform"].astype(bool)
     vertices = arrays["V"].astype(float)
-    poses = arrays["anim"][:, deform]
-    if len(poses) > POSES:
-        poses = poses[np.unique(np.linspace(0, len(poses) - 1, POSES).astype(int))]
-    surface = Surface(vertices, arrays["F"])
-    rows = {way: normalized(arrays[key][:, deform].astype(float)) for way, key in WAYS.items()}
+    whole = {way: normalized(arrays[key] * deform.astype(float)) for way, key in WAYS.items()}
+    rows = {way: each[:, deform] for way, each in whole.items()}
+    every = _poses(arrays)
+    poses, surface = every[:, deform], Surface(vertices, arrays["F"])
     strain = {way: _strain(surface, vertices, each, poses) for way, each in rows.items()}
     ours, file = (rows[way].mean(0) for way in ("ours", "file"))
     names = arrays["bone_names"][deform]
     return Judged(
         name, len(vertices), int(deform.sum()), poses, surface, rows, strain,
         extra=float(ours[file < NOTHING].sum()) if file.any() else 0.0,
-        lost=[str(each) for each in names[(file >= SOME) & (ours < NOTHING)]],
+        asleep=[str(each) for each in names[(file >= SOME) & (ours < ASLEEP * file)]],
+        **_beside_file(arrays, vertices, whole, every),
+        animated=len(arrays["anim"]) > 0,
         neglected=_neglected(names, rows) if file.any() else [],
         stretched=_stretched(poses, rows),
         seconds=float(arrays["seconds"]), heat_seconds=float(arrays["heat_seconds"]),
         error=str(arrays["error"]),
     )  # fmt: skip
+
+
+def _poses(arrays):
+    """(poses, bones, 4, 4) POSES of the file at most, or random ones."""
+    poses = arrays["anim"]
+    if not len(poses):
+        bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_parent"))
+        return random_poses(*bones, count=RANDOM, swing=SWING)
+    if len(poses) > POSES:
+        poses = poses[np.unique(np.linspace(0, len(poses) - 1, POSES).astype(int))]
+    return poses
+
+
+def _beside_file(arrays, vertices, rows, poses):
+    """What only weights of the file tell, by the names of Judged; rows {way: (n, bones)}."""
+    ours, file = rows["ours"], rows["file"]
+    if not file.any():
+        nothing = {"file": 0.0, "ours": 0.0}
+        return {"deaf": [], "wrong_parts": 0, "parts": 0, "gap": nothing, "l1": np.nan}
+    bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_parent"))
+    deaf = rig_response.deaf_bones(vertices, *bones, ours, file)
+    parts = rig_response.loose_parts(vertices, arrays["F"])
+    on_bones = rig_response.parts_on_bones(parts, ours, file)
+    pairs = rig_response.contacts(vertices, parts)
+    has = file.sum(1) > 0
+    return {
+        "deaf": [str(arrays["bone_names"][bone]) for bone in deaf],
+        "wrong_parts": sum(weight < rig_response.HELD for _part, _bone, weight in on_bones),
+        "parts": len(on_bones),
+        "gap": {w: rig_response.gap(vertices, rows[w], poses, pairs) for w in ("file", "ours")},
+        "l1": float(np.abs(ours - file)[has].sum(1).mean()),
+    }
 
 
 def _neglected(names, rows):
@@ -137,10 +180,15 @@ def falls_short(judged):
         found.append(
             f"{100 * judged.extra:.1f} % of the weight on bones that the file leaves empty"
         )
-    if judged.lost and not judged.error:
-        more = len(judged.lost) - MOST_NAMES
-        names = ", ".join(judged.lost[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-        found.append(f"no weight for {names}")
+    if judged.deaf and not judged.error:
+        more = len(judged.deaf) - MOST_NAMES
+        names = ", ".join(judged.deaf[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        found.append(f"{len(judged.deaf)} deaf: {names}")
+    if judged.wrong_parts > max(1, MOST_WRONG * judged.parts):
+        found.append(f"{judged.wrong_parts} of {judged.parts} parts on another bone")
+    if judged.gap["ours"] > judged.gap["file"] + WIDER:
+        ours, file = (100 * judged.gap[way] for way in ("ours", "file"))
+        found.append(f"gaps of {ours:.1f} % (file {file:.1f})")
     return found
 
 

@@ -1,14 +1,17 @@
 """A production rig as its maker left it: the weights of its file, of Blender's heat and of the
 operator, and poses of its own actions.
 
-rig_weights.py ZIP RIG.blend RESULT.npz      in a headless Blender
+rig_weights.py ZIP RIG.{blend,glb,gltf,vrm,fbx} RESULT.npz      in a headless Blender
 
+What is not a .blend comes through Blender's importer with its default settings, as for a new user:
+bones then point where the importer leaves them. The imported file is kept as RESULT.blend.
 The rig is the armature of the file that deforms the most vertices. Nothing is prepared by hand:
 collections and objects are shown, and each way begins with the file opened anew and the groups of
 its bones gone. RESULT.npz has the arrays of a character of ../shared/data in the space of the
 armature, `W` being the file's own weights, and `heat`, `ours`, the seconds of both, and the
 `heat_error` or `error` with which one ended. Exit code 3: no mesh has an Armature modifier."""
 
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -23,6 +26,28 @@ MOST_ACTIONS, FRAMES = 12, 8  # frames of an action
 LEAST_BONES = 3  # of the armature that an action moves
 MOVED = 0.02  # entries of all transforms; a pose that moves less is left out
 NO_RIG = 3  # exit code
+GLTF, FBX = (".glb", ".gltf", ".vrm"), (".fbx",)
+
+
+def as_blend(path, result):
+    """A .blend as it is, or what the importer makes of another file, saved beside the result."""
+    path, result = Path(path), Path(result)
+    kind, blend = path.suffix.lower(), result.with_suffix(".blend")
+    if kind == ".blend":
+        return path
+    bpy.ops.wm.read_homefile(use_empty=True)
+    if kind in GLTF:
+        bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
+        if kind == ".vrm":  # a .glb by another name, which the importer refuses
+            path = shutil.copy(path, result.with_suffix(".glb"))
+        bpy.ops.import_scene.gltf(filepath=str(path))
+    elif kind in FBX:
+        bpy.ops.preferences.addon_enable(module="io_scene_fbx")
+        bpy.ops.import_scene.fbx(filepath=str(path))
+    else:
+        raise ValueError(f"{path.name} is neither a .blend nor one of {', '.join(GLTF + FBX)}")
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend), check_existing=False)
+    return blend
 
 
 def open_file(path):
@@ -170,6 +195,7 @@ def our_weights(path, names, rig):
 
 
 def main(zip_path, path, result):
+    path = as_blend(path, result)
     open_file(path)
     found = largest_rig()
     if not found:

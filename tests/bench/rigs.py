@@ -4,8 +4,9 @@ their own animations.
 rigs.py ZIP OUTPUT_FOLDER [RIG...]     (bench.py calls it)
 
 The rigs are those of ../shared/rigs, or of the folder that the environment variable RIGS names
-(`make bench PART=rigs RIGS=folder`): then the page goes to build/bench/some. The pictures go to the
-folder `looks` beside it."""
+(`make bench PART=rigs RIGS=folder`): then the page goes to build/bench/some. Other files than
+.blend come through Blender's importer with its default settings. The pictures go to the folder
+`looks` beside the page."""
 
 import os
 import sys
@@ -16,21 +17,42 @@ import paths
 import rig_pictures
 from in_blender import BUILD, run_in_blender
 from results import say, table, write_page
-from rig_judge import AS_FILE, AS_HEAT, MOST_EXTRA, SOME, falls_short, judge
+from rig_judge import AS_FILE, AS_HEAT, MOST_EXTRA, MOST_WRONG, RANDOM, WIDER, falls_short, judge
+from rig_response import DEAF, HANGS, HELD, LEAST_OWN, LEAST_PART, OWN
 
 FOLDER = BUILD / "rigs"
+SUFFIXES = {".blend", ".glb", ".gltf", ".vrm", ".fbx"}  # what rig_weights.py opens
 LIMIT = 1800  # seconds for one file
 PICTURES = 5
 NOTE = f"""\
 Every file as its maker left it: the rig that deforms the most vertices, all its meshes, control
 rig, constraints and drivers. The weights of its bones are taken away, and *ours* are those of the
-operator by its defaults, *heat* Blender's automatic weights, *file* those that were there. Strain
-by area and of the worst percent of the faces, in %, on up to 24 frames of the file's own actions
-(files without actions have none); *extra*: share of our weight on bones that the file leaves
-empty; seconds of the whole operator and of heat. A file falls short where it fails, where the
-strain is above {AS_HEAT} of heat's or {AS_FILE} of the file's, where more than
-{100 * MOST_EXTRA:.0f} % of the weight is extra, or where a bone with {100 * SOME} % of the file's
-weight or more has none of ours. A - where heat or the file leaves vertices without weights."""
+operator by its defaults, *heat* Blender's automatic weights, *file* those that were there. Columns:
+
+- *area*, *p99*: strain by area and of the worst percent of the faces, in %, on up to 24 frames of
+  the file's own actions, or on {RANDOM} random poses if it has none. A - where heat or the file
+  leaves vertices without weights.
+- *extra*: share of our weight on bones that the file leaves empty, in %.
+- *deaf*: bones that do not move their skin. A bone is looked at if the file gives it more than
+  {OWN} at {LEAST_OWN} vertices. It is turned by 40 degrees about two axes across it, with all bones
+  that hang on it. It is deaf if these vertices then move less than {DEAF} as far by our weights as
+  by the file's. Strain does not show this: a bone without influence stretches nothing.
+- *parts*: loose parts of {LEAST_PART} vertices or more on another bone, of all those that the file
+  hangs on one bone (mean weight of {HANGS} or more). A part is on another bone if ours gives that
+  bone a mean weight of less than {HELD}.
+- *gap*: how far loose parts leave what they touch at rest, in the widest pose. 95th percentile over
+  pairs of vertices in contact, in % of the size; of the file and of ours.
+- *L1*: mean over the vertices of the sum of |ours - file|, from 0 to 2.
+- *s*: seconds of the whole operator and of heat.
+
+A file falls short if
+
+- it fails, or vertices stay without weights,
+- the strain is above {AS_HEAT} of heat's or {AS_FILE} of the file's,
+- more than {100 * MOST_EXTRA:.0f} % of the weight is extra,
+- a bone is deaf,
+- more than {100 * MOST_WRONG:.0f} % of the parts, and more than one, are on another bone, or
+- gaps are wider than the file's by more than {100 * WIDER} % of the size."""
 EMPTY = """\
 ## Bones that the file leaves empty
 
@@ -53,24 +75,28 @@ Those whose strain is the highest multiple of heat's or the file's, in the frame
 above both; the strain by area in that frame. Blue: without weights."""
 HEAD = [
     *("file", "vertices", "deform bones", "poses", "area heat / ours / file"),
-    *("p99 heat / ours / file", "extra %", "s ours / heat", "falls short"),
+    *("p99 heat / ours / file", "extra %", "deaf", "parts", "gap file / ours", "L1"),
+    *("s ours / heat", "falls short"),
 ]
 
 
 def files(asked):
     """Those asked for by name, or all. Exits without any."""
     folder = Path(os.environ.get("RIGS") or paths.RIGS)
-    found = {path.stem: path for path in sorted(folder.glob("*.blend"))}
+    kept = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES]
+    found = {}
+    for path in kept:  # of several with one stem, the later ones by their whole names
+        found[path.name if path.stem in found else path.stem] = path
     unknown = set(asked) - set(found)
     if unknown or not found:
         sys.exit(f"bench: no rig {', '.join(sorted(unknown))} in {folder}")
-    return [path for name, path in found.items() if not asked or name in asked]
+    return {name: path for name, path in found.items() if not asked or name in asked}
 
 
-def arrays_of(zip_path, path):
+def arrays_of(zip_path, name, path):
     """What rig_weights.py makes of a file, unless a run of the same extension has left it; or a
     line on what went wrong."""
-    result = FOLDER / f"{path.stem}.npz"
+    result = FOLDER / f"{name}.npz"
     FOLDER.mkdir(parents=True, exist_ok=True)
     newest = max(each.stat().st_mtime for each in (zip_path, path))
     if not result.exists() or result.stat().st_mtime < newest:
@@ -88,10 +114,13 @@ def shown(number, form, factor=100):
 def row(judged):
     ways = ("heat", "ours", "file")
     return [
-        judged.name, f"{judged.vertices:,}", judged.bones, len(judged.poses),
+        judged.name, f"{judged.vertices:,}", judged.bones,
+        len(judged.poses) if judged.animated else f"{len(judged.poses)} random",
         " / ".join(shown(judged.area(way), ".1f") for way in ways),
         " / ".join(shown(judged.p99(way), ".0f") for way in ways),
-        f"{100 * judged.extra:.1f}", f"{judged.seconds:.1f} / {judged.heat_seconds:.1f}",
+        f"{100 * judged.extra:.1f}", len(judged.deaf), f"{judged.wrong_parts} of {judged.parts}",
+        f"{100 * judged.gap['file']:.1f} / {100 * judged.gap['ours']:.1f}",
+        shown(judged.l1, ".2f", 1), f"{judged.seconds:.1f} / {judged.heat_seconds:.1f}",
         "; ".join(falls_short(judged)) or "",
     ]  # fmt: skip
 
@@ -106,6 +135,20 @@ def means(rows):
             mean = np.exp(np.log(ratios).mean())
             lines.append([f"of {what}", f"{mean:.2f}", f"{ratios.max():.2f}", len(ratios)])
     return table(["strain by area", "geometric mean", "worst", "files"], lines)
+
+
+def totals(rows):
+    """A sentence on what is counted, over the files with weights."""
+    painted = [judged for judged in rows if not np.isnan(judged.l1)]
+    if not painted:
+        return "No file has weights."
+    deaf, asleep = (sum(len(getattr(each, key)) for each in painted) for key in ("deaf", "asleep"))
+    wrong, parts = (sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts"))
+    return (
+        f"Over the {len(painted)} files with weights: {deaf} deaf bones; {asleep} bones asleep (a "
+        f"tenth of the file's weight or less); {wrong} of {parts} parts on another bone; mean L1 "
+        f"{np.mean([judged.l1 for judged in painted]):.2f}."
+    )
 
 
 def reasons(rows):
@@ -125,23 +168,23 @@ def reasons(rows):
 def main(zip_path, output, *asked):
     output = BUILD / "some" if os.environ.get("RIGS") else Path(output)
     rows, arrays, failures = [], {}, []
-    for path in files(asked):
-        found = arrays_of(Path(zip_path), path)
+    for name, path in files(asked).items():
+        found = arrays_of(Path(zip_path), name, path)
         if isinstance(found, str):
-            failures.append(f"{path.stem}: {found}")
+            failures.append(f"{name}: {found}")
             say(failures[-1])
             continue
-        arrays[path.stem] = found
-        rows.append(judge(path.stem, found))
+        arrays[name] = found
+        rows.append(judge(name, found))
         say(*row(rows[-1]))
     short = [judged for judged in rows if falls_short(judged)]
     worst = sorted(
-        (judged for judged in rows if judged.strain["ours"] is not None and len(judged.poses)),
+        (judged for judged in rows if judged.strain["ours"] is not None),
         key=lambda judged: -judged.worst_ratio,
     )[:PICTURES]
     folder = output.parent / "looks"
     drawn = [rig_pictures.picture(arrays[each.name], each, folder) for each in worst]
-    blocks = [NOTE, f"{len(short)} of {len(rows)} fall short.", means(rows)]
+    blocks = [NOTE, f"{len(short)} of {len(rows)} fall short.", means(rows), totals(rows)]
     blocks += [table(HEAD, [row(judged) for judged in rows]), *failures, *reasons(rows), WORST]
     pictures = [f"../looks/{name}" for name in drawn]
     write_page(output, "rigs", "Rigs from the wild", *blocks, pictures=pictures)

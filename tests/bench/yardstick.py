@@ -59,12 +59,12 @@ def chained(heads, parents, turns):
     return transforms
 
 
-def random_poses(heads, tails, parents):
-    """(POSES, bones, 4, 4): every bone swings and twists."""
+def random_poses(heads, tails, parents, count=POSES, swing=SWING):
+    """(count, bones, 4, 4): every bone swings, by `swing` degrees at most, and twists."""
     rng = np.random.default_rng(SEED)
-    swing, twist = np.radians([SWING, TWIST])
+    swing, twist = np.radians([swing, TWIST])
     poses = []
-    for _ in range(POSES):
+    for _ in range(count):
         turns = np.zeros((len(heads), 3, 3))
         for bone in parents_first(parents):
             along = tails[bone] - heads[bone]

@@ -8,7 +8,7 @@ import pytest
 from paths import TESTS
 
 sys.path.append(str(TESTS / "bench"))
-rig_judge = import_module("rig_judge")
+rig_judge, rig_response = import_module("rig_judge"), import_module("rig_response")
 
 NAMES = ["upper", "lower", "control"]
 
@@ -28,6 +28,9 @@ def arm(**changed):
     arrays = {
         "V": vertices, "F": triangles, "W": weights, "heat": weights, "ours": weights,
         "bone_names": np.array(NAMES), "bone_deform": np.ones(3, bool),
+        "bone_head": np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 1]]),
+        "bone_tail": np.array([[1.0, 0, 0], [2, 0, 0], [0, 0, 2]]),
+        "bone_parent": np.array([-1, 0, -1]),
         "anim": np.array([[np.eye(4), turn, np.eye(4)]]),
         "seconds": 1.0, "heat_seconds": 0.5, "error": "",
     }  # fmt: skip
@@ -64,11 +67,105 @@ def test_weight_on_what_the_file_leaves_empty():
     assert short(ours=weights, W=0 * weights) == [], "a file without weights says nothing"
 
 
-def test_a_bone_without_weight():
+def test_a_bone_that_does_not_move_its_skin():
     whole = np.tile([1.0, 0, 0], (18, 1))
-    assert short(ours=whole) == ["no weight for lower"]
+    judged = rig_judge.judge("arm", arm(ours=whole))
+    assert judged.deaf == judged.asleep == ["lower"]
+    assert "1 deaf: lower" in rig_judge.falls_short(judged)
+    assert short(ours=whole, W=0 * whole, heat=whole) == [], "a file without weights says nothing"
     arrays = arm(ours=whole, bone_deform=np.array([True, False, True]))
-    assert not rig_judge.judge("arm", arrays).lost, "what does not deform needs none"
+    assert rig_judge.judge("arm", arrays).deaf == [], "what does not deform needs none"
+
+
+def test_how_far_skin_goes_along():
+    """With a bone and what hangs on it, and not with what it hangs on."""
+    file = arm()["W"]
+    bones = (arm()[key] for key in ("bone_head", "bone_tail", "bone_parent"))
+    lower = file * 1.0
+    lower[:, 1], lower[:, 0] = 0.2 * file[:, 1], 1 - 0.2 * file[:, 1]
+    found = rig_response.responses(arm()["V"], *bones, lower, file)
+    assert found == pytest.approx({0: 1.0, 1: 0.2}), "the upper bone takes all of it along"
+    assert 2 not in found, "without skin in the file"
+    bones = (arm()[key] for key in ("bone_head", "bone_tail", "bone_parent"))
+    assert rig_response.deaf_bones(arm()["V"], *bones, lower, file) == [1]
+
+
+def test_a_bone_without_length_turns_as_well():
+    bones = np.zeros((1, 3)), np.zeros((1, 3)), np.array([-1])
+    whole = np.ones((18, 1))
+    assert rig_response.responses(arm()["V"], *bones, 0.5 * whole, whole) == {0: 0.5}
+
+
+def test_few_names_of_many():
+    judged = rig_judge.judge("arm", arm())
+    judged.deaf = list("abcdef")
+    assert rig_judge.falls_short(judged) == ["6 deaf: a, b, c, d and 2 more"]
+
+
+def boxes(count=3):
+    """(points, triangles) in a row, a fifth apart, each of 8 vertices; the last is larger."""
+    corners = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
+    box = np.array([[0, 1, 2], [1, 3, 2], [4, 6, 5], [5, 6, 7], [0, 4, 1], [1, 4, 5], [2, 3, 6],
+                    [3, 7, 6], [0, 2, 4], [2, 6, 4], [1, 5, 3], [3, 5, 7]])  # fmt: skip
+    points = [corners + np.array([1.2 * k, 0, 0]) for k in range(count + 1)]
+    points.append(points[-1][1:2] + 1)
+    last = 8 * count + np.array([[1, 3, 8], [5, 7, 8]])
+    triangles = [box + 8 * k for k in range(count + 1)]
+    return np.concatenate(points), np.concatenate([*triangles, last])
+
+
+def test_loose_parts():
+    points, triangles = boxes()
+    of_vertices = np.repeat([0, 1, 2, 3], [8, 8, 8, 9])
+    assert rig_response.loose_parts(points, triangles).tolist() == of_vertices.tolist()
+    touching = points.copy()
+    touching[8:] -= [0.2, 0, 0]  # the first two share corners
+    parts = rig_response.loose_parts(touching, triangles)
+    assert parts[0] == parts[8] != parts[16]
+
+
+def rows_of(parts, bones):
+    return np.eye(3)[np.asarray(bones)[parts]]
+
+
+def test_parts_on_another_bone():
+    points, triangles = boxes()
+    parts = rig_response.loose_parts(points, triangles)
+    file, ours = rows_of(parts, [0, 1, 0, 2]), rows_of(parts, [0, 0, 0, 1])
+    assert rig_response.parts_on_bones(parts, ours, file) == [(0, 0, 1.0), (1, 1, 0.0), (2, 0, 1.0)]
+    file[8:16] = [0.5, 0.5, 0]
+    assert [part for part, *_ in rig_response.parts_on_bones(parts, ours, file)] == [0, 2]
+    changed = {"V": points, "F": triangles, "W": rows_of(parts, [1, 1, 0, 2]), "heat": ours}
+    judged = rig_judge.judge("boxes", arm(**changed, ours=ours, anim=np.zeros((0, 3, 4, 4))))
+    assert (judged.wrong_parts, judged.parts) == (2, 3)
+    assert "2 of 3 parts on another bone" in rig_judge.falls_short(judged)
+
+
+def test_parts_that_leave_what_they_touch():
+    points, triangles = boxes()
+    parts = rig_response.loose_parts(points, triangles)
+    assert not len(rig_response.contacts(points, parts)), "a fifth is more than 2 % of the diagonal"
+    points[:, 0] -= np.array([0, 0.196, 0.39, 0.589])[parts]
+    pairs = rig_response.contacts(points, parts)
+    assert {tuple(pair) for pair in parts[pairs].tolist()} == {(0, 1), (1, 0), (2, 3)}, "nearest"
+    away = np.tile(np.eye(4), (1, 3, 1, 1))
+    away[0, 1, 2, 3] = 1
+    together, apart = rows_of(parts, [0, 0, 0, 0]), rows_of(parts, [0, 1, 0, 0])
+    diagonal = np.linalg.norm(np.ptp(points, axis=0))
+    assert rig_response.gap(points, together, away, pairs) == 0
+    assert rig_response.gap(points, apart, away, pairs) == pytest.approx(1 / diagonal, rel=0.02)
+    assert rig_response.gap(points, apart, away[:0], pairs) == 0
+    changed = {"V": points, "F": triangles, "W": together, "heat": together, "anim": away}
+    changed["ours"] = 0.5 * (apart + together)
+    found = rig_judge.falls_short(rig_judge.judge("boxes", arm(**changed)))[-1]
+    assert found.startswith("gaps of ") and found.endswith("(file 0.0)")
+
+
+def test_likeness():
+    weights = arm()["W"]
+    assert rig_judge.judge("arm", arm(ours=weights[:, [2, 0, 1]])).l1 == pytest.approx(2, abs=0.5)
+    assert rig_judge.judge("arm", arm()).l1 == 0
+    assert np.isnan(rig_judge.judge("arm", arm(W=0 * weights)).l1)
 
 
 def test_failures():
@@ -80,8 +177,11 @@ def test_failures():
 
 
 def test_without_animation():
+    """On random poses."""
     judged = rig_judge.judge("arm", arm(anim=np.zeros((0, 3, 4, 4))))
-    assert np.isnan(judged.area("ours")) and rig_judge.falls_short(judged) == []
+    assert len(judged.poses) == rig_judge.RANDOM and not judged.animated
+    assert judged.area("ours") == judged.area("file") > 0 and rig_judge.falls_short(judged) == []
+    assert rig_judge.judge("arm", arm()).animated
 
 
 def test_the_pose_that_is_shown():
@@ -117,4 +217,3 @@ def test_bones_that_the_frames_stretch():
         "arm", arm(anim=np.array([[rest, rest, rest], [rest, longer, longer]]))
     )
     assert judged.stretched == 0.5, "the third has no weight"
-    assert np.isnan(rig_judge.judge("arm", arm(anim=np.zeros((0, 3, 4, 4)))).stretched)

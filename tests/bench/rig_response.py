@@ -1,0 +1,125 @@
+"""What strain cannot see of a rig's weights: bones that do not move their skin, loose parts on
+another bone, and loose parts that leave what they touch.
+
+The weights of the file say what is whose. A bone without influence stretches nothing, so weights
+with little strain may have feet that do not move: a bone is turned, with all that hangs on it, and
+its own skin should go along about as far as by the weights of the file. Rows are normalized, and
+have a column for every bone of the armature, zero where it does not deform."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+from yardstick import rotation, skin
+
+OWN = 0.5  # of the weight of a vertex in the file: it is the bone's own skin
+LEAST_OWN = 4  # vertices of own skin, below which a bone is not looked at
+TURN = np.radians(40)
+ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across the bone and it
+UP = np.array([0.0, 0, 1])  # taken for the way of a bone without length
+DEAF = 0.25  # of the way by the file's weights: skin that goes less far has a deaf bone
+LEAST_PART = 8  # vertices of a loose part that is looked at
+HANGS, HELD = 0.9, 0.5  # mean weight of its bone in the file, and the least in ours
+TOUCHES = 0.02  # of the diagonal: parts that are nearer at rest are in contact
+MOST_PAIRS = 6  # of a part, and a quarter of its vertices at most: where it is nearest
+MOST_PARTS = 4000  # more are hair or leaves, and contact is not looked for
+SAME_PLACE = 1e-6  # of the size: corners that are nearer are one
+WIDE = 95  # percentile over the pairs of contact
+
+
+def loose_parts(points, triangles):
+    """(n,) the loose part of each vertex; corners in one place hold faces together."""
+    cells = np.round(points / max(SAME_PLACE * np.ptp(points, axis=0).max(), 1e-300))
+    place = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
+    i, j = place[triangles[:, :2]].ravel(), place[triangles[:, 1:]].ravel()
+    graph = sp.csr_matrix((np.ones(len(i)), (i, j)), (place.max() + 1,) * 2)
+    return connected_components(graph, directed=False)[1][place]
+
+
+def hanging(parents):
+    """(m, m) bool: whether bone j is bone i or hangs on it."""
+    result = np.eye(len(parents), dtype=bool)
+    for bone in range(len(parents)):
+        above = parents[bone]
+        while above >= 0:
+            result[above, bone] = True
+            above = parents[above]
+    return result
+
+
+def responses(points, heads, tails, parents, weights, file):
+    """{bone: how far its own skin goes along when it turns, of the way by the file's weights}.
+
+    Of every bone with own skin in the file: mean way of that skin over two turns about axes across
+    the bone, with all bones that hang on it."""
+    hang, found = hanging(parents), {}
+    for bone in range(len(parents)):
+        own = np.flatnonzero(file[:, bone] > OWN)
+        if len(own) < LEAST_OWN:
+            continue
+        along = tails[bone] - heads[bone] if (tails[bone] != heads[bone]).any() else UP
+        along = along / np.linalg.norm(along)
+        first = np.cross(along, ASKEW)
+        ways = np.zeros(2)
+        for axis in (first, np.cross(along, first)):
+            moved = (points[own] - heads[bone]) @ (rotation(axis, TURN) - np.eye(3)).T
+            far = np.linalg.norm(moved, axis=1)
+            ways += [(w[own][:, hang[bone]].sum(1) * far).mean() for w in (weights, file)]
+        if ways[1] > 1e-9:
+            found[bone] = float(ways[0] / ways[1])
+    return found
+
+
+def deaf_bones(*arguments):
+    """[bone] of responses() that hardly move their own skin."""
+    return [bone for bone, response in responses(*arguments).items() if response < DEAF]
+
+
+def parts_on_bones(parts, weights, file):
+    """[(part, the bone that it hangs on in the file, our mean weight of that bone)]
+
+    Of the loose parts that the file hangs on one bone, except the largest part."""
+    counts, found = np.bincount(parts), []
+    for part in np.flatnonzero(counts >= LEAST_PART):
+        own = parts == part
+        mean = file[own].mean(0)
+        if part != counts.argmax() and mean.max() >= HANGS:
+            bone = int(mean.argmax())
+            found.append((int(part), bone, float(weights[own, bone].mean())))
+    return found
+
+
+def contacts(points, parts):
+    """(p, 2) vertices of two loose parts that touch at rest: a few for each part, where it is
+    nearest to others. The largest part asks for none."""
+    counts, pairs = np.bincount(parts), []
+    if not 1 < len(counts) < MOST_PARTS:
+        return np.zeros((0, 2), int)
+    near_enough = TOUCHES * np.linalg.norm(np.ptp(points, axis=0))
+    for part in np.flatnonzero(counts):
+        if part == counts.argmax():
+            continue
+        own, others = np.flatnonzero(parts == part), np.flatnonzero(parts != part)
+        distances, nearest = cKDTree(points[others]).query(points[own])
+        order = np.argsort(distances)[: min(max(1, len(own) // 4), MOST_PAIRS)]
+        order = order[distances[order] < near_enough]
+        pairs += zip(own[order], others[nearest[order]], strict=True)
+    return np.array(pairs, int).reshape(-1, 2)
+
+
+def gap(points, weights, poses, pairs):
+    """How far pairs of contact come apart: the widest over the poses, WIDE percentile over the
+    pairs, as a share of the diagonal."""
+    if not len(pairs) or not len(poses):
+        return 0.0
+    used, pairs = np.unique(pairs, return_inverse=True)
+    pairs = pairs.reshape(-1, 2)
+    points_used, rows = points[used], weights[used]
+    rest = _apart(points_used, pairs)
+    widest = np.max([_apart(skin(points_used, rows, pose), pairs) - rest for pose in poses], axis=0)
+    diagonal = np.linalg.norm(np.ptp(points, axis=0))
+    return float(np.percentile(np.maximum(widest, 0), WIDE) / diagonal)
+
+
+def _apart(points, pairs):
+    return np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
