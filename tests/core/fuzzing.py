@@ -14,6 +14,7 @@ import time
 import traceback
 
 import araplbs
+import fuzzing_dense
 import fuzzing_mirrored
 import numpy as np
 import shapes
@@ -21,7 +22,7 @@ import shapes
 LONGEST = 120.0  # seconds for one problem, under sanitizers on a busy machine
 LONGEST_STEP = 20.0  # seconds between two calls of progress: Esc is heard no sooner
 MOST_CALLS = 100_000  # of progress
-MIRRORED = 5
+MIRRORED = DENSE = 5
 
 
 class Broken(AssertionError):
@@ -262,9 +263,20 @@ def make_mirrored(rng):
     return arguments | own
 
 
+def make_dense(rng):
+    """The arguments of a Solver: few vertices, all edited."""
+    given = fuzzing_dense.make(rng)
+    own = {key: given[key] for key in ("max_influences",) if key in given}
+    add_settings(rng, given)
+    return given | own
+
+
 def make(seed):
-    """(what draws on, the arguments of a Solver). Every MIRRORED-th is a mirrored body."""
+    """(what draws on, the arguments of a Solver). Every MIRRORED-th is a mirrored body, every
+    DENSE-th a small mesh that makes dense systems."""
     rng = np.random.default_rng(seed)
+    if seed % DENSE == 0:
+        return rng, make_dense(rng)
     if seed % MIRRORED == MIRRORED - 1:
         return rng, make_mirrored(rng)
     vertices, triangles, edges, tets = make_mesh(rng)
@@ -321,11 +333,12 @@ def check_weights(arguments, solver):
 
 
 class Watch:
-    """A progress function that counts calls, and asks to stop from the given one on."""
+    """A progress function that counts calls, and asks to stop from the given one on. What waits
+    for ever calls it, too: it ends that."""
 
     def __init__(self, stop_at):
         self.calls, self.stop_at, self.longest = 0, stop_at, 0.0
-        self.last = time.monotonic()
+        self.begin = self.last = time.monotonic()
 
     def __call__(self, stage, fraction):
         now = time.monotonic()
@@ -336,6 +349,7 @@ class Watch:
         )
         promise(0 <= fraction <= 1, "fraction", fraction, "of", stage)
         promise(self.calls <= MOST_CALLS, "too many calls of progress")
+        promise(now - self.begin < LONGEST, "no end of", stage, "after", now - self.begin, "s")
         return self.calls < self.stop_at
 
 
@@ -351,7 +365,7 @@ def edits_later(rng, arguments):
     }
 
 
-def solve(rng, arguments):
+def solve(rng, arguments, edits=edits_later):
     """Solve, look at the weights on the way, edit at times, measure in the end."""
     stop_at = int(rng.integers(1, 40)) if rng.random() < 0.25 else MOST_CALLS
     watch = Watch(stop_at)
@@ -361,7 +375,7 @@ def solve(rng, arguments):
             check_weights(arguments, solver)
         solver.iterate(2)
         if rng.random() < 0.2:
-            solver.edit(**edits_later(rng, arguments))
+            solver.edit(**edits(rng, arguments))
         solver.solve()
     except araplbs.Cancelled:
         promise(
@@ -377,6 +391,10 @@ def solve(rng, arguments):
         energy = araplbs.energy(*mesh, solver.weights, arguments["poses"])
         promise(energy >= 0, "energy", energy)
     return "solved"
+
+
+def edits_of_all(rng, arguments):
+    return fuzzing_dense.edits(rng, len(arguments["vertices"]), len(arguments["bone_heads"]))
 
 
 def joints(rng, arguments):
@@ -426,7 +444,8 @@ def run(seed):
     few = len(arguments["bone_heads"]) < 20 and arguments["tets"] is None
     try:
         as_joints = plain and few and rng.random() < 0.1
-        result = joints(rng, arguments) if as_joints else solve(rng, arguments)
+        edits = edits_later if seed % DENSE else edits_of_all
+        result = joints(rng, arguments) if as_joints else solve(rng, arguments, edits)
     except ValueError as error:
         promise("nan" not in str(error).lower(), "message:", error)
         result = f"refused: {error}"

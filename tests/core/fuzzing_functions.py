@@ -12,11 +12,13 @@ import time
 
 import araplbs
 import fuzzing
+import fuzzing_dense
 import fuzzing_mirrored
 import numpy as np
 import shapes
 from fuzzing import LONGEST, MOST_CALLS, Watch, promise
 
+FANS = 10
 HUGE = 1e75  # in sizes of the mesh: what is squared twice
 
 
@@ -372,6 +374,35 @@ def deformation(rng):
     promise(((known >= 0) & (known <= 1)).all(), "places along bones", known)
 
 
+def fans(rng):
+    """Weights and transfers of small meshes that make dense systems and hardly match."""
+    vertices, triangles = fuzzing_dense.make_mesh(rng)
+    bones = fuzzing_dense.make_bones(rng)
+    n, m = len(vertices), len(bones.heads)
+    if rng.random() < 0.5:
+        method = str(rng.choice(["bbw", "biharmonic", "heat", "boneglow"]))
+        most = int(rng.choice([0, 1, 4]))
+        options = {"method": method, "max_influences": most}
+        rows = call(rng, araplbs.automatic_weights, vertices, triangles, *bones, **options)
+        check_rows(rows, n, m, most)
+        return
+    source, faces = shapes.sphere(*map(int, rng.integers(4, 16, 2)), radius=rng.uniform(0.1, 2))
+    touching = min(n, int(rng.choice([3, 3, rng.integers(1, n + 1)])))
+    corners = np.arange(touching - touching % 3).reshape(-1, 3) + len(source)
+    source = np.concatenate([source, vertices[:touching]])
+    faces = np.concatenate([faces, corners])
+    near = {"distance": 10.0 ** rng.uniform(-9, 0), "near": float(rng.choice([0, 1e-6, 0.1]))}
+    most = int(rng.choice([0, 2, 4]))
+    given = shapes.random_weights(rng, len(source), m, 0.5)
+    mesh = source, faces
+    target = vertices, triangles
+    found = call(rng, araplbs.transfer_weights, *mesh, given, *target, max_influences=most, **near)
+    check_rows(found[0], n, m, most)
+    moves = source + rng.normal(size=(2, *source.shape)) * 0.1
+    lifted = call(rng, araplbs.transfer_shapes, *mesh, moves, *target, **near)
+    promise(all(np.isfinite(facts).all() for facts in lifted), "shapes", lifted)
+
+
 DRAWN = {
     transfer: 4,
     bake: 4,
@@ -388,11 +419,12 @@ DRAWN = {
 
 
 def run(seed):
-    """What became of the problem, "function: result"; Broken if a promise is not kept."""
+    """What became of the problem, "function: result"; Broken if a promise is not kept. Every
+    FANS-th is one of fans."""
     rng = np.random.default_rng([seed, 77])
     functions = list(DRAWN)
     share = np.array(list(DRAWN.values())) / sum(DRAWN.values())
-    function = functions[int(rng.choice(len(functions), p=share))]
+    function = functions[int(rng.choice(len(functions), p=share))] if seed % FANS else fans
     begin = time.monotonic()
     try:
         with np.errstate(all="ignore"):
