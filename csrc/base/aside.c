@@ -1,6 +1,8 @@
 /* Work beside other work: see aside.h. A thread costs about 20 us. It is taken on one processor,
  * too: an elimination order of a million vertices does not look up, and the caller reports
- * meanwhile. Cannot fail but as the work does: without a thread the caller does it. */
+ * meanwhile. Cannot fail but as the work does: without a thread the caller does it. The wait for
+ * its end ends when the work does, which waits for nothing: it has one thread, and `has_ended` is
+ * set under the lock before it wakes. */
 #include "base/aside.h"
 
 #include <math.h>

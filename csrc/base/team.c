@@ -3,7 +3,13 @@
  * Helpers are created when a section first wants them (about 20 us each) and then wait for the
  * next: sections of microseconds follow each other closely, so that who waits looks again and again
  * for SPIN before it sleeps. Waking takes as long as a thread's creation, but a section does not
- * wait for a helper that comes when all is done, and nothing has to be joined at its end. */
+ * wait for a helper that comes when all is done, and nothing has to be joined at its end.
+ *
+ * Every wait ends. A helper sleeps until `round` has changed, which each section and the end of the
+ * team change under the lock, before they wake: it cannot miss them. The end of a section waits for
+ * the helpers that have joined it; none joins after `section` is NULL, each takes a chunk at most
+ * once, and chunks are finitely many, so that `helping` goes down to 0. A chunk that waits itself
+ * (forest.c) says why that ends. */
 #include "base/team.h"
 
 #include "base/clock.h"

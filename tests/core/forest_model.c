@@ -11,8 +11,9 @@
 #include "base/forest.h"
 
 #define MOST 200
-#define EVENTS 8 /* every so many-th forest each: a run that is stopped, and two that are spoiled  \
-                  */
+#define EVENTS                                                                                     \
+    8 /* every so many-th forest each: a run that is stopped, and two that are spoiled             \
+       */
 
 typedef struct model {
     int count, parent[MOST], times[MOST];
@@ -82,10 +83,9 @@ static arap_status run_spoiled(arap_context *context, arap_forest *forest, model
 }
 
 static const char *check(unsigned long long seed, arap_team *team, model *m) {
-    arap_context context = {.threads = 1 + (int)(seed / EVENTS % 8)};
+    arap_context context = {.threads = 1 + (int)(seed / EVENTS % 8), .team = team};
     arap_forest forest;
     const char *wrong = NULL;
-    arap_keep_threads(&context, team);
     make(m, seed);
     if (arap_forest_divide(&context, m->count, m->parent, m->cost, m->part, &forest))
         return "it is not divided";

@@ -1,5 +1,5 @@
-"""Small meshes that make dense systems, with edits on everything: fans, on which all vertices are in
-each other's two-rings, small solids, many bones, unlimited influences; and meshes that hardly match.
+"""Small meshes that make dense systems, with edits on everything: fans, on which all vertices are
+in each other's two-rings, small solids, clouds of triangles, many bones, unlimited influences.
 """
 
 import numpy as np
