@@ -259,6 +259,156 @@ def test_the_action_of_the_artist_stays_and_ours_is_made_anew():
     assert bpy.context.scene.frame_end >= max(markers(rig).values())
 
 
+def keys_of(action):
+    curves = addon("blender.poses.pose_sources").action_curves(action)
+    return {
+        (curve.data_path, curve.array_index): [tuple(p.co) for p in curve.keyframe_points]
+        for _slot, curve in curves
+    }
+
+
+def first_curve(action):
+    return addon("blender.poses.pose_sources").action_curves(action)[0][1]
+
+
+def edited_copy(action, _rig):
+    copy = action.copy()
+    first_curve(copy).keyframe_points.insert(500, 1.25)
+    return copy
+
+
+def renamed_copy(action, _rig):
+    copy = action.copy()
+    copy.name = "My walk"
+    return copy
+
+
+def copy_with_fake_user(action, _rig):
+    copy = action.copy()
+    copy.use_fake_user = True
+    return copy
+
+
+def copy_that_plays(action, rig):
+    rig.animation_data.action = action.copy()
+    return rig.animation_data.action
+
+
+def edited(action, _rig):
+    first_curve(action).keyframe_points[0].co.y += 0.5
+    return action
+
+
+def with_a_marker(action, _rig):
+    action.pose_markers.new("Mine").frame = 3
+    return action
+
+
+def renamed(action, _rig):
+    action.name = "My walk"
+    return action
+
+
+def asset(action, _rig):
+    action.asset_mark()
+    return action
+
+
+def played_by_another(action, _rig):
+    other = bpy.data.objects.new("Other", None)
+    other.animation_data_create().action = action
+    return action
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        *(edited_copy, renamed_copy, copy_with_fake_user, copy_that_plays, edited, with_a_marker),
+        *(renamed, asset, played_by_another),
+    ],
+)
+def test_actions_that_somebody_has_worked_on_stay(work):
+    rig = add_armature()
+    make(rig, combinations=0)
+    own = work(rig.animation_data.action, rig)
+    name, keys = own.name, keys_of(own)
+    for combinations in (1, 2):
+        make(rig, combinations=combinations)
+        assert own.name == name and keys_of(own) == keys
+        assert rig.animation_data.action != own
+    assert rig.animation_data.action.name.startswith("Rig Range of Motion")
+
+
+def test_own_action_is_known_whatever_the_armatures_are_called():
+    hero = add_armature()
+    make(hero, combinations=0)
+    action = hero.animation_data.action
+    hero.name = "Hero"
+    other = add_armature()
+    assert other.name == "Rig"
+    hero.animation_data.action = None  # known by the mark, not by what plays
+    keys = keys_of(action)
+    make(other, combinations=0)
+    assert keys_of(action) == keys and other.animation_data.action != action
+    make(hero, combinations=1)
+    assert {a.name for a in bpy.data.actions} == {
+        "Hero Range of Motion",
+        other.animation_data.action.name,
+    }
+
+
+def test_a_copy_of_the_armature_takes_no_action_of_the_first():
+    rig = add_armature()
+    make(rig, combinations=0)
+    action, keys = rig.animation_data.action, keys_of(rig.animation_data.action)
+    copy = rig.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    for plays in (action, None):
+        rig.animation_data.action = plays
+        make(copy, combinations=1)
+        assert keys_of(action) == keys and copy.animation_data.action != action
+
+
+def test_strips_of_the_armature_get_the_new_action():
+    rig = add_armature()
+    make(rig, combinations=0)
+    first = rig.animation_data.action
+    strip = rig.animation_data.nla_tracks.new().strips.new("Motion", 1, first)
+    make(rig, combinations=1)
+    assert strip.action == rig.animation_data.action
+    assert len(bpy.data.actions) == 1
+
+
+def as_0_2_0(action, rig):
+    """What 0.2.0 has left in files: the name of the armature as a custom property."""
+    action.property_unset("araplbs_motion_of")
+    rig.property_unset("araplbs_motion_mark")
+    action["araplbs_motion"] = rig.name
+
+
+def test_actions_of_0_2_0():
+    rig = add_armature()
+    make(rig, combinations=0)
+    as_0_2_0(rig.animation_data.action, rig)
+    assert addon("blender.poses.own_motion").is_motion_of(rig.animation_data.action, rig)
+    make(rig, combinations=0)  # makes the same keys
+    assert [a.name for a in bpy.data.actions] == ["Rig Range of Motion"]
+    as_0_2_0(rig.animation_data.action, rig)
+    old = edited(rig.animation_data.action, rig)
+    keys = keys_of(old)
+    make(rig, combinations=0)
+    assert keys_of(old) == keys and old.use_fake_user and rig.animation_data.action != old
+
+
+def test_the_mark_is_saved(tmp_path):
+    rig = add_armature()
+    make(rig, combinations=0)
+    opened(save(tmp_path / "motion.blend"))
+    rig = bpy.data.objects["Rig"]
+    make(rig, combinations=2)
+    assert [a.name for a in bpy.data.actions] == ["Rig Range of Motion"]
+
+
 def test_marked_frames_are_poses_to_check_and_weight_in():
     rig = add_armature(bones=biped_bones())
     make(rig, combinations=0, acts=False)

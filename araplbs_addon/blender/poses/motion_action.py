@@ -3,8 +3,7 @@
 import bpy
 
 from ...core.base.refusal import Refused
-
-MADE = "araplbs_motion"  # custom property of an action: for which armature it was made
+from .own_motion import mark_motion, replaceable
 
 BEZIER, AUTO_CLAMPED = 2, 4  # as foreach_set() takes them
 CONSTANT = 0
@@ -26,13 +25,12 @@ def write_action(armature, name, curves, markers):
 
     curves: [(bone or path, property, index, frames, values)], those of switches without a bone's
     name before them. markers: [(name, frame)]. An action that was made for this armature before
-    goes, with everything that used it to the new one.
+    goes where it is replaceable(), and the armature uses the new one in its place.
     """
     data = armature.animation_data or armature.animation_data_create()
     before = data.action
     action = bpy.data.actions.new(name)
     try:
-        action[MADE] = armature.name
         slot, bag = channels_of(action, armature)
         for each in curves:
             _write_curve(bag, *each)
@@ -41,17 +39,18 @@ def write_action(armature, name, curves, markers):
     except BaseException:
         bpy.data.actions.remove(action)
         raise
-    old = [a for a in bpy.data.actions if a != action and a.get(MADE) == armature.name]
+    old = replaceable(armature, action)
     data.action = action
     if slot is not None:
         data.action_slot = slot
+    is_gone = before is None or before in old
     for each in old:
-        if not each.library:
-            each.user_remap(action)
-            bpy.data.actions.remove(each)
+        each.user_remap(action)
+        bpy.data.actions.remove(each)
     action.name = name
     action.use_fake_user = True
-    if before is None or before in old:
+    mark_motion(action, armature)
+    if is_gone:
         return action, None
     before.use_fake_user = True
     return action, before.name

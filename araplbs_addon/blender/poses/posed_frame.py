@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..data.references import Reference
-from .motion_action import MADE
+from .own_motion import is_motion_of
 from .pose_rig import channels_of_bones, set_channels
 
 # Of the size of the skeleton: what the rig's controls make of a pose may be so far off.
@@ -34,7 +34,7 @@ def posed_frame(context, armature, number, transforms):
     None, and nothing has changed."""
     data = armature.animation_data
     action = data and data.action
-    if not action or action.get(MADE) != armature.name or armature.data.pose_position != "POSE":
+    if not action or not is_motion_of(action, armature) or armature.data.pose_position != "POSE":
         return None
     marker = action.pose_markers.get(f"Combination {number + 1}")
     if marker is None:

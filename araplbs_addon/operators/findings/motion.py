@@ -2,6 +2,7 @@
 
 from bpy.types import Operator
 
+from ...blender.poses import own_motion
 from ...blender.read.targets import Targets, find_armatures_in_file
 from ...core.base.refusal import Refused
 from ...core.tools.motion import MotionOptions, motion_summary
@@ -63,7 +64,7 @@ biped walk and reach; each pose has a marker. Through the rig where there is one
         return tell(self, None, task, motion_summary(report))
 
 
-CLASSES = (OBJECT_OT_araplbs_range_of_motion,)
+CLASSES = (own_motion.ARAPLBS_motion, OBJECT_OT_araplbs_range_of_motion)
 COMMAND = Command(
     "motion",
     "make an action that moves every joint of the armatures of .blend files",
@@ -75,3 +76,4 @@ COMMAND = Command(
     motion_summary,
     find=lambda arguments, view_layer: find_armatures_in_file(view_layer, arguments.armature),
 )
+register, unregister = own_motion.register, own_motion.unregister

@@ -1,0 +1,97 @@
+"""Which action Range of Motion has made for an armature, and whether it may be replaced.
+
+Armature and action carry the same mark, one that no other run has drawn, so a new name of the
+armature changes nothing. The action also carries its name and a digest of its keys and markers.
+Copies have all of that, too: a copy has another name, an action that somebody has worked on has
+other keys. Such actions are the user's, and so is one that anything but this armature uses.
+Removing what is left loses nothing, since the same run makes it again.
+"""
+
+import hashlib
+import secrets
+
+import bpy
+import numpy as np
+
+from .pose_sources import action_curves
+
+OF_0_2 = "araplbs_motion"  # custom property of an action: the name of its armature, until 0.2.0
+
+
+class ARAPLBS_motion(bpy.types.PropertyGroup):
+    """Of an action. mark: that of its armature. made_as: the name that it was given. content:
+    content_of() it then."""
+
+    mark: bpy.props.StringProperty(options={"HIDDEN"})
+    made_as: bpy.props.StringProperty(options={"HIDDEN"})
+    content: bpy.props.StringProperty(options={"HIDDEN"})
+
+
+def mark_motion(action, armature):
+    """Notes that the action, as it is now, was made for this armature."""
+    made = action.araplbs_motion_of
+    made.mark = armature.araplbs_motion_mark = secrets.token_hex(8)
+    made.made_as, made.content = action.name, content_of(action)
+
+
+def is_motion_of(action, armature):
+    """Whether it was made for this armature; somebody may have changed it since."""
+    mark = action.araplbs_motion_of.mark
+    if mark:
+        return mark == armature.araplbs_motion_mark
+    return action.get(OF_0_2) == armature.name
+
+
+def replaceable(armature, new):
+    """[action] that were made for this armature and hold no work of anybody. new: the action that
+    takes their place; an action of 0.2.0 knows no digest, so it has to be equal to this one."""
+    of_armature = [a for a in bpy.data.actions if a != new and is_motion_of(a, armature)]
+    alone = sum(ob.araplbs_motion_mark == armature.araplbs_motion_mark for ob in bpy.data.objects)
+    found = []
+    for action in of_armature:
+        users = bpy.data.user_map(subset={action})[action]
+        if users - {armature} or not (users or alone == 1):
+            continue
+        if not (action.library or action.asset_data) and _is_as_made(action, armature, new):
+            found.append(action)
+    return found
+
+
+def _is_as_made(action, armature, new):
+    made = action.araplbs_motion_of
+    if made.mark:
+        return action.name == made.made_as and content_of(action) == made.content
+    is_named_so = action.name == f"{armature.name} Range of Motion"
+    return is_named_so and content_of(action) == content_of(new)
+
+
+def content_of(action):
+    """A digest of all keys and markers. Places of automatic handles follow from the keys."""
+    digest = hashlib.blake2b(digest_size=16)
+    for slot, curve in action_curves(action):
+        points = curve.keyframe_points
+        facts = slot and slot.identifier, curve.data_path, curve.array_index, len(points)
+        facts += curve.extrapolation, curve.mute, curve.lock, len(curve.modifiers)
+        digest.update(repr(facts).encode())
+        for name, width, kind in (
+            ("co", 2, np.float32),
+            ("interpolation", 1, np.int32),
+            ("handle_left_type", 1, np.int32),
+            ("handle_right_type", 1, np.int32),
+        ):
+            values = np.empty(width * len(points), kind)
+            points.foreach_get(name, values)
+            digest.update(values.tobytes())
+    for marker in action.pose_markers:
+        digest.update(repr((marker.name, marker.frame)).encode())
+    return digest.hexdigest()
+
+
+def register():
+    bpy.types.Action.araplbs_motion_of = bpy.props.PointerProperty(type=ARAPLBS_motion)
+    bpy.types.Object.araplbs_motion_mark = bpy.props.StringProperty(options={"HIDDEN"})
+
+
+def unregister():
+    del bpy.types.Object.araplbs_motion_mark
+    del bpy.types.Action.araplbs_motion_of
