@@ -30,7 +30,7 @@ def make_parser():
 def _add_command(parsers, command):
     parser = parsers.add_parser(command.name, help=command.help, description=command.description)
     parser.set_defaults(apart=None, does=command, parser=parser)
-    if command.also_writes:  # a page each for the characters of one file
+    if command.also_writes and not command.saves:  # a page each for the characters of one file
         parser.add_argument("input", nargs=1, type=Path, metavar="IN.blend")
         parser.add_argument(
             "--output", "-o", required=True, type=Path, metavar="FOLDER", help="folder of the page"

@@ -154,7 +154,7 @@ def do_file(command, source, target, options, arguments, stop, outputs):
     view_layer = bpy.context.view_layer
     left = leave_edit_mode(view_layer)
     view_layer.update()
-    lines, reports, pictures = _warn(blocked_drivers()), [], []
+    lines, reports, pictures, done = _warn(blocked_drivers()), [], [], []
     found = command.find(arguments, view_layer)
     if command.also_writes:
         names = [targets.armature.name for targets in found]
@@ -166,6 +166,7 @@ def do_file(command, source, target, options, arguments, stop, outputs):
         task.read(targets, view_layer)
         task.solve(_Lines(name, stop, command.names_stages))
         report = task.apply()
+        done.append(task)
         report["total_seconds"] = time.perf_counter() - start
         weights = command.weights_of(report)
         for line in notes(weights):
@@ -177,6 +178,8 @@ def do_file(command, source, target, options, arguments, stop, outputs):
         reports.append(report)
         wanted = arguments.report and command.has_pictures
         pictures.append(task.picture() if wanted else None)
+    if command.conclude:
+        command.conclude(done)
     if not target:
         return {"armatures": reports, "warnings": lines}
     lines += _warn(enter_edit_mode(view_layer, left))

@@ -58,6 +58,7 @@ OPTIONS = {
         "Other.html",
         opens=True,
     ),
+    "keep --file": Option("keep in.blend -o o.blend --file {}", "KEPT"),
     "merge": Option("merge {}", "REPORT_PAGE", "index.html"),
     "merge table": Option("merge {}", "TABLE", "table.json"),
 }
@@ -71,6 +72,7 @@ OURS = {
     "RESULTS": '{"generator": "araplbs results"}',
     "TABLE": '{"generator": "araplbs table"}',
     "COMPARISON": '{"generator": "araplbs compare"}',
+    "KEPT": "araplbs kept weights 1\n",
 }
 
 

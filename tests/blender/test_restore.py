@@ -397,3 +397,66 @@ def test_command_line(tmp_path, capfd):
     assert run("restore", source, "--output", out, "--file", file) == 0
     assert run("keep", source, bare, "--output", two, "--file", file) == 1
     assert "takes the weights of one file" in capfd.readouterr().err
+
+
+def test_command_line_with_two_armatures(tmp_path):
+    """At one place: the file holds the weights of both, and each gets its own back."""
+    before = {}
+    for number, name in enumerate(("Anna", "Ben")):
+        tube, rig = painted(f"{name}'s")
+        rig.name = name
+        tube.vertex_groups["middle"].add(range(90), 0.25 * number, "REPLACE")
+        before[tube.name] = weights(tube, NAMES)
+    source, out, file = tmp_path / "in.blend", tmp_path / "out.blend", tmp_path / "two.kept"
+    save(source)
+    words = ["keep", source, "--output", tmp_path / "kept.blend", "--file", file]
+    assert run(*words, "--json", tmp_path / "keep.json") == 0
+    kept = addon("core.tools.kept").read_kept(file)
+    assert [(each.armature, each.name) for each in kept] == [("Anna", "Anna's"), ("Ben", "Ben's")]
+    objects = opened(source)
+    for name in before:
+        cleared(objects[name])
+    save(bare := tmp_path / "bare.blend")
+    assert run("restore", bare, "--output", out, "--file", file) == 0
+    objects = opened(out)
+    for name, right in before.items():
+        np.testing.assert_allclose(weights(objects[name], NAMES), right, atol=1e-6)
+    objects["Anna"].name = "Hero"  # its weights are those that no other armature has had
+    cleared(objects["Anna's"])
+    save(bare)
+    assert run("restore", bare, "--output", out, "--file", file) == 0
+    np.testing.assert_allclose(weights(opened(out)["Anna's"], NAMES), before["Anna's"], atol=1e-6)
+
+
+def test_command_line_writes_all_armatures_or_none(tmp_path, monkeypatch):
+    for name in ("Anna", "Ben"):
+        painted(f"{name}'s")[1].name = name
+    source, file = save(tmp_path / "in.blend"), tmp_path / "two.kept"
+    keeping, report = addon("tasks.changes.keeping"), addon("tasks.changes.keeping").keep_report
+
+    def fail_at_ben(armature, *rest):
+        if armature == "Ben":
+            raise OSError("full")
+        return report(armature, *rest)
+
+    monkeypatch.setattr(keeping, "keep_report", fail_at_ben)
+    assert run("keep", source, "--output", tmp_path / "out.blend", "--file", file) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in.blend"]
+
+
+@pytest.mark.parametrize("beside", ["", "//"])
+def test_file_of_keep_is_an_output(beside, tmp_path, capfd, monkeypatch):
+    """It replaces no input and no other output, and that is said before any work."""
+    painted()
+    source, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
+    monkeypatch.chdir(tmp_path)
+    content, opening = source.read_bytes(), addon("cli")._open
+    monkeypatch.setattr(addon("cli"), "_open", lambda path: pytest.fail(f"{path} was opened"))
+    for name, others in (("out.blend", ()), ("in.blend", ()), ("r.json", ("--json", "r.json"))):
+        assert run("keep", source, "-o", out, "--file", f"{beside}{name}", *others) == 1
+        assert "would replace the " in capfd.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["in.blend"]
+    assert source.read_bytes() == content
+    monkeypatch.setattr(addon("cli"), "_open", opening)
+    assert run("keep", source, "-o", out, "--file", f"{beside}x.kept") == 0
+    assert (tmp_path / "x.kept").exists() and out.exists()

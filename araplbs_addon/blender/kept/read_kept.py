@@ -95,6 +95,11 @@ def read_now_in_steps(ob, armature, view_layer):
     return Now(mesh, locked)
 
 
+def other_armatures(armature):
+    """Names of those of the file."""
+    return {ob.name for ob in bpy.data.objects if ob.type == "ARMATURE" and ob != armature}
+
+
 def path_of(text):
     """Where the file of an option is. Raises Refused for one beside a .blend file that is not saved
     yet."""

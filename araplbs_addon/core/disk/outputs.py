@@ -143,7 +143,7 @@ class Outputs:
     def add_all(self, files: Iterable[tuple[str | Path, Kind]]) -> None:
         """Those of [(path, kind)] that are not there yet."""
         for path, kind in files:
-            if path not in self._kinds:
+            if self._kinds.get(path) is not kind:
                 self.add(path, kind, kind.name)
 
     def refuse_used(self, used: Iterable[str | Path], target: str | Path) -> None:

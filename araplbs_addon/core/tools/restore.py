@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -143,6 +143,13 @@ def _restore(
         given.renamed,
         given.gone,
     )
+
+
+def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> list[Kept]:
+    """Those of an armature, where a file holds what several have had: by its name, or where it has
+    another one by now, all but those of the armatures that are still there (`others`)."""
+    own = [each for each in kept if each.armature == armature]
+    return own or [each for each in kept if each.armature not in others] or list(kept)
 
 
 def sources_of(

@@ -54,6 +54,7 @@ class Command:
     choose: Callable | None = None  # (this Command, arguments) -> the Command that these mean
     finish: Callable | None = None  # of one that saves no .blend file: (arguments, results) -> code
     also_writes: Callable | None = None  # (arguments, names of armatures) -> [(path, kind)]
+    conclude: Callable | None = None  # once all tasks of a file are applied: (tasks)
     weights_of: Callable[[dict], Any] = lambda _report: None  # the part of a report about weights
     has_pictures: bool = False
     names_stages: bool = False  # its progress is a line for each stage

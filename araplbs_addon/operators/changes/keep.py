@@ -7,8 +7,15 @@ from bpy.types import Operator
 from ...blender.kept import kept_weights
 from ...blender.kept.read_kept import find_keepable
 from ...core.base.refusal import Refused
+from ...core.tools.kept import FILE
 from ...core.tools.restore import KeepOptions
-from ...tasks.changes.keeping import KeepTask, keep_summary
+from ...tasks.changes.keeping import (
+    KeepOneOfSeveral,
+    KeepTask,
+    keep_summary,
+    keep_together,
+    kept_path,
+)
 from ..base.command import WHICH, Command, find_read
 from ..base.properties import OptionProperties, option_names, option_properties
 from ..base.work import WorkOperator, tell
@@ -45,16 +52,25 @@ def _choose(command, arguments):
     return replace(command)
 
 
+def _file_of(arguments, _names):
+    """[(path, kind)]: the file of --file is an output as others are."""
+    if not arguments.file:
+        return []
+    return [(kept_path(arguments.file, arguments.input[0]), FILE)]
+
+
 CLASSES = (kept_weights.ARAPLBS_kept, OBJECT_OT_araplbs_keep_weights)
 COMMAND = Command(
     "keep",
     "keep the weights of .blend files for meshes that will change",
     "Keeps the weights, vertex groups and corrections of every armature's meshes with the armature "
     f"in the output, or in the file of --file: {WHICH}",
-    KeepTask,
+    KeepOneOfSeveral,
     KeepOptions,
     keep_summary,
     find=find_read,
     choose=_choose,
+    also_writes=_file_of,
+    conclude=keep_together,
 )
 register, unregister = kept_weights.register, kept_weights.unregister

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...blender.data.edits import copy_edits, restore_edits
 from ...blender.data.references import Subjects
 from ...blender.kept.kept_weights import keep_on, kept_on, refuse_linked, write_edits
 from ...blender.kept.read_kept import (
+    other_armatures,
     path_of,
     read_kept_in_steps,
     read_now_in_steps,
@@ -28,7 +30,7 @@ from ...core.character.problem import Skeleton
 from ...core.disk.outputs import refuse_foreign
 from ...core.reports.report import names_in_line
 from ...core.tools.kept import FILE, Kept, read_kept, write_kept
-from ...core.tools.restore import Now, Restored, restore
+from ...core.tools.restore import Now, Restored, kept_for, restore
 from ...core.tools.restore_report import restore_report, restore_warnings
 from ..task import Task
 
@@ -37,9 +39,10 @@ if TYPE_CHECKING:
 
 
 class KeepTask(Task):
-    """Reads; there is nothing to solve."""
+    """Reads; there is nothing to solve. alone: what it keeps is all that goes into its file."""
 
     path = ""
+    alone = True
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
         """See Task; reading: the armature's name and the Kept of each mesh."""
@@ -65,11 +68,28 @@ class KeepTask(Task):
         subjects, kept = self.reading
         armature, _objects = subjects.find()
         report = keep_report(armature.name, kept, self.path)
-        if self.path:
-            write_kept(self.path, kept)
-        else:
+        if not self.path:
             keep_on(armature, kept)
+        elif self.alone:
+            keep_together([self])
         return report
+
+
+class KeepOneOfSeveral(KeepTask):
+    """Of one armature of a .blend file; keep_together() writes the file of all of them."""
+
+    alone = False
+
+
+def keep_together(tasks: list[KeepTask]) -> None:
+    """Writes what applied tasks of one file of kept weights keep, as a whole or not at all."""
+    if tasks and tasks[0].path:
+        write_kept(tasks[0].path, [each for task in tasks for each in task.reading[1]])
+
+
+def kept_path(text: str, source: str | Path) -> Path:
+    """Where the file of an option is, beside the .blend file `source` perhaps."""
+    return Path(source).parent / text[2:] if text.startswith("//") else Path(text)
 
 
 def keep_report(armature: str, kept: list[Kept], path: str) -> dict[str, Any]:
@@ -114,6 +134,7 @@ class RestoreTask(Task):
         view_layer.update()
         armature = targets.armature
         kept = read_kept(path_of(self.options.file)) if self.options.file else kept_on(armature)
+        kept = kept_for(armature.name, other_armatures(armature), kept)
         skeleton = read_armature(armature, use_joint_limits=False)
         refuse_shared(targets.meshes)
         yield
