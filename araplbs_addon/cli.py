@@ -83,7 +83,7 @@ def _do_files(command, plan, options, arguments, stop, outputs, results):
     for folder in outputs.folders():
         remove_leftovers(folder)
     if arguments.jobs:
-        results += farm.run_jobs(plan, arguments, this_blender(COMMAND), _fail, stop.check)
+        results += farm.run_jobs(plan, arguments, this_blender(COMMAND), _fail, stop)
     else:
         _do_here(command, plan, options, arguments, stop, outputs, results)
     failures = sum("error" in result for result in results)

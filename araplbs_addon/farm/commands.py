@@ -88,7 +88,7 @@ def print_plan(plan, arguments):
     return code
 
 
-def run_jobs(plan, arguments, command, failed, check):
+def run_jobs(plan, arguments, command, failed, stop):
     """--jobs; the results in the order of the plan."""
     threads = max(1, (arguments.threads or processors()) // arguments.jobs)
     settings = vars(arguments) | {"threads": threads}
@@ -124,5 +124,5 @@ def run_jobs(plan, arguments, command, failed, check):
             finished(task, result)
             progress(task, result)
 
-        Pool(command, arguments.jobs, free_memory()).run(tasks, both, check)
+        Pool(command, arguments.jobs, free_memory()).run(tasks, both, stop)
     return [results[str(placed(source)), str(placed(target))] for source, target in plan]

@@ -43,8 +43,17 @@ class Pool:
         self.changed, self.done = threading.Condition(), queue.Queue()
         self.ending = False
 
-    def run(self, tasks, finished, check):
-        """`check` is called again and again, and may raise: then all processes end at once."""
+    def run(self, tasks, finished, stop):
+        """stop: a Stop. A signal ends all processes at once, and none is left when this returns or
+        raises Stopped: wherever the signal comes, it counts between two looks at the tasks."""
+        stop.hold()
+        try:
+            self._run(tasks, finished, stop.check)
+        finally:
+            stop.held = False
+        stop.check()
+
+    def _run(self, tasks, finished, check):
         self.pending = sorted(tasks, key=lambda task: -task["seconds"])
         threads = [
             threading.Thread(target=self._work, daemon=True)

@@ -1,8 +1,10 @@
 """Live sessions without a window: what their timer would do, done here."""
 
-import time
+import threading
+from contextlib import contextmanager
 
 import bpy
+from patience import wait_until
 from scenes import (
     add_tube,
     addon,
@@ -11,8 +13,6 @@ from scenes import (
     select,
     tube_and_rig,
 )
-
-LIMIT = 60  # seconds for a session to get somewhere
 
 
 def start(*objects, **options):
@@ -26,12 +26,14 @@ def start(*objects, **options):
 
 
 def tick_until(session, condition):
-    end = time.monotonic() + LIMIT
-    while not condition():
-        assert time.monotonic() < end, f"still {session.state}"
+    def look():
+        if found := condition():
+            return found
         assert session.state != "ENDED", session.message
         session.tick(0.01)
-        time.sleep(0.001)
+        return None
+
+    wait_until(look, lambda: f"still {session.state}")
 
 
 def settle(session):
@@ -39,10 +41,36 @@ def settle(session):
 
 
 def finish(session):
-    end = time.monotonic() + LIMIT
-    while session.state != "ENDED":
-        assert time.monotonic() < end, f"still {session.state}"
+    def look():
         session.tick(0.01)
+        return session.state == "ENDED"
+
+    wait_until(look, lambda: f"still {session.state}")
+
+
+@contextmanager
+def frame_by_frame():
+    """In a `with` block the thread of a session waits after each of its frames, until what this
+    gives is called."""
+    gate = threading.Semaphore(0)
+    kinds = addon("core.solvers.live_solver").LiveSolver, addon("core.solvers.joints").JointRun
+    real = [kind._publish for kind in kinds]
+
+    def held(publish):
+        def publish_and_wait(solver, *arguments):
+            publish(solver, *arguments)
+            gate.acquire()
+
+        return publish_and_wait
+
+    for kind, publish in zip(kinds, real, strict=True):
+        kind._publish = held(publish)
+    try:
+        yield gate.release
+    finally:
+        for kind, publish in zip(kinds, real, strict=True):
+            kind._publish = publish
+        gate.release()
 
 
 def ordered(ob):

@@ -1,10 +1,9 @@
 """A live session and what is done meanwhile: edits, undo, other modes, groups."""
 
-import time
-
 import bpy
 import numpy as np
 import pytest
+from patience import wait_until
 from scenes import (
     add_cube,
     addon,
@@ -17,7 +16,16 @@ from scenes import (
     snapshot,
     weights,
 )
-from sessions import edit, finish, painted_tube, pick, settle, start, tick_until
+from sessions import (
+    edit,
+    finish,
+    frame_by_frame,
+    painted_tube,
+    pick,
+    settle,
+    start,
+    tick_until,
+)
 
 
 def test_steering():
@@ -208,16 +216,16 @@ def test_edit_mode_pauses():
     tube, rig = painted_tube()
     before = entries(tube)
     session = start(tube, rig)
-    tick_until(session, lambda: session.written >= 0)
-    select(tube)
-    bpy.ops.object.mode_set(mode="EDIT")
-    for _ in range(20):
-        session.tick(0.01)
-    written = session.written
-    time.sleep(0.3)
-    for _ in range(20):
-        session.tick(0.01)
-    assert session.written == written
+    with frame_by_frame() as go_on:
+        tick_until(session, lambda: session.written >= 0)
+        select(tube)
+        bpy.ops.object.mode_set(mode="EDIT")
+        go_on()
+        wait_until(lambda: session.frame.number > session.written)
+        written = session.written
+        for _ in range(20):
+            session.tick(0.01)
+        assert session.written == written
     bpy.ops.object.mode_set(mode="OBJECT")
     settle(session)
     session.restore()

@@ -5,12 +5,14 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
-import time
 
 import pytest
+from gate import Gate
 from paths import ROOT
 
+from araplbs_addon.core.base.stop import Stop
 from araplbs_addon.farm import process
 from araplbs_addon.farm.pool import Pool
 from araplbs_addon.farm.process import BlenderProcess, Died, read_reply, write_reply
@@ -18,7 +20,8 @@ from araplbs_addon.farm.process import BlenderProcess, Died, read_reply, write_r
 # What stands for Blender. WORK is the body of a function of the arguments of a task, that may add
 # to the results; it is called with file descriptors 1 and 2 as Blender's parts find them.
 SERVER = """
-import os, signal, sys, time
+import os, signal, sys, threading
+hang = threading.Event().wait
 sys.path.insert(0, {root!r})
 from araplbs_addon.farm.process import serve
 print("Blender 4.5", flush=True)
@@ -85,9 +88,9 @@ def test_what_is_printed_is_no_reply(line, started):
 # What is written in place of a reply, straight into its pipe.
 TORN = {
     "cut short": "replies.write(bytes(3)); replies.flush(); os._exit(0)",
-    "bytes": "replies.write(bytes([255]) * 8); replies.flush(); time.sleep(60)",
-    "Expecting": "replies.write((3).to_bytes(8, 'big') + b'{no'); replies.flush(); time.sleep(60)",
-    "no results": "replies.write((2).to_bytes(8, 'big') + b'{}'); replies.flush(); time.sleep(60)",
+    "bytes": "replies.write(bytes([255]) * 8); replies.flush(); hang()",
+    "Expecting": "replies.write((3).to_bytes(8, 'big') + b'{no'); replies.flush(); hang()",
+    "no results": "replies.write((2).to_bytes(8, 'big') + b'{}'); replies.flush(); hang()",
 }
 
 
@@ -111,7 +114,7 @@ def test_process_that_ends(line, started):
 def test_closed_output(started, monkeypatch):
     """Of a process that goes on without a reply to give."""
     monkeypatch.setattr(process, "PATIENCE", 0.5)
-    blender = started(PIPE, "replies.close(); time.sleep(60)")
+    blender = started(PIPE, "replies.close(); hang()")
     with pytest.raises(Died, match="closed its output"):
         blender.do([])
     assert not blender.lives
@@ -122,9 +125,9 @@ def test_time_out(stubborn, started, monkeypatch):
     """Whatever it does meanwhile, it is gone after that; the pool goes on with the other files."""
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if stubborn else "pass"
-    blender = started(ignore, "time.sleep(600)")
-    reply = blender.do([], timeout=1.5)
-    assert reply["results"] == [{"error": "given up after 1.5 s (--timeout)", "died": True}]
+    blender = started(ignore, "hang()")
+    reply = blender.do([], timeout=0.5)
+    assert reply["results"] == [{"error": "given up after 0.5 s (--timeout)", "died": True}]
     assert reply["code"] == 1 and not blender.lives
 
 
@@ -133,21 +136,25 @@ def test_frozen_process(started, monkeypatch):
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     blender = started()
     os.kill(blender.process.pid, signal.SIGSTOP)
-    assert "given up after 1 s" in blender.do([], timeout=1)["results"][0]["error"]
+    assert "given up after 0.5 s" in blender.do([], timeout=0.5)["results"][0]["error"]
     assert blender.process.returncode == -signal.SIGKILL
 
 
-def test_pool_goes_on(tmp_path):
+def task(name, timeout=0):
+    return {
+        **{"input": name, "output": name, "seconds": 1, "bytes": 1},
+        **{"timeout": timeout, "arguments": [name]},
+    }
+
+
+def test_pool_goes_on():
     """A file that times out is not tried again, the others are done by other processes."""
-    work = "    time.sleep(600 if arguments == ['slow'] else 0)"
+    work = "    arguments == ['slow'] and hang()"
     command = [sys.executable, "-c", SERVER.format(root=str(ROOT), work=work)]
-    tasks = [
-        {"input": name, "output": name, "seconds": 1, "bytes": 1, "timeout": 3, "arguments": [name]}
-        for name in ("slow", "a", "b")
-    ]
+    tasks = [task(name, 0.5 if name == "slow" else 0) for name in ("slow", "a", "b")]
     found = {}
-    Pool(command, 1).run(tasks, lambda task, result: found.update({task["input"]: result}), int)
-    assert found["slow"]["error"] == "given up after 3 s (--timeout)"
+    Pool(command, 1).run(tasks, lambda task, result: found.update({task["input"]: result}), Stop())
+    assert found["slow"]["error"] == "given up after 0.5 s (--timeout)"
     assert [found[name]["said"] for name in "ab"] == [["a"], ["b"]]
 
 
@@ -173,13 +180,54 @@ def test_replies_that_make_no_sense(reply):
 
 
 @pytest.mark.parametrize("begun", [True, False])
-def test_end_of_the_parent(started, tmp_path, begun):
+def test_end_of_the_parent(started, begun):
     """Nobody waits for a task any more: the process ends in the middle of it, or before."""
-    mark = tmp_path / "begun"
-    blender = started(f"open({str(mark)!r}, 'x').close()", "time.sleep(600)")
-    blender.process.stdin.write(b"[]\n")
-    blender.process.stdin.flush()
-    while begun and not mark.exists():
-        time.sleep(0.05)
-    blender.process.stdin.close()
-    assert blender.process.wait(120) == 9
+    with Gate() as gate:
+        blender = started(gate.wait)
+        blender.process.stdin.write(b"[]\n")
+        blender.process.stdin.flush()
+        if begun:
+            gate.arrived()
+        blender.process.stdin.close()
+        assert blender.process.wait() == 9
+
+
+# A process with a pool of two; last it prints how those have ended that it has started.
+POOL = """
+import sys
+sys.path.insert(0, {root!r})
+from araplbs_addon.core.base.stop import Stop, Stopped
+from araplbs_addon.farm import pool, process
+started = []
+class Kept(process.BlenderProcess):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        started.append(self.process)
+pool.BlenderProcess, process.PATIENCE = Kept, {patience}
+try:
+    with Stop() as stop:
+        pool.Pool([sys.executable, "-c", {server!r}], 2).run({tasks!r}, lambda *_: None, stop)
+except Stopped:
+    print("stopped,", [each.poll() for each in started])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+@pytest.mark.parametrize("moment", ["at work", "when all is done"])
+def test_stopped_pool(moment):
+    """A signal to the first process ends the others first, also those that are about to leave."""
+    with Gate() as gate:
+        work, last = ("pass", gate.wait) if moment == "when all is done" else (gate.wait, "")
+        server = SERVER.format(root=str(ROOT), work=f"    {work}") + last
+        # Who is about to leave does not, until patience ends.
+        patience = 0.1 if last else process.PATIENCE
+        script = POOL.format(
+            root=str(ROOT), server=server, tasks=[task("a"), task("b")], patience=patience
+        )
+        first = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        others = [gate.arrived() for _ in range(2)]
+        first.send_signal(signal.SIGTERM)
+        printed, _errors = first.communicate()
+        assert printed == f"stopped, {[-signal.SIGTERM] * 2}\n"
+        for other in others:
+            other.wait_until_gone()

@@ -1,13 +1,19 @@
-"""What GUI tests share: the sidebar, clicks and strokes, waiting, and which panels are drawn."""
+"""What GUI tests share: the sidebar, clicks and strokes, waiting, and which panels are drawn.
 
+Each wait is for something that can be seen: `wait_until` and its kin look once in every turn of the
+event loop, for as long as it takes; run_in_gui.py ends a test that hangs."""
+
+import itertools
 import os
 import threading
-import time
+from contextlib import contextmanager
+from types import SimpleNamespace
 from unittest import SkipTest
 
 import bpy
 import numpy as np
 import scenes
+from patience import last_resort
 
 
 def newest_only():
@@ -32,27 +38,79 @@ def inside(ui, kind, place):
     return r.x + place[0], r.y + r.height - place[1]
 
 
-def click(ui, at):
+def press(ui, kind, at=None, **modifiers):
+    """A key or button where the mouse has been for a while."""
     ui.event("MOUSEMOVE", "NOTHING", at=at)
-    yield 0.2
-    ui.event("LEFTMOUSE", "PRESS", at=at)
-    ui.event("LEFTMOUSE", "RELEASE", at=at)
-    yield 0.1
+    yield 3
+    ui.event(kind, "PRESS", at=at, **modifiers)
+    ui.event(kind, "RELEASE", at=at, **modifiers)
+    yield 3
+
+
+def click(ui, at):
+    yield from press(ui, "LEFTMOUSE", at)
 
 
 def open_sidebar(ui):
     ui.area().spaces.active.show_region_ui = True
-    yield 0.3
+    yield from still(ui)
     region(ui, "UI").active_panel_category = "Auto-weight"
     ui.area().tag_redraw()
-    yield 0.3
+    yield from still(ui)
+
+
+IDLE = 40  # turns; without events a turn is 5 ms of sleep, and what slides moves every 20 ms
 
 
 def still(ui):
-    """Panels slide to their places while the window is drawn."""
-    for _ in range(12):
+    """All that slides or appears is at its place: for a while the window is not drawn again."""
+    drawn, handles = [], []
+    space = type(ui.area().spaces.active)
+    for kind in ("WINDOW", "UI", "HEADER", "HUD"):
+        add = space.draw_handler_add
+        handles.append((add(drawn.append, (kind,), kind, "POST_PIXEL"), kind))
+    try:
         region(ui, "UI").tag_redraw()
-        yield 0.1
+        yield 2
+        turns = 0
+        while turns < IDLE:
+            drawn.clear()
+            yield
+            turns = 0 if drawn else turns + 1
+    finally:
+        for handle, kind in handles:
+            space.draw_handler_remove(handle, kind)
+
+
+@contextmanager
+def held():
+    """In a `with` block the add-on's threads do not come to their end: each waits at its first
+    report of progress until it is cancelled."""
+    worker = scenes.addon("core.base.worker").Worker
+    progress = worker.progress
+
+    def wait(thread, *report):
+        thread._cancelled.wait()
+        return progress(thread, *report)
+
+    worker.progress = wait
+    try:
+        yield
+    finally:
+        worker.progress = progress
+
+
+@contextmanager
+def slow_reading():
+    """In a `with` block operators read two steps a turn, by a clock that counts how often it is
+    looked at."""
+    work, ticks = scenes.addon("operators.base.work"), itertools.count()
+    before = work.time
+    work.time = SimpleNamespace(monotonic=lambda: next(ticks) * work.STEP / 2)
+    try:
+        yield
+    finally:
+        work.time = before
 
 
 def solving():
@@ -69,12 +127,16 @@ def at_work():
     )
 
 
-def wait_for_end(limit=60):
-    end = time.monotonic() + limit
-    while solving() or at_work():
-        assert time.monotonic() < end, "the worker does not end"
-        yield 0.1
-    yield 0.5
+def wait_until(condition):
+    look = last_resort()
+    while not condition():
+        look()
+        yield
+
+
+def wait_for_end():
+    yield from wait_until(lambda: not (solving() or at_work()))
+    yield 5
 
 
 def settings():
@@ -144,16 +206,9 @@ def show(ui):
         bpy.ops.view3d.view_selected()
 
 
-def wait_until(condition, limit=60):
-    end = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < end, "nothing happens any more"
-        yield 0.05
-
-
 def over():
     yield from wait_until(lambda: session() is None)
-    yield 0.3
+    yield 5
 
 
 def cancel(ui):
@@ -161,10 +216,10 @@ def cancel(ui):
     asks = session().strokes
     ui.key("ESC")
     if asks:
-        yield 0.7
+        yield from still(ui)
         ui.event("DOWN_ARROW", "PRESS")
         ui.event("DOWN_ARROW", "RELEASE")
-        yield 0.2
+        yield 3
         ui.event("RET", "PRESS")
         ui.event("RET", "RELEASE")
     yield from over()
@@ -182,11 +237,11 @@ def stroke(ui, begin_at, end_at, **modifiers):
         for (a, c), (b, d) in [(begin_at, end_at)]
     ]
     ui.event("MOUSEMOVE", "NOTHING", at=places[0])
-    yield 0.1
+    yield 2
     ui.event("LEFTMOUSE", "PRESS", at=places[0], **modifiers)
-    yield 0.1
+    yield 2
     for at in places:
         ui.event("MOUSEMOVE", "NOTHING", at=at, **modifiers)
-        yield 0.05
+        yield 2
     ui.event("LEFTMOUSE", "RELEASE", at=places[-1], **modifiers)
-    yield 0.2
+    yield 3

@@ -29,7 +29,7 @@ def paint_mode(ui, tube, tool="araplbs.weight"):
         bpy.ops.wm.tool_set_by_id(name=tool)
     tube.vertex_groups.active_index = tube.vertex_groups["upper"].index
     bpy.ops.ed.undo_push(message="painting")
-    yield 0.5
+    yield 8
 
 
 def begin(ui, **options):

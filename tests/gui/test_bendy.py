@@ -1,10 +1,8 @@
 """Bendy bones to bones in a window: Esc while it runs, the end, undo."""
 
-import time
-
 import bpy
 import scenes
-from driver import clear, newest_only
+from driver import clear, newest_only, still, wait_until
 
 
 def bendy_tube():
@@ -20,7 +18,7 @@ def bendy_tube():
 
 def slow(ui, mode, entries=4096):
     """Starts it with a turn of the window after every step, which writes so many entries; the
-    state before. One each: it goes on for seconds, however soon the window is drawn."""
+    state before. One each: hundreds of turns are left, however soon the window is drawn."""
     module = scenes.addon("operators.weights.bendy")
     module.PATIENCE = module.TURN = 0
     scenes.addon("blender.bendy_bones.bendy").VERTICES_A_STEP = entries
@@ -41,23 +39,20 @@ def running(ui):
     return any(o.bl_idname == "OBJECT_OT_araplbs_bendy_to_bones" for o in ui.window.modal_operators)
 
 
-def wait_for_end(ui, limit=30):
-    end = time.monotonic() + limit
-    while running(ui):
-        assert time.monotonic() < end, "it does not end"
-        yield 0.1
-    yield 0.5
+def wait_for_end(ui):
+    yield from wait_until(lambda: not running(ui))
+    yield 8
 
 
 def cancel_in(ui, mode, steps):
     bendy_tube()
-    yield 0.3
+    yield 5
     before = slow(ui, mode, entries=1)
     for _ in range(steps):
-        yield 0.03
+        yield 3
     assert running(ui)
     ui.key("ESC")
-    yield 0.5
+    yield 8
     assert not running(ui)
     assert scenes.snapshot() == before and len(bones()) == 3
 
@@ -70,15 +65,15 @@ def test_bendy_escape(ui):
 
 def to_the_end(ui, mode):
     bendy_tube()
-    yield 0.3
+    yield 5
     before = slow(ui, mode)
     yield from wait_for_end(ui)
     rig = bpy.data.objects["Rig"]
     assert rig.mode == ("OBJECT" if mode == "OBJECT" else "POSE")
     assert len(bones()) == 3 + 15 and not any(bone.use_deform for bone in bones()[:1])
-    yield 0.3
+    yield 5
     ui.key("Z", ctrl=True)
-    yield 1
+    yield from still(ui)
     assert len(bones()) == 3 and all(bone.use_deform for bone in bones())
     assert scenes.snapshot() == before
 
@@ -93,10 +88,10 @@ def test_bendy_another_file_meanwhile(ui):
     """Blender ends the operator; neither that nor what follows fails."""
     for mode in ("POSE", "OBJECT"):
         bendy_tube()
-        yield 0.3
+        yield 5
         slow(ui, mode, entries=1)
-        yield 0.1
+        yield 3
         assert running(ui)
         bpy.ops.wm.read_homefile(use_factory_startup=True)
-        yield 1
+        yield from still(ui)
         assert "Rig" not in bpy.data.objects and not running(ui)

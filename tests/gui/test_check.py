@@ -8,6 +8,7 @@ from driver import (
     Draws,
     clear,
     click,
+    held,
     inside,
     open_sidebar,
     show,
@@ -30,14 +31,14 @@ def open_panel(ui):
 def click_headers(ui, *places):
     for place in places:
         yield from click(ui, inside(ui, "UI", place))
-        yield 1
+        yield from still(ui)
 
 
 def choose_first(ui):
     """Clicks on the first line of the list until it is there to be clicked on."""
     for _ in range(6):
         yield from click(ui, inside(ui, "UI", FIRST_LINE))
-        yield 0.7
+        yield from still(ui)
         if flaws.shown().active == 0:
             return
     ui.picture("check-list")
@@ -63,7 +64,7 @@ def test_check_select_and_repair(ui):
         assert "VIEW3D_PT_araplbs_check" in draws.since(), "the panel does not open"
         yield from click(ui, inside(ui, "UI", BUTTON))
         yield from wait_until(lambda: flaws.found().checked)
-        yield 0.5
+        yield 8
         yield from choose_first(ui)
         finding = flaws.found().findings[0]
         assert flaws.selected(tube) == finding.vertices.tolist()
@@ -71,17 +72,17 @@ def test_check_select_and_repair(ui):
         ui.picture("check-finding")
         yield from click(ui, inside(ui, "UI", REPAIR))
         yield from wait_until(lambda: flaws.shown().active == -1)
-        yield 0.5
+        yield 8
         tube = bpy.data.objects["Tube"]
         assert scenes.entries(tube) != before
         left = [f for f in flaws.found().findings if f.kind == finding.kind]
         assert not any(np.isin(f.vertices, finding.vertices).any() for f in left)
         ui.picture("check-repaired")
         ui.event("MOUSEMOVE", "NOTHING")
-        yield 0.2
+        yield 3
         ui.key("Z", ctrl=True)
         yield from wait_until(lambda: flaws.shown().active == 0)
-        yield 0.5
+        yield 8
         assert scenes.entries(bpy.data.objects["Tube"]) == before, "one Ctrl-Z takes it back"
         ui.picture("check-undone")
         yield from click_headers(ui, HEADER, FIRST_HEADER)  # as other tests expect them
@@ -91,18 +92,19 @@ def test_check_escape(ui):
     """Nothing is listed, nothing written."""
     clear()
     rig = scenes.add_armature()
-    tube = scenes.add_tube(rings=400, sides=150)
+    tube = scenes.add_tube()
     scenes.bind(tube, rig)
     scenes.auto_weight(tube, rig, pose_count=4, iterations=1)
     scenes.select(tube, rig)
     before = scenes.snapshot()
     for call in (bpy.ops.object.araplbs_check, bpy.ops.object.araplbs_repair):
-        with ui.override():
-            assert call("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-        ui.key("ESC")  # at once: it takes half a second
-        yield 0.5
-        assert not ui.window.modal_operators, "over at once"
-        yield from wait_for_end()
+        with held():
+            with ui.override():
+                assert call("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+            ui.key("ESC")
+            yield 8
+            assert not ui.window.modal_operators, "over at once"
+            yield from wait_for_end()
         assert not flaws.found().checked and scenes.snapshot() == before
 
 

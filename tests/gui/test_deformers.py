@@ -29,20 +29,20 @@ def test_the_preview_is_drawn_follows_and_goes(ui):
     with Draws() as draws:
         yield from open_sidebar(ui)
         show(ui)
-        yield 0.5
+        yield 8
         before = green(ui.picture("deformer-off", needed=True))
         manager.araplbs_deformer = "CENTERS"
         yield from wait_until(lambda: view.result is not None and view._batch is not None)
-        yield 0.5
+        yield 8
         assert view.message is None
         assert green(ui.picture("deformer-centers", needed=True)) > before + 2000
         first = view.result.copy()
         bones["upper"].rotation_euler.x = 1.4
         yield from wait_until(lambda: np.abs(view.result - first).max() > 0.01)
-        yield 0.3
+        yield 5
         assert green(ui.picture("deformer-posed", needed=True)) > before + 2000
         manager.araplbs_deformer = "NONE"
         yield from wait_until(lambda: view.result is None)
-        yield 0.5
+        yield 8
         assert green(ui.picture("deformer-gone", needed=True)) < before + 200
     assert draws.drawn

@@ -46,8 +46,8 @@ def start(ui):
 def weigh(ui):
     with ui.override():
         assert bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield from wait_for_end(120)
-    yield 1.5
+    yield from wait_for_end()
+    yield from still(ui)
 
 
 def test_first_screen(ui):
@@ -56,7 +56,7 @@ def test_first_screen(ui):
     when_named()
     with Draws() as draws:
         yield from start(ui)
-        yield 0.5
+        yield 8
         drawn = draws.since()
         ui.picture("first-screen")
     assert "VIEW3D_PT_araplbs" in drawn
@@ -68,19 +68,19 @@ def test_first_result(ui):
     rig, meshes = yield from start(ui)
     with ui.override():
         bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
-    yield 0.2
+    yield 3
     ui.picture("first-progress")
-    yield from wait_for_end(120)
-    yield 1.5
+    yield from wait_for_end()
+    yield from still(ui)
     ui.picture("first-result")
     outcome = scenes.addon("operators.weights.outcome").outcome_at_hand(bpy.context)
     assert outcome.facts["problems"][0] is None, "there was nothing before"
     with ui.override():
         bpy.ops.object.araplbs_show_problems()
-    yield 1
+    yield from still(ui)
     ui.picture("first-problems")
     ui.key("ESC")
-    yield 0.3
+    yield 5
     yield from see_the_worst(ui, rig)
     for ob in meshes:
         ob.vertex_groups.clear()
@@ -99,7 +99,7 @@ def test_first_result(ui):
     with ui.override():
         bpy.ops.object.mode_set(mode="POSE")
         assert bpy.ops.object.araplbs_auto_weight.poll()
-    yield 0.5
+    yield 8
     ui.picture("first-pose-mode")
     with ui.override():
         bpy.ops.object.mode_set(mode="OBJECT")
@@ -113,12 +113,12 @@ def see_the_worst(ui, rig):
     own = [bone.matrix.copy() for bone in rig.pose.bones]
     with ui.override():
         bpy.ops.object.araplbs_show_pose(index=worst)
-    yield 0.5
+    yield 8
     ui.picture("first-pose-shown")
     assert any(bone.matrix != was for bone, was in zip(rig.pose.bones, own, strict=True))
     with ui.override():
         bpy.ops.object.araplbs_own_pose()
-    yield 0.3
+    yield 5
 
 
 def test_first_in_weight_paint(ui):
@@ -128,21 +128,21 @@ def test_first_in_weight_paint(ui):
     with ui.override():
         bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
         bpy.ops.wm.tool_set_by_id(name="builtin.gradient")  # other tests leave theirs
-    yield 0.5
+    yield 8
     ui.picture("first-weight-paint")
     with ui.override():
         bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT")
-    yield 0.3
+    yield 5
     tools = bpy.context.workspace.tools
     assert tools.from_space_view3d_mode("PAINT_WEIGHT").idname == "araplbs.weight"
     yield from wait_until(lambda: session() and session().settled)
-    yield 0.5
+    yield 8
     ui.picture("first-session")
     assert session().frame.iterations == 0, "nothing moves before something is asked for"
     view = scenes.addon("ui.views.error_view").view
     bpy.context.window_manager.araplbs_errors = "BONES"
     yield from wait_until(lambda: view.result is not None)
-    yield 0.5
+    yield 8
     ui.picture("all-bones")
     assert view.result.shape == (len(meshes[0].data.vertices), 3)
     bpy.context.window_manager.araplbs_errors = "NONE"

@@ -3,7 +3,7 @@
 from unittest import SkipTest
 
 import bpy
-from driver import Draws, reset_settings, when_named
+from driver import Draws, reset_settings, still, when_named
 from test_first_sight import start, weigh
 
 LANGUAGES = ("ja_JP", "de_DE", "zh_HANS", "ko_KR", "fr_FR", "es")
@@ -23,10 +23,10 @@ def test_tab_in_languages(ui):
         yield from weigh(ui)
         for language in LANGUAGES:
             view.language = language
-            yield 1
+            yield from still(ui)
             with Draws():
                 ui.picture(f"language-{language}")
-                yield 0.5
+                yield 8
     finally:
         view.language = before
         reset_settings()

@@ -83,7 +83,7 @@ def test_every_panel_open(ui):
             bpy.utils.register_class(alone)
             for _ in range(4):
                 region(ui, "UI").tag_redraw()
-                yield 0.15
+                yield 3
             ui.picture(f"panel-{name}")
             bpy.utils.unregister_class(alone)
             assert drawn and set(drawn) == {True}, (name, drawn)

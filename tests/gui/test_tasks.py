@@ -4,7 +4,7 @@ overlay."""
 import bmesh
 import bpy
 import scenes
-from driver import Draws, clear, open_sidebar, show, solving, wait_for_end
+from driver import Draws, at_work, clear, held, open_sidebar, show, wait_for_end
 
 
 def make_body(rings=19, sides=10):
@@ -30,22 +30,24 @@ def assert_whole(name):
 
 def undone(ui, before):
     ui.event("MOUSEMOVE", "NOTHING")
-    yield 0.2
+    yield 3
     ui.key("Z", ctrl=True)
-    yield 0.5
+    yield 8
     assert scenes.snapshot() == before, "one Ctrl-Z takes back all, and nothing else"
 
 
-def cancelled(ui, before, after=0.3):
-    """Esc on what is at work, after so many seconds; 0: before the window is drawn again, which
-    may take two."""
-    if after:
-        yield after
-    assert solving() or bpy.context.window_manager.windows[0].modal_operators, "over before Esc"
-    ui.key("ESC")
-    yield 0.3
-    assert not bpy.context.window_manager.windows[0].modal_operators, "over at once"
-    yield from wait_for_end()
+def cancelled(ui, before, call, turns=8, **options):
+    """Esc on what is at work, after so many turns; 0: before the window is drawn again."""
+    with held():
+        with ui.override():
+            assert call("INVOKE_DEFAULT", **options) == {"RUNNING_MODAL"}
+        for _ in range(turns):
+            yield
+        assert at_work()
+        ui.key("ESC")
+        yield 5
+        assert not bpy.context.window_manager.windows[0].modal_operators, "over at once"
+        yield from wait_for_end()
     assert scenes.snapshot() == before
 
 
@@ -58,7 +60,7 @@ def test_transfer(ui):
     show(ui)
     with Draws(), ui.override():
         assert bpy.ops.object.araplbs_show_matches() == {"FINISHED"}
-        yield 0.5
+        yield 8
         ui.picture("transfer-matches")
     assert scenes.snapshot() == before, "matches are shown, nothing is written"
     with ui.override():
@@ -71,12 +73,11 @@ def test_transfer(ui):
 
 def test_transfer_escape(ui):
     tube, _rig = make_body()
-    sleeve = scenes.add_tube("Sleeve", radius=0.33, rings=400, sides=100, caps=False)
+    sleeve = scenes.add_tube("Sleeve", radius=0.33, rings=25, sides=14, caps=False)
     scenes.select(sleeve, tube)
-    before = pushed()
-    with ui.override():
-        bpy.ops.object.araplbs_transfer_weights("INVOKE_DEFAULT")
-    yield from cancelled(ui, before, after=0)
+    for turns in (0, 8):
+        before = pushed()
+        yield from cancelled(ui, before, bpy.ops.object.araplbs_transfer_weights, turns)
 
 
 def test_bake(ui):
@@ -93,13 +94,10 @@ def test_bake(ui):
 
 
 def test_bake_escape(ui):
-    tube, rig = make_body(rings=200, sides=80)
+    tube, rig = make_body()
     tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH").iterations = 15
     scenes.select(tube, rig)
-    before = pushed()
-    with ui.override():
-        bpy.ops.object.araplbs_bake("INVOKE_DEFAULT", frames=400)
-    yield from cancelled(ui, before)
+    yield from cancelled(ui, pushed(), bpy.ops.object.araplbs_bake, frames=400)
 
 
 def test_compare(ui):
@@ -117,12 +115,10 @@ def test_compare(ui):
 
 
 def test_compare_escape(ui):
-    tube, rig = make_body(rings=200, sides=80)
+    tube, rig = make_body()
     scenes.select(tube, rig)
     before, folder = pushed(), ui.pictures / "cancelled"
-    with ui.override():
-        bpy.ops.object.araplbs_compare("INVOKE_DEFAULT", directory=str(folder))
-    yield from cancelled(ui, before)
+    yield from cancelled(ui, before, bpy.ops.object.araplbs_compare, directory=str(folder))
     assert not folder.exists(), "nothing is written"
 
 
@@ -151,9 +147,9 @@ def test_only_new_in_edit_mode(ui):
     assert all(abs(sum(cage.verts[i][layer].values()) - 1) < 1e-5 for i in new)
     ui.picture("only-new")
     ui.event("MOUSEMOVE", "NOTHING")
-    yield 0.2
+    yield 3
     ui.key("Z", ctrl=True)
-    yield 0.5
+    yield 8
     tube = bpy.data.objects["Tube"]
     cage = bmesh.from_edit_mesh(tube.data)
     layer = cage.verts.layers.deform.active

@@ -13,7 +13,7 @@ ROWS = ("unbound_child_of_a_posed_bone", "posed_by_hand_over_an_action", "shape_
 def step(ui, call):
     with ui.override():
         call()
-    yield 0.2
+    yield 3
 
 
 def run(ui):

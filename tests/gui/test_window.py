@@ -8,6 +8,6 @@ def test_input_and_picture(ui):
     ui.event("MOUSEMOVE", "NOTHING")
     yield
     ui.key("A", alt=True)  # deselects all
-    yield 0.3
+    yield 5
     assert not bpy.context.selected_objects
     assert ui.picture("window", needed=True).stat().st_size > 10_000

@@ -1,0 +1,29 @@
+"""The one clock of the tests: how long a test may hang before it is given up.
+
+A test waits for what happens, however long that takes on a crowded machine; work that must still
+run is held at a gate. HANGS only ends a wait for what never comes. test_clocks.py holds all tests
+to that."""
+
+import time
+
+HANGS = 1200  # seconds
+BREATH = 0.001  # seconds in which others get the processor between two looks
+
+
+def last_resort(what="nothing happens any more"):
+    """To be called again and again: fails when a wait has taken longer than any can."""
+    end = time.monotonic() + HANGS
+
+    def look():
+        assert time.monotonic() < end, what() if callable(what) else what
+
+    return look
+
+
+def wait_until(condition, what="nothing happens any more"):
+    """Looks again and again, until condition() is true; what it gave."""
+    look = last_resort(what)
+    while not (found := condition()):
+        look()
+        time.sleep(BREATH)
+    return found
