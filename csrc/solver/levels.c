@@ -338,18 +338,50 @@ done:
     return status;
 }
 
+/* The island, of those in root (parts), of the vertices in a cluster. */
+static int island_of_cluster(const arap_solver *s, const int *root, int cluster) {
+    return root[s->mesh.part[s->clusters.seed[cluster]]];
+}
+
+/* Keep of the unseen islands of the coarse mesh those that are whole islands of this one. By root,
+ * (parts): first vertex and size of the islands of this mesh, and seen, work space. */
+static void keep_whole_islands(const arap_solver *s, const int *root, const int *first,
+                               const int *size, int *seen, arap_islands_report *report) {
+    const arap_mesh *coarse = &s->coarse->mesh;
+    int kept = 0;
+    for (int i = 0; i < coarse->count; i++) seen[island_of_cluster(s, root, coarse->first[i])]++;
+    for (int k = 0; k < report->unseen_count; k++) {
+        int *left = &seen[island_of_cluster(s, root, report->unseen[k].vertex)];
+        *left = *left > report->unseen[k].size ? *left - report->unseen[k].size : 0;
+    }
+    for (int k = 0; k < report->unseen_count; k++) {
+        int own = island_of_cluster(s, root, report->unseen[k].vertex);
+        if (seen[own] > 0) continue;
+        if (seen[own] < 0) { /* another piece of an island that is kept */
+            report->unseen[-1 - seen[own]].rigid &= report->unseen[k].rigid;
+            continue;
+        }
+        seen[own] = -1 - kept;
+        report->unseen[kept++] =
+            (arap_island){s->mesh.first[first[own]], size[own], report->unseen[k].rigid};
+    }
+    report->unseen_count = kept;
+}
+
 /* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. An island
- * is the parts that links join. */
+ * is the parts that links join. Clusters on a thin spike keep no face, so an island of the coarse
+ * mesh may be a piece of a larger one of this mesh, which is not worth a word. */
 static arap_status inherit_islands(arap_context *context, arap_solver *s) {
     arap_islands_report *report = &s->heat_report;
     const arap_mesh *mesh = &s->mesh;
     *report = s->coarse->heat_report;
     s->coarse->heat_report = (arap_islands_report){0};
     if (!report->unseen_count) return ARAP_OK;
-    int *island = ARAP_NEW(int, mesh->part_count), *size = ARAP_NEW_ZERO(int, mesh->part_count);
-    int *first = ARAP_NEW(int, mesh->part_count);
+    size_t parts = (size_t)mesh->part_count;
+    int *island = ARAP_NEW(int, parts), *size = ARAP_NEW_ZERO(int, parts);
+    int *first = ARAP_NEW(int, parts), *seen = ARAP_NEW_ZERO(int, parts);
     arap_status status = ARAP_OK;
-    if (!island || !size || !first) {
+    if (!island || !size || !first || !seen) {
         status = arap_fail_memory(&context->error, "the report");
         goto done;
     }
@@ -359,16 +391,13 @@ static arap_status inherit_islands(arap_context *context, arap_solver *s) {
     for (int p = 0; p < mesh->part_count; p++) island[p] = arap_find_root(island, p);
     for (int i = 0; i < mesh->count; i++)
         if (!size[island[mesh->part[i]]]++) first[island[mesh->part[i]]] = i;
-    for (int k = 0; k < report->unseen_count; k++) {
-        int root = island[mesh->part[s->clusters.seed[report->unseen[k].vertex]]];
-        report->unseen[k].vertex = mesh->first[first[root]];
-        report->unseen[k].size = size[root];
-    }
+    keep_whole_islands(s, island, first, size, seen, report);
 
 done:
     arap_free(island);
     arap_free(size);
     arap_free(first);
+    arap_free(seen);
     return status;
 }
 

@@ -183,6 +183,41 @@ def test_islands_are_those_of_the_mesh():
     assert (np.abs(solver.weights[count:] - solver.weights[count]) < 1e-6).all()
 
 
+def with_spike(mesh, triangle, rings=40, step=0.02):
+    """A triangle of the mesh drawn out to a spike of triangular rings."""
+    points, triangles = mesh
+    corners = triangles[triangle]
+    out = np.cross(*(points[corners[1:]] - points[corners[0]]))
+    out /= np.linalg.norm(out)
+    center = points[corners].mean(0)
+    ring = center + 0.1 * (points[corners] - center)
+    more = [ring + step * (k + 1) * out for k in range(rings)]
+    count, faces = len(points), [np.delete(triangles, triangle, axis=0)]
+    below = corners
+    for k in range(rings):
+        above = count + 3 * k + np.arange(3)
+        for a, b in ((0, 1), (1, 2), (2, 0)):
+            faces.append([[below[a], below[b], above[b]], [below[a], above[b], above[a]]])
+        below = above
+    faces.append(below[None])
+    return np.concatenate([points, *more]), np.concatenate(faces)
+
+
+@pytest.mark.parametrize("rings", [20, 80])
+def test_pieces_of_a_whole_are_no_islands(rings):
+    """A thin spike falls apart on the coarse mesh, and its clusters see no bone. The mesh is of
+    one piece, so nothing is reported. A spike on an island far off is one island with it."""
+    solver = start(with_spike(TUBE, len(TUBE[1]) // 2, rings))
+    assert solver.report["coarse_vertices"] > 0
+    assert not shapes.solved(solver).report["unseen_parts"]
+    far = with_spike(shapes.sphere(20, 20, 0.2, at=(9, 9, 9)), 380, rings)
+    inner = BONES.moved(0.8 * np.eye(3), (0, 0, 0.2))
+    apart = start(shapes.join(TUBE, far), inner, link_parts=False)
+    assert shapes.solved(apart).report["unseen_parts"] == [
+        {"vertex": len(TUBE[0]), "size": len(far[0]), "rigid": True}
+    ]
+
+
 @pytest.mark.parametrize(
     "settings",
     [{"attach": True}, {"neumann": True}, {"positivity": "penalty"}, {"positivity": "none"}],
