@@ -65,21 +65,27 @@ arap_status arap_pair_match(arap_context *context, const arap_geometry *source,
     return status;
 }
 
-/* Fails where nothing matches. */
+/* Fails where nothing matches, and names the limit that all vertices are beyond. */
 static arap_status check_matches(arap_context *context, const arap_pair *pair,
                                  const arap_transfer_settings *settings) {
-    int count = 0;
-    double nearest = INFINITY;
+    const arap_match *match = &pair->match;
+    double diagonal = pair->source.diagonal, degree = acos(-1) / 180;
+    double nearest = INFINITY, least = INFINITY; /* distance, and angle of those near enough */
     for (int i = 0; i < pair->target.count; i++) {
-        count += pair->match.matched[i];
-        nearest = fmin(nearest, pair->match.distance[i]);
+        if (match->matched[i]) return ARAP_OK;
+        nearest = fmin(nearest, match->distance[i]);
+        if (match->distance[i] <= settings->distance * diagonal)
+            least = fmin(least, match->angle[i]);
     }
-    if (count) return ARAP_OK;
+    if (isfinite(least))
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "no vertex of the target faces as the source does: within the distance "
+                         "of %.3g of its size the least angle is %.3g degrees, the limit %.3g",
+                         settings->distance, least / degree, settings->angle / degree);
     return arap_fail(&context->error, ARAP_BAD_VALUE,
                      "no vertex of the target is within reach of the source: the nearest is "
-                     "%.3g of its size away, the limits are %.3g and %.3g degrees",
-                     nearest / pair->source.diagonal, settings->distance,
-                     settings->angle * 180 / acos(-1));
+                     "%.3g of its size away, the limit is %.3g",
+                     nearest / diagonal, settings->distance);
 }
 
 arap_status arap_pair_known(arap_context *context, arap_pair *pair,

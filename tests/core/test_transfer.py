@@ -296,8 +296,14 @@ test_what_is_refused = table(
     row("the source has no faces", triangles=np.zeros((0, 3), int)),
     row("the source has no weights: no face", weights=np.zeros_like(WEIGHTS)),
     row(
-        "no vertex of the target is within reach of the source: the nearest is 2.42 of its size",
+        "no vertex of the target is within reach of the source: the nearest is 2.42 of its size "
+        r"away, the limit is 0.05$",
         target_vertices=GOOD["target_vertices"] + 6,
+    ),
+    row(
+        "no vertex of the target faces as the source does: within the distance of 0.05 of its "
+        r"size the least angle is 1\d\d(\.\d*)? degrees, the limit 30$",
+        target_triangles=GOOD["target_triangles"][:, ::-1],
     ),
     row(r"vertices\[3, 1\] is nan: not finite", vertices=changed(SOURCE[0], (3, 1), np.nan)),
     row(
