@@ -26,9 +26,9 @@ PyObject *arap_py_automatic_weights(PyObject *module, PyObject *args, PyObject *
     if (arap_open(&signature, args, kwargs, places, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_automatic_weights(&run.context, &geometry, &bones, &settings, &weights);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status)
         arap_raise(PyModule_GetState(module), &run.context);
     else

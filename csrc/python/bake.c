@@ -37,12 +37,22 @@ static int copy_frame(const frame_source *source, int index, double *out) {
     return points ? 0 : -1;
 }
 
+typedef struct frame {
+    frame_source *source;
+    int index;
+    double *out;
+} frame;
+
+static int copy_asked(void *data) {
+    const frame *f = data;
+    return copy_frame(f->source, f->index, f->out);
+}
+
 /* Called without the GIL, on the thread that made the call. The exception is kept for it. */
 static arap_status read_frame(void *data, arap_error *error, int index, double *out) {
-    PyGILState_STATE gil = PyGILState_Ensure();
-    int failed = copy_frame(data, index, out);
-    PyGILState_Release(gil);
-    return failed ? arap_fail(error, ARAP_BAD_VALUE, "frame %d cannot be read", index) : ARAP_OK;
+    if (!arap_ask_python(copy_asked, &(frame){data, index, out})) return ARAP_OK;
+    arap_status status = arap_python_ends() ? ARAP_CANCELLED : ARAP_BAD_VALUE;
+    return arap_fail(error, status, "frame %d cannot be read", index);
 }
 
 static int problem_from_inputs(arap_inputs *in, frame_source *source, arap_bake_problem *out) {
@@ -140,9 +150,9 @@ PyObject *arap_py_bake(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (arap_open(&signature, args, kwargs, places, &in, &run) ||
         problem_from_inputs(&in, &source, &problem))
         goto done;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_bake(&run.context, &problem, &settings, &baked);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     result = status ? arap_raise(PyModule_GetState(module), &run.context) : baked_dict(&baked);
 
 done:

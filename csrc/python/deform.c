@@ -51,10 +51,10 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     }
     if (in.per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_evaluate_posed(&run.context, &geometry, in.weld, (int)poses, posed,
                                  in.pose_weights, &energy, vertex_energy);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status)
         arap_raise(PyModule_GetState(module), &run.context);
     else
@@ -147,9 +147,9 @@ static PyObject *skin(const arap_signature *signature, skin_fn deformer, PyObjec
     result = arap_new_doubles(3, sizes, NULL);
     if (!result) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = deformer(&run.context, &in, &geometry, &bones, &posed, &rows, out);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
@@ -211,9 +211,9 @@ PyObject *arap_py_rotation_centers(PyObject *module, PyObject *args, PyObject *k
     result = bones < 0 ? NULL : arap_new_doubles(2, sizes, NULL);
     if (!result) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_rotation_centers(&run.context, &geometry, &rows, bones, &settings, out);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
@@ -243,9 +243,9 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     result = arap_new_doubles(2, sizes, NULL);
     if (!result) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_diffuse_parameters(&run.context, &geometry, &bones, settings.link_parts, out);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
@@ -272,9 +272,9 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     result = arap_new_ints(1, &count, NULL);
     if (!result) goto done;
     int *control = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_control_bones(&run.context, &geometry, &bones, in.bone_evidence, control);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:

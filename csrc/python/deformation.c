@@ -104,11 +104,11 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
     double *out = PyArray_DATA((PyArrayObject *)result);
     const arap_bones none = {0};
     const arap_skinning unmoved = {.poses = (int)poses};
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_deformation_create(&run.context, &geometry, &none, &d);
     if (!status) status = arap_deformation_add(&run.context, &d, &unmoved, NULL, posed);
     if (!status) arap_triangle_strain(&d.surface, d.poses, d.strain2, out);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
@@ -137,10 +137,10 @@ PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs
         goto done;
     arap_bones skinned = bones;
     if (take_poses(&in, &skinned, &given) || arap_sparse_weights_from_inputs(&in, &rows)) goto done;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_deformation_create(&run.context, &geometry, &bones, &d);
     if (!status) status = add_skinned(&run.context, &d, &skinned, &given, &rows, NULL);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status)
         arap_raise(PyModule_GetState(module), &run.context);
     else
@@ -186,9 +186,9 @@ static int deformation_init(deformation_object *self, PyObject *args, PyObject *
     arap_status status = ARAP_OK;
     if (!arap_open(&signature, args, kwargs, NULL, &in, &run) &&
         !arap_geometry_from_inputs(&in, &geometry) && !take_bones(&in, &bones)) {
-        Py_BEGIN_ALLOW_THREADS
+        ARAP_BEGIN_WORK
         status = arap_deformation_create(&run.context, &geometry, &bones, &made);
-        Py_END_ALLOW_THREADS
+        ARAP_END_WORK
         if (status) arap_raise(state_of(self), &run.context);
     }
     arap_inputs_release(&in);
@@ -236,11 +236,11 @@ static PyObject *add(deformation_object *self, const arap_signature *signature, 
     }
     if (!points && arap_sparse_weights_from_inputs(&in, &rows)) goto done;
     const arap_skinning unmoved = {.poses = (int)count};
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = needs_poses
                  ? add_skinned(&run.context, d, &bones, &given, points ? NULL : &rows, points)
                  : arap_deformation_add(&run.context, d, &unmoved, NULL, points);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status)
         arap_raise(state_of(self), &run.context);
     else

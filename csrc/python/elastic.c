@@ -40,10 +40,10 @@ PyObject *arap_py_elastic_poses(PyObject *module, PyObject *args, PyObject *kwar
     if (PyErr_Occurred()) goto done;
     double *out = PyArray_DATA((PyArrayObject *)posed),
            *each = energies ? PyArray_DATA((PyArrayObject *)energies) : NULL;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_elastic_poses(&run.context, &geometry, &bones, &given, in.weights ? &rows : NULL,
                                 &settings, out, each);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     posed = arap_finish(PyModule_GetState(module), &run, status, posed);
 
 done:
@@ -91,10 +91,10 @@ PyObject *arap_py_mixed_elasticity(PyObject *module, PyObject *args, PyObject *k
         arap_some_poses_from_inputs(&in, &bones, &given) ||
         (in.turns && arap_check_finite(in.turns, 3 * arap_input_size(&in, 'k'), "turns")))
         goto done;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_mixed_elasticity(&run.context, &geometry, &bones, &given, &settings,
                                    (int)arap_input_size(&in, 'k'), in.turns, &view);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status) {
         arap_raise(PyModule_GetState(module), &run.context);
         goto done;

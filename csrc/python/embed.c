@@ -43,10 +43,10 @@ PyObject *arap_py_embed(PyObject *module, PyObject *args, PyObject *kwargs) {
     int *to_tet = PyArray_DATA((PyArrayObject *)tet);
     double *to_bary = PyArray_DATA((PyArrayObject *)bary),
            *to_distance = PyArray_DATA((PyArrayObject *)distance);
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_embed(&run.context, (size_t)n, in.vertices, in.tets, (size_t)cells, (int)count,
                         in.points, to_tet, to_bary, to_distance);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status) arap_raise(PyModule_GetState(module), &run.context);
 
 done:

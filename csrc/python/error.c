@@ -13,7 +13,7 @@ PyObject *arap_raise(const arap_module_state *state, const arap_context *context
         type = state->input_error;
         break;
     case ARAP_CANCELLED:
-        type = state->cancelled;
+        type = arap_python_ends() ? PyExc_SystemExit : state->cancelled;
         break;
     case ARAP_NOT_FINITE:
     case ARAP_NOT_FACTORED:
@@ -28,19 +28,27 @@ PyObject *arap_raise(const arap_module_state *state, const arap_context *context
     return NULL;
 }
 
+typedef struct report {
+    PyObject *progress;
+    const char *stage;
+    double fraction;
+} report;
+
+static int ask_to_stop(void *data) {
+    const report *r = data;
+    int stop = PyErr_CheckSignals() != 0;
+    if (stop || !r->progress) return stop;
+    PyObject *answer = PyObject_CallFunction(r->progress, "sd", r->stage, r->fraction);
+    stop = !answer || answer == Py_False ||
+           (PyArray_IsScalar(answer, Bool) && !PyObject_IsTrue(answer));
+    Py_XDECREF(answer);
+    return stop;
+}
+
 /* Called without the GIL, between steps, on the thread that made the call. */
 static int report_progress(void *data, const char *stage, double fraction) {
     const arap_py_context *self = data;
-    PyGILState_STATE gil = PyGILState_Ensure();
-    int stop = PyErr_CheckSignals() != 0;
-    if (!stop && self->progress) {
-        PyObject *answer = PyObject_CallFunction(self->progress, "sd", stage, fraction);
-        stop = !answer || answer == Py_False ||
-               (PyArray_IsScalar(answer, Bool) && !PyObject_IsTrue(answer));
-        Py_XDECREF(answer);
-    }
-    PyGILState_Release(gil);
-    return stop;
+    return arap_ask_python(ask_to_stop, &(report){self->progress, stage, fraction});
 }
 
 int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads) {

@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "python/array.h"
+#include "python/ending.h"
 
 /* Exceptions of the module, stored in its state (no globals). */
 typedef struct arap_module_state {

@@ -50,10 +50,10 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     npy_intp n = geometry.vertex_count;
     if (in.per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_evaluate(&run.context, &geometry, in.weld, &rows, &bones, &given, &energy,
                            vertex_energy);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status)
         arap_raise(PyModule_GetState(module), &run.context);
     else

@@ -38,10 +38,10 @@ PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwa
                               .bary = PyArray_DATA((PyArrayObject *)bary),
                               .height = PyArray_DATA((PyArrayObject *)heights)};
     int *part = PyArray_DATA((PyArrayObject *)parts);
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_closest_points(&run.context, &geometry, (int)count, in.points, in.owners,
                                  in.radius, part, &out);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status) arap_raise(PyModule_GetState(module), &run.context);
 
 done:
@@ -92,10 +92,10 @@ PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kw
                                  .roughness = PyArray_DATA((PyArrayObject *)each[1]),
                                  .straight = PyArray_DATA((PyArrayObject *)each[2]),
                                  .along = PyArray_DATA((PyArrayObject *)each[3])};
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_inspect_weights(&run.context, &geometry, (size_t)arap_input_size(&in, 'h'),
                                   in.links, &rows, (int)bones, &out);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status) arap_raise(PyModule_GetState(module), &run.context);
 
 done:

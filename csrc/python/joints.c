@@ -64,9 +64,9 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
     joint_settings.end_joint_stiffness = in.joint_stiffness;
     joint_settings.end_tangential = in.tangential;
 
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     arap_joint_solver_create(&run.context, &problem, &settings, &joint_settings, &created);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (!created) {
         arap_raise(state_of(self), &run.context);
         goto done;
@@ -93,9 +93,9 @@ static PyObject *iterate_locked(arap_py_object *object, int count) {
     arap_py_context run;
     arap_status status;
     arap_py_object_start(&self->base, &run);
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_joint_solver_iterate(&run.context, self->solver, count);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status) return arap_raise(state_of(self), &run.context);
     return PyFloat_FromDouble(energy_of(self));
 }
@@ -160,9 +160,9 @@ static int take_weights(joints_object *self, arap_influences *weights) {
     arap_status status;
     arap_py_context_init(&run, NULL, self->base.threads);
     run.context.progress = NULL;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_solver_weights(&run.context, arap_joint_solver_inner(self->solver), weights);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (!status) return 0;
     arap_raise(state_of(self), &run.context);
     return -1;

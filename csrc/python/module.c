@@ -16,6 +16,7 @@
 #include "python/deform.h"
 #include "python/deformation.h"
 #include "python/elastic.h"
+#include "python/ending.h"
 #include "python/error.h"
 #include "python/functions.h"
 #include "python/inspection.h"
@@ -158,7 +159,8 @@ static int module_exec(PyObject *module) {
     arap_module_state *state = PyModule_GetState(module);
     if (PyArray_ImportNumPyAPI() < 0) return -1;
     arap_blas_single_thread();
-    if (choose_linear_algebra(module) < 0 || add_path(module) < 0) return -1;
+    if (choose_linear_algebra(module) < 0 || add_path(module) < 0 || arap_watch_ending() < 0)
+        return -1;
     state->solver_type = arap_make_solver_type(module);
     state->joint_solver_type = arap_make_joint_solver_type(module);
     if (!state->solver_type || PyModule_AddObjectRef(module, "Solver", state->solver_type) ||

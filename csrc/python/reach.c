@@ -101,7 +101,7 @@ PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject 
     double *error = PyArray_DATA((PyArrayObject *)errors);
     int *used = PyArray_DATA((PyArrayObject *)counts);
     size_t stride = 9 * (size_t)bones.count;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     for (npy_intp k = 0; k < count; k++) {
         double *pose = out + stride * (size_t)k;
         for (size_t i = 0; i < stride; i++) pose[i] = i % 9 % 4 == 0;
@@ -110,7 +110,7 @@ PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject 
         for (int i = 0; i < chain.count; i++)
             arap_turn_to_rotation(chain.axes + 9 * i, work.turns + 3 * i, pose + 9 * room.bone[i]);
     }
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     result = Py_BuildValue("(OOO)", rotations, errors, counts);
 
 done:

@@ -76,9 +76,9 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
         goto done;
     problem.start_from_weights = in.start_from_weights;
 
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     arap_solver_create(&run.context, &problem, &settings, &created);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (!created) {
         arap_raise(state_of(self), &run.context);
         goto done;
@@ -102,9 +102,9 @@ static PyObject *iterate_locked(arap_py_object *object, int count) {
     arap_status status;
     arap_py_object_start(&self->base, &run);
     self->has_weights = self->has_energy = 0;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_solver_iterate(&run.context, self->solver, count);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     note_shared(self, &run.context);
     if (status) return arap_raise(state_of(self), &run.context);
     arap_solver_report(self->solver, &report);
@@ -152,9 +152,9 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
     }
     arap_py_object_start(&self->base, &run);
     self->has_weights = self->has_energy = 0;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_solver_edit(&run.context, self->solver, &edits);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     note_shared(self, &run.context);
     if (status) arap_raise(state_of(self), &run.context);
     arap_py_leave(&self->base.lock);
@@ -173,9 +173,9 @@ static int refresh_weights(solver_object *self) {
     arap_py_object_start(&self->base, &run);
     run.context.progress = NULL;
     arap_influences_clear(&self->weights);
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_solver_weights(&run.context, self->solver, &self->weights);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     note_shared(self, &run.context);
     self->has_weights = !status;
     if (!status) return 0;
@@ -202,9 +202,9 @@ static PyObject *weights_energy(solver_object *self) {
     if (self->has_energy) return PyFloat_FromDouble(self->energy);
     arap_py_object_start(&self->base, &run);
     run.context.progress = NULL;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_solver_energy(&run.context, self->solver, &self->energy);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status) return arap_raise(state_of(self), &run.context);
     self->has_energy = 1;
     return PyFloat_FromDouble(self->energy);

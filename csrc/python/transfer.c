@@ -121,9 +121,9 @@ PyObject *arap_py_match_surfaces(PyObject *module, PyObject *args, PyObject *kwa
     call c;
     arap_status status = ARAP_OK;
     if (!begin(&signature, args, kwargs, &c)) {
-        Py_BEGIN_ALLOW_THREADS
+        ARAP_BEGIN_WORK
         status = arap_match_surfaces(&c.run.context, &c.source, &c.target, &c.settings, &c.out);
-        Py_END_ALLOW_THREADS
+        ARAP_END_WORK
     }
     return ends_well(module, status, &c) ? Py_BuildValue("(NNN)", c.matched, c.distance, c.angle)
                                          : NULL;
@@ -142,13 +142,13 @@ PyObject *arap_py_transfer_weights(PyObject *module, PyObject *args, PyObject *k
     arap_influences weights = {0};
     arap_status status = ARAP_OK;
     if (!begin(&signature, args, kwargs, &c) && !rows_from_inputs(&c.in, &rows, &bones)) {
-        Py_BEGIN_ALLOW_THREADS
+        ARAP_BEGIN_WORK
         status =
             arap_check_sparse_weights(&c.run.context.error, &rows, c.source.vertex_count, bones);
         if (!status)
             status = arap_transfer_weights(&c.run.context, &c.source, &rows, bones, &c.target,
                                            &c.settings, &c.out, &weights);
-        Py_END_ALLOW_THREADS
+        ARAP_END_WORK
         if (!status) found = arap_py_sparse_weights(&weights);
         arap_influences_clear(&weights);
     }
@@ -180,10 +180,10 @@ PyObject *arap_py_transfer_shapes(PyObject *module, PyObject *args, PyObject *kw
     arap_moved_shapes moved = {PyArray_DATA((PyArrayObject *)vertices),
                                PyArray_DATA((PyArrayObject *)lifted),
                                PyArray_DATA((PyArrayObject *)below)};
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = arap_transfer_shapes(&c.run.context, &c.source, &shapes, &c.target, &c.settings,
                                   &c.out, &moved);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
 
 done:
     if (ends_well(module, status, &c))

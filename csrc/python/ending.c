@@ -1,0 +1,132 @@
+/* The end of Python: see ending.h.
+ *
+ * Python ends while threads of the kind daemon still work. A thread that asks for the GIL then is
+ * ended on the spot (pthread_exit, until Python 3.13): its stack goes, which holds the parallel
+ * section that helpers work in. So a function at exit (atexit), which runs while threads can still
+ * have the GIL,
+ *
+ *  1. says that Python ends: from then on no report of other threads reaches Python, each asks its
+ *     work to stop;
+ *  2. lets go of the GIL and waits until no thread works. All work reports, or ends. A thread that
+ *     is in its progress function comes back from it, or is waited for PATIENCE long;
+ *  3. leaves threads to Python, which may end them wherever they are: not in our work.
+ *
+ * The work of such a thread ends with SystemExit, which ends a thread without a word. A thread that
+ * does not come back from its progress function and is ended there sleeps for good, as Python 3.14
+ * has it: its stack stays.
+ *
+ * This is of the process, as the end of Python is, and so the one thing here that is global. Only
+ * the main interpreter has it: others end without threads. Of the threads that work, those of a
+ * process that has forked this one are none of ours: their number belongs to a process. */
+#include "python/ending.h"
+
+#include <pthread.h>
+#include <pythread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define PATIENCE 1.0 /* seconds for a progress function that does not come back */
+#define LOOK 0.05    /* seconds between two looks at it */
+
+static struct {
+    atomic_int working;  /* threads at work */
+    atomic_int asking;   /* of those, in Python */
+    atomic_int is_ended; /* by the thread `ender` */
+    unsigned long ender;
+    long process;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* once it has ended */
+    pthread_cond_t never;
+} ending = {.lock = PTHREAD_MUTEX_INITIALIZER,
+            .changed = PTHREAD_COND_INITIALIZER,
+            .never = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local int depth; /* of work of this thread */
+
+int arap_python_ends(void) {
+    return atomic_load(&ending.is_ended) && ending.ender != PyThread_get_thread_ident();
+}
+
+/* With the GIL. */
+static void count_own_process(void) {
+    if (ending.process == (long)getpid()) return;
+    ending.process = (long)getpid();
+    atomic_store(&ending.working, depth);
+    atomic_store(&ending.asking, depth);
+}
+
+static void tell(void) {
+    if (!atomic_load(&ending.is_ended)) return;
+    pthread_mutex_lock(&ending.lock);
+    pthread_cond_broadcast(&ending.changed);
+    pthread_mutex_unlock(&ending.lock);
+}
+
+PyThreadState *arap_begin_work(void) {
+    count_own_process();
+    depth++;
+    atomic_fetch_add(&ending.working, 1);
+    return PyEval_SaveThread();
+}
+
+void arap_end_work(PyThreadState *thread) {
+    depth--;
+    atomic_fetch_sub(&ending.working, 1);
+    tell();
+    PyEval_RestoreThread(thread);
+}
+
+/* Of a thread that is ended in Python. */
+static void sleep_for_good(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&ending.lock);
+    for (;;) pthread_cond_wait(&ending.never, &ending.lock);
+}
+
+int arap_ask_python(int (*question)(void *data), void *data) {
+    if (arap_python_ends()) return 1;
+    int answer;
+    atomic_fetch_add(&ending.asking, 1);
+    pthread_cleanup_push(sleep_for_good, NULL);
+    PyGILState_STATE gil = PyGILState_Ensure();
+    answer = question(data);
+    PyGILState_Release(gil);
+    pthread_cleanup_pop(0);
+    atomic_fetch_sub(&ending.asking, 1);
+    tell();
+    return answer;
+}
+
+/* Called at exit, with the GIL. */
+static PyObject *end_work(PyObject *unused, PyObject *unused_too) {
+    (void)unused;
+    (void)unused_too;
+    count_own_process();
+    ending.ender = PyThread_get_thread_ident();
+    atomic_store(&ending.is_ended, 1);
+    Py_BEGIN_ALLOW_THREADS
+    double begin = arap_seconds();
+    pthread_mutex_lock(&ending.lock);
+    for (int working; (working = atomic_load(&ending.working)) > 0;) {
+        int all_ask = atomic_load(&ending.asking) >= working;
+        if (all_ask && arap_seconds() - begin > PATIENCE) break;
+        arap_wait_for(&ending.changed, &ending.lock, LOOK);
+    }
+    pthread_mutex_unlock(&ending.lock);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+int arap_watch_ending(void) {
+    static PyMethodDef method = {"end_work", end_work, METH_NOARGS, "Ends the work of threads."};
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) return 0;
+    PyObject *atexit = PyImport_ImportModule("atexit");
+    PyObject *function = atexit ? PyCFunction_New(&method, NULL) : NULL;
+    PyObject *kept = function ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
+    Py_XDECREF(atexit);
+    Py_XDECREF(function);
+    Py_XDECREF(kept);
+    return kept ? 0 : -1;
+}
