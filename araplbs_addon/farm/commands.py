@@ -80,8 +80,9 @@ def print_plan(plan, arguments):
     for source, target in plan:
         try:
             tasks.append(make_task(source, target, arguments))
-        except OSError as error:
-            print(f"araplbs: {error}", file=sys.stderr, flush=True)
+        except (Refused, OSError) as error:
+            where = f"{source}: " if isinstance(error, Refused) else ""
+            print(f"araplbs: {where}{error}", file=sys.stderr, flush=True)
             code = 1
     for task in sorted(tasks, key=lambda task: -task["seconds"]):
         print(json.dumps(task), flush=True)

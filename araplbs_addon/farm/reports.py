@@ -16,6 +16,7 @@ from urllib.parse import quote
 from ..core.base.native_module import version
 from ..core.base.refusal import Refused
 from ..core.disk.files import content_mark
+from ..core.disk.inputs import read_input
 from ..core.disk.outputs import (
     PICTURE,
     REPORT,
@@ -30,7 +31,7 @@ from ..core.disk.outputs import (
     write_picture,
 )
 from ..core.measures.deformation import in_percent
-from .tasks import fingerprint, report_path
+from .tasks import MOST_BYTES, fingerprint, report_path
 
 # They had no mark of their own; read, and never replaced.
 OF_0_1_0 = Kind("report", "", re.compile(rb'\{\s*"version": "0\.1\.0",\s*"files": \['))
@@ -87,10 +88,12 @@ def read_reports(folder):
     for path in sorted(Path(folder).glob("*.json")):
         try:
             if path.is_file() and (carries(path, REPORT) or carries(path, OF_0_1_0)):  # no FIFO
-                content = json.loads(path.read_text(encoding="utf-8"))
+                content = json.loads(read_input(path, MOST_BYTES).decode())
                 found += [row for entry in content["files"] for row in _rows(entry)]
             elif ".blend" in path.name.lower():
                 bad.append(f"{path} is no report")
+        except Refused as reason:
+            bad.append(str(reason))
         except OSError as error:
             bad.append(f"{path} cannot be read: {error.strerror}")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

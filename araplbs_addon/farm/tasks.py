@@ -17,9 +17,11 @@ from pathlib import Path
 from ..core.base.native_module import version
 from ..core.base.refusal import Refused
 from ..core.disk.blend_file import count
-from ..core.disk.files import content_mark, has_content, identity, placed
+from ..core.disk.files import content_mark, has_content, identity, placed, refuse_input
+from ..core.disk.inputs import read_input, read_input_text
 
 # What does not change the weights.
+MOST_BYTES = 1 << 28  # of a plan, or of a report
 APART = (
     *("help", "input", "output", "json", "threads", "jobs", "timeout", "resume", "report", "plan"),
     "merge",
@@ -119,9 +121,9 @@ def report_path(folder, output):
 
 
 def make_task(source, target, arguments, threads=None):
-    """Raises OSError when there is no such input."""
+    """Raises OSError when there is no such input, Refused when it is no file."""
     source, target = placed(source), placed(target)
-    os.stat(source)
+    refuse_input(source)
     words = [arguments.command, str(source), f"--output={target}"]
     if arguments.report:
         words += [f"--report={placed(arguments.report)}", "--no-merge"]
@@ -178,10 +180,8 @@ def done_before(source, target, arguments):
     """Whether the output is there as it was written, made from what is now there and with the same
     options. Where one is the other the input is not what it was made from any more."""
     path = report_path(arguments.report, target)
-    if not path.is_file():  # a FIFO would be waited for
-        return False
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = json.loads(read_input(path, MOST_BYTES).decode())
         (entry,) = report["files"]
         if "error" in entry or identity(entry["output"]) != identity(target):
             return False
@@ -192,16 +192,16 @@ def done_before(source, target, arguments):
         if identity(source) == identity(target):
             del files["input"]
         return all(has_content(path, marks[name]) for name, path in files.items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (Refused, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
 
 
 def read_plan(path):
     """The tasks of a file that --plan has printed. Raises Refused for anything else."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"the plan {path} cannot be read: {error}") from None
+        text = read_input_text(path, MOST_BYTES)
+    except Refused as reason:
+        raise Refused(f"the plan cannot be read: {reason}") from None
     tasks = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("{"):  # Blender may have printed there, too

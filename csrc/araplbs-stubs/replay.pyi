@@ -1,5 +1,6 @@
 """See `python -m araplbs.replay --help`."""
 
+import re
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -8,6 +9,11 @@ from . import Solver
 
 FORMAT: str
 LEFT_OUT: set[str]
+WANTED: dict[str, int]
+WEIGHTS: str
+MARK: re.Pattern[bytes]
+MOST_LETTERS: int
+MOST_LINES: int
 
 class NoProblem(ValueError): ...
 
@@ -16,4 +22,9 @@ def save(
 ) -> None: ...
 def load(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]: ...
 def solve(arguments: Mapping[str, Any], threads: int = 0) -> tuple[Solver, float]: ...
+def printable(text: object) -> str: ...
+def refuse_output(path: str | PathLike[str], source: str | PathLike[str]) -> None: ...
+def write_weights(
+    path: str | PathLike[str], source: str | PathLike[str], rows: Sequence[Any]
+) -> None: ...
 def main(argv: Sequence[str] | None = None) -> int: ...

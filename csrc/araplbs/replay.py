@@ -4,20 +4,31 @@
 
 `save` makes such a file of the arguments of araplbs.Solver, as *Report a Problem* in Blender
 does. It holds arrays and numbers alone: no names, no textures, no code (NumPy reads it without
-pickle). What is solved is said in a few lines; nothing is written but to --output.
+pickle). What is solved is said in a few lines; nothing is written but to --output, and that as a
+whole or not at all: it replaces no file but weights that this program has written.
 """
 
 import argparse
 import json
+import os
+import re
+import secrets
+import shutil
 import sys
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import araplbs
 import numpy as np
+from araplbs.arrays import NotArrays, open_regular, read_arrays
 
 FORMAT = "araplbs problem 1"
 LEFT_OUT = {"threads", "progress"}  # of the machine and the caller, not of the problem
+WANTED = {"vertices": 2, "triangles": 2, "bone_heads": 2}  # dimensions of what no problem lacks
+WEIGHTS = "araplbs weights 1"
+MARK = re.compile(rb"PK\x03\x04.{26}araplbs_weights\.npy", re.DOTALL)  # how such a file begins
+MOST_LETTERS, MOST_LINES = 200, 50  # of what others have written in `about`
 
 
 class NoProblem(ValueError):
@@ -37,23 +48,44 @@ def save(path, arguments, about=None):
 
 def load(path):
     """(arguments, about) of a file that `save` made. Raises NoProblem, and OSError."""
+    with open_regular(path) as file:
+        try:
+            arrays = read_arrays(file)
+        except NotArrays as reason:
+            raise NoProblem(f"{path} is no problem file: {reason}") from None
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except OSError:
-        raise
-    except Exception as error:  # of NumPy, zipfile and zlib
-        raise NoProblem(f"{path} is no problem file: {error}") from None
-    try:
-        head = json.loads(bytes(arrays["problem"]).decode())
+        head = _head(arrays)
+        arguments = {name: _unpack(v, arrays) for name, v in head["arguments"].items()}
         if head["format"] != FORMAT:
             raise NoProblem(f"{path} is of another version: {head['format']}")
-        arguments = {name: _unpack(v, arrays) for name, v in head["arguments"].items()}
+        for name in LEFT_OUT & arguments.keys():
+            raise NotArrays(f"it holds the argument '{name}'")
+        for name, dimensions in WANTED.items():
+            value = arguments.get(name)
+            if not isinstance(value, np.ndarray) or value.ndim != dimensions:
+                raise NotArrays(f"its '{name}' is no table of numbers")
     except NoProblem:
         raise
+    except NotArrays as reason:
+        raise NoProblem(f"{path} is no problem file: {reason}") from None
+    except RecursionError:
+        raise NoProblem(f"{path} is no problem file: it is nested too deep") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise NoProblem(f"{path} is no problem file: {error!r}") from None
     return arguments, {"version": head.get("version"), **head.get("about", {})}
+
+
+def _head(arrays):
+    """What is said about the arguments. Raises NotArrays."""
+    text = arrays["problem"]
+    if text.dtype != np.uint8 or text.ndim != 1:
+        raise NotArrays("its 'problem' is no text")
+    head = json.loads(bytes(text).decode())
+    kinds = {"format": str, "arguments": dict, "about": dict}
+    for name, kind in kinds.items():
+        if not isinstance(head, dict) or not isinstance(head.get(name, {}), kind):
+            raise NotArrays(f"its '{name}' is not what this program has written")
+    return head
 
 
 def _pack(value, arrays):
@@ -92,6 +124,73 @@ def solve(arguments, threads=0):
     return solver, time.perf_counter() - start
 
 
+def printable(text):
+    """A text of a stranger as a terminal takes it: control characters by their numbers."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+
+
+def refuse_output(path, source):
+    """Raises OSError where the weights could not be put: before the work and not after it."""
+    _refuse_foreign(path, source)
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():
+        raise OSError(f"{path} is a link that leads nowhere")
+    if not real.parent.is_dir():
+        raise OSError(f"{path}: there is no folder {real.parent}")
+    try:
+        with _temporary(real):
+            pass
+    except OSError as error:
+        raise OSError(
+            f"{path}: nothing can be written into the folder {real.parent}: {error.strerror}"
+        ) from None
+
+
+def _refuse_foreign(path, source):
+    """What is there already is replaced if it is empty, or weights of this program."""
+    path = Path(path)
+    if path.is_dir():
+        raise OSError(f"{path} is a folder")
+    if not path.exists():
+        return
+    if os.path.samefile(path, source):
+        raise OSError(f"{path} would replace the input {source}")
+    with open_regular(path) as file:
+        start = file.read(100)
+    if start and not MARK.match(start):
+        raise OSError(f"{path} is there already, and not weights of this program")
+    if not (os.stat(path).st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise OSError(f"{path} is write-protected")
+
+
+@contextmanager
+def _temporary(path):
+    """A new file beside a path, open to be written, that is gone in the end."""
+    temporary = path.with_name(f".araplbs-{os.getpid()}-{secrets.token_hex(4)}.npz")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def write_weights(path, source, rows):
+    """A file of sparse_weights, as a whole or not at all. source: the problem's file, which it
+    does not replace. Raises OSError."""
+    arrays = dict(zip(("start", "bone", "weight"), rows, strict=True))
+    mark, real = np.frombuffer(WEIGHTS.encode(), np.uint8), Path(os.path.realpath(path))
+    with _temporary(real) as file:
+        np.savez_compressed(file, araplbs_weights=mark, **arrays)
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()  # an open file has to stay where it is on Windows
+        _refuse_foreign(path, source)
+        if real.exists():
+            shutil.copymode(real, file.name)
+        os.replace(file.name, real)
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(
         prog="python -m araplbs.replay", description="Solves a problem again that was kept."
@@ -100,32 +199,49 @@ def main(argv=None):
     parser.add_argument("--threads", type=int, default=0, help="processors; 0: all (default)")
     parser.add_argument("--output", metavar="WEIGHTS.npz", help="where to write the weights")
     options = parser.parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         arguments, about = load(options.file)
+        if options.output:
+            refuse_output(options.output, options.file)
     except (NoProblem, OSError) as error:
-        print(f"araplbs: {error}", file=sys.stderr)
-        return 2
-    triangles, bones = (np.shape(arguments[n])[0] for n in ("triangles", "bone_heads"))
+        return _fail(error, 2)
+    sizes = [len(arguments[name]) for name in WANTED]
     print(f"araplbs {araplbs.__version__}, {araplbs.linear_algebra}, {araplbs.simd}")
-    print(f"kept by version {about.pop('version')}")
-    for name, value in about.items():
-        print(f"  {name}: {value}")
-    print(f"{len(arguments['vertices'])} vertices, {triangles} triangles, {bones} bones")
+    print(f"kept by version {_short(about.pop('version'))}")
+    for name, value in list(about.items())[:MOST_LINES]:
+        print(f"  {_short(name)}: {_short(value)}")
+    print("{} vertices, {} triangles, {} bones".format(*sizes))
     try:
         solver, seconds = solve(arguments, options.threads)
     except Exception as error:
-        print(f"{type(error).__name__}: {error}")
+        print(printable(f"{type(error).__name__}: {error}"))
         return 1
     report = solver.report
     print(f"solved in {seconds:.2f} s, {report['iterations']} iterations")
     print(f"energy {report['energy_before']:.6g} before, {report['energy_after']:.6g} after")
-    start, bone, weight = solver.sparse_weights
+    start, _bone, weight = rows = solver.sparse_weights
     sums = np.add.reduceat(weight, start[:-1]) if len(weight) else np.zeros(1)
     bad = int(np.count_nonzero(~np.isfinite(weight) | (weight < 0)))
     print(f"{len(weight)} influences, sums {sums.min():.9g} to {sums.max():.9g}, {bad} bad")
     if options.output:
-        np.savez_compressed(Path(options.output), start=start, bone=bone, weight=weight)
+        try:
+            write_weights(options.output, options.file, rows)
+        except OSError as error:
+            return _fail(error, 1)
     return 0
+
+
+def _short(value):
+    text = printable(value)
+    return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + "..."
+
+
+def _fail(error, code):
+    print(f"araplbs: {printable(error)}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """Keep Weights and Restore Weights: what comes back after remeshing, joining, splitting and
 importing again, with bones that were renamed or removed; files; refusals; the command line."""
 
+import io
+import os
+
 import bpy
 import deep
 import numpy as np
@@ -460,3 +463,48 @@ def test_file_of_keep_is_an_output(beside, tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(addon("cli"), "_open", opening)
     assert run("keep", source, "-o", out, "--file", f"{beside}x.kept") == 0
     assert (tmp_path / "x.kept").exists() and out.exists()
+
+
+def test_a_bomb_in_the_file_is_not_unpacked():
+    """Nor are many small ones together, which one armature holds."""
+    tube, rig = painted()
+    keep(tube, rig)
+    kept, holds = addon("core.tools.kept"), addon("blender.kept.kept_weights")
+    out = io.BytesIO()
+    np.savez_compressed(out, vertices0=np.zeros(1 << 27, np.uint8))
+    good, bomb = rig.data.araplbs_kept[0].content, kept.HEAD + out.getvalue()
+    rig.data.araplbs_kept[0].content = bomb
+    assert "would unpack to 134217856: more than" in refused("restore", tube, rig)
+    rig.data.araplbs_kept[0].content = good
+    (size,) = (each.bytes for each in holds.kept_on(rig))
+    for _ in range(3):
+        rig.data.araplbs_kept.add().content = good
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(holds, "MOST", 3 * size)
+        assert "is damaged" in refused("restore", tube, rig)
+    assert len(holds.kept_on(rig)) == 4
+
+
+def test_kinds_of_edits_are_those_that_files_hold():
+    kinds = [kind for kind, *_rest in addon("blender.data.edits").KINDS]
+    assert list(addon("core.character.edits").EDIT_KINDS) == kinds
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_files_that_wait_or_never_end(tmp_path, capfd):
+    tube, rig = painted()
+    os.mkfifo(tmp_path / "fifo")
+    paths = (tmp_path / "fifo", "/dev/zero")
+    for path in paths:
+        assert "is not a regular file" in refused("restore", tube, rig, file=str(path))
+    source = save(tmp_path / "in.blend")
+    for path in paths:
+        for more in ([], ["--report", tmp_path / "reports"]):
+            assert run("restore", source, "-o", tmp_path / "o.blend", "--file", path, *more) == 1
+            assert "is not a regular file" in capfd.readouterr().err
+    words = ["weight", tmp_path / "fifo", "-o", tmp_path / "o.blend"]
+    for more in (["--plan"], ["--jobs", 1]):
+        assert run(*words, *more) == 1
+        assert "fifo: not a regular file" in capfd.readouterr().err
+    assert run("task", tmp_path / "fifo", 1) == 1
+    assert "is not a regular file" in capfd.readouterr().err

@@ -3,6 +3,8 @@ sentence."""
 
 import io
 import json
+import os
+import random
 import subprocess
 import sys
 
@@ -110,20 +112,39 @@ def npz(**arrays):
     return out.getvalue()
 
 
+NO_NUMBERS = {"vertices": None, "triangles": 5, "bone_heads": "text"}
+GOOD = {name: {"array": "table"} for name in NO_NUMBERS}
+
+
+def with_table(**changes):
+    arguments = {k: v for k, v in (GOOD | changes).items() if v != "gone"}
+    return npz(problem=head_of(arguments=arguments), table=np.zeros((3, 3)))
+
+
 @pytest.mark.parametrize(
     "content, pattern",
     [
-        (b"", "no problem file"),
-        (b"text", "no problem file"),
-        (b"PK\x03\x04 cut off", "no problem file"),
-        (npz(other=np.zeros(3)), "no problem file"),
-        (npz(problem=np.frombuffer(b"{", np.uint8)), "no problem file"),
+        (b"", "no problem file: it is damaged"),
+        (b"text", "no problem file: it is damaged"),
+        (b"PK\x03\x04 cut off", "no problem file: it is damaged"),
+        (npz(other=np.zeros(3)), "no problem file: KeyError"),
+        (npz(problem=np.zeros(3)), "its 'problem' is no text"),
+        (npz(problem=np.frombuffer(b"{", np.uint8)), "no problem file: JSONDecodeError"),
+        (npz(problem=np.frombuffer(b"[1]", np.uint8)), "its 'format' is not what"),
+        (npz(problem=np.frombuffer(b"[" * 10**6, np.uint8)), "nested too deep"),
         (npz(problem=head_of(format="araplbs problem 9")), "of another version: araplbs problem 9"),
-        (npz(problem=head_of(arguments={"vertices": {"array": "gone"}})), "no problem file"),
-        (npz(problem=head_of(arguments=[])), "no problem file"),
+        (npz(problem=head_of(format=5)), "its 'format' is not what"),
+        (npz(problem=head_of(arguments={"vertices": {"array": "gone"}})), "KeyError.*gone"),
+        (npz(problem=head_of(arguments={"vertices": {"dict": 5}})), "no problem file: Attribute"),
+        (npz(problem=head_of(arguments=[])), "its 'arguments' is not what"),
+        (npz(problem=head_of(about=[1])), "its 'about' is not what"),
+        (with_table(threads=4), "it holds the argument 'threads'"),
+        (with_table(progress="x"), "it holds the argument 'progress'"),
+        *((with_table(**{k: v}), f"its '{k}' is no table") for k, v in NO_NUMBERS.items()),
+        *((with_table(**{k: "gone"}), f"its '{k}' is no table") for k in NO_NUMBERS),
         (npz(problem=np.array([print], dtype=object)), "no problem file"),  # never unpickled
     ],
-    ids=range(9),
+    ids=range(23),
 )
 def test_other_files(content, pattern, tmp_path, capsys):
     path = tmp_path / "problem.npz"
@@ -132,6 +153,159 @@ def test_other_files(content, pattern, tmp_path, capsys):
         replay.load(path)
     assert replay.main([str(path)]) == 2
     assert "araplbs: " in capsys.readouterr().err
+
+
+def test_flipped_bits_and_cuts(problem, tmp_path, capsys):
+    """A sentence or the same problem, never a traceback."""
+    path, draw = tmp_path / "problem.npz", random.Random(5)
+    replay.save(path, problem | {"iterations": 1, "pose_count": 2})
+    good, refused = path.read_bytes(), 0
+    for number in range(300):
+        content = bytearray(good)
+        for _ in range(draw.randrange(1, 4)):
+            content[draw.randrange(len(good))] ^= 1 << draw.randrange(8)
+        path.write_bytes(content if number % 3 else content[: draw.randrange(len(good))])
+        refused += replay.main([str(path), "--threads", "1"]) == 2
+    assert refused > 250
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_a_fifo_or_device_is_not_read(tmp_path, capsys):
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", "/dev/zero", "/dev/null"):
+        assert replay.main([str(path)]) == 2
+        assert "is not a regular file" in capsys.readouterr().err
+    assert replay.main([str(tmp_path)]) == 2
+
+
+def test_nothing_of_a_stranger_reaches_the_terminal_raw(problem, tmp_path, capsys):
+    path, evil = tmp_path / "problem.npz", "\x1b]0;owned\x07\x1b[2J\r\n\u202e\x9b31m"
+    replay.save(path, problem, {evil: evil, "long": "x" * 10_000})
+    assert replay.main([str(path)]) == 0
+    replay.save(path, problem | {evil: 1})
+    assert replay.main([str(path)]) == 1
+    path.write_bytes(npz(problem=head_of(format=evil)))
+    assert replay.main([str(path)]) == 2
+    said = "".join(capsys.readouterr())
+    assert "\\x1b]0;owned\\x07" in said and "xxx..." in said
+    assert all(c == "\n" or c.isprintable() for c in said)
+    assert max(map(len, said.splitlines())) < 600
+
+
+def foreign(path, _source):
+    path.write_bytes(b"mine")
+
+
+def foreign_arrays(path, _source):
+    np.savez(path, start=np.zeros(3))
+
+
+def another_problem(path, source):
+    path.write_bytes(source.read_bytes())
+
+
+def the_input(path, source):
+    os.link(source, path)
+
+
+def link_to_input(path, source):
+    path.symlink_to(source)
+
+
+def link_to_nowhere(path, _source):
+    path.symlink_to(path.with_name("none") / "x.npz")
+
+
+def folder(path, _source):
+    path.mkdir()
+
+
+def fifo(path, _source):
+    os.mkfifo(path)
+
+
+def device(path, _source):
+    path.symlink_to("/dev/null")
+
+
+def write_protected(path, _source):
+    path.touch()
+    path.chmod(0o444)
+
+
+def in_no_folder(path, _source):
+    path.parent.rmdir()
+
+
+def below_a_file(path, _source):
+    path.parent.rmdir()
+    path.parent.write_text("mine")
+
+
+def snapshot(place):
+    return {p: os.path.islink(p) or (p.is_file() and p.read_bytes()) for p in place.rglob("*")}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+@pytest.mark.parametrize(
+    "thing",
+    [
+        *(foreign, foreign_arrays, another_problem, the_input, link_to_input, link_to_nowhere),
+        *(folder, fifo, device, write_protected, in_no_folder, below_a_file),
+    ],
+)
+def test_output_replaces_nothing_of_others(thing, problem, tmp_path, capsys, monkeypatch):
+    """That is known before the solve, and by the rule of what Blender's commands write."""
+    from araplbs_addon.core.base.refusal import Refused
+    from araplbs_addon.core.disk.outputs import Kind, refuse_foreign
+
+    source, path = tmp_path / "problem.npz", tmp_path / "out" / "weights.npz"
+    replay.save(source, problem)
+    path.parent.mkdir()
+    thing(path, source)
+    before = snapshot(tmp_path)
+    monkeypatch.setattr(replay, "solve", lambda *_: pytest.fail("it was solved"))
+    assert replay.main([str(source), "--output", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("araplbs: ") and "weights.npz" in said
+    assert snapshot(tmp_path) == before
+    if thing is not in_no_folder:  # commands make folders
+        with pytest.raises(Refused):
+            refuse_foreign(path, Kind("weights", "", replay.MARK))
+
+
+def test_output_is_written_whole_or_not_at_all(problem, tmp_path, monkeypatch, capsys):
+    source, path = tmp_path / "problem.npz", tmp_path / "weights.npz"
+    replay.save(source, problem)
+    path.touch()  # an empty file holds nothing
+    for _ in range(2):
+        assert replay.main([str(source), "--output", str(path)]) == 0
+    weights = path.read_bytes()
+
+    def fail(*_arguments, **_arrays):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replay.os, "fsync", fail)
+        assert replay.main([str(source), "--output", str(path)]) == 1
+    assert "No space left" in capsys.readouterr().err
+    assert path.read_bytes() == weights
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["problem.npz", "weights.npz"]
+
+
+def test_what_comes_while_it_solves_stays(problem, tmp_path, monkeypatch, capsys):
+    source, path = tmp_path / "problem.npz", tmp_path / "weights.npz"
+    replay.save(source, problem)
+    solve = replay.solve
+
+    def meanwhile(*arguments):
+        path.write_text("theirs")
+        return solve(*arguments)
+
+    monkeypatch.setattr(replay, "solve", meanwhile)
+    assert replay.main([str(source), "--output", str(path)]) == 1
+    assert path.read_text() == "theirs" and "is there already" in capsys.readouterr().err
 
 
 def test_no_file(tmp_path, capsys):

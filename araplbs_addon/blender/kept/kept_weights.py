@@ -5,7 +5,7 @@ import secrets
 import bpy
 
 from ...core.base.refusal import Refused
-from ...core.tools.kept import pack, unpack
+from ...core.tools.kept import MOST, pack, unpack
 from ..data.edits import PREFIX, restore_edits
 
 
@@ -31,7 +31,13 @@ def kept_on(armature):
         raise Refused(
             f"'{armature.name}' holds no kept weights: Keep Weights comes first, or name its file"
         )
-    return [each for item in items for each in unpack(item.content, f"'{armature.name}'")]
+    if sum(len(item.content) for item in items) > MOST:
+        raise Refused(f"'{armature.name}' is damaged: its kept weights have more than {MOST} bytes")
+    left, found = MOST, []
+    for item in items:
+        found += unpack(item.content, f"'{armature.name}'", left)
+        left = max(left - sum(each.bytes for each in found), 0)
+    return found
 
 
 def refuse_linked(armature):

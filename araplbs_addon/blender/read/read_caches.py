@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 
 from ...core.base.refusal import Refused
+from ...core.disk.files import refuse_input
 
 
 def refuse_caches(ob):
@@ -24,9 +25,10 @@ def _refuse_mesh_cache(ob, modifier):
     path = Path(bpy.path.abspath(modifier.filepath))
     where = f"'{ob.name}': the cache of its modifier '{modifier.name}'"
     try:
+        refuse_input(path)
         with path.open("rb") as file:
             head = file.read(20)
-    except OSError as error:
+    except (Refused, OSError) as error:
         raise Refused(f"{where} cannot be read: {error}") from None
     try:
         if modifier.cache_format == "PC2":

@@ -86,6 +86,12 @@ def replay() -> ModuleType:
     return importlib.import_module(f"{NAME}.replay")
 
 
+def arrays() -> ModuleType:
+    """The module araplbs.arrays, which reads arrays of files that others have made."""
+    load()
+    return importlib.import_module(f"{NAME}.arrays")
+
+
 def linear_algebra() -> str:
     """What multiplies and factorizes: "OpenBLAS" or "plain loops". Loads the module."""
     return getattr(load(), "linear_algebra", "OpenBLAS")

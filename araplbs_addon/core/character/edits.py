@@ -8,6 +8,8 @@ import numpy as np
 
 from ..base.arrays import Array, Integers
 
+EDIT_KINDS = ("WEIGHT", "INFLUENCE", "RELEASE", "LINK", "SMOOTH", "RIGID")
+
 
 def _none() -> Integers:
     return np.zeros(0, np.int64)

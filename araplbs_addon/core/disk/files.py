@@ -96,7 +96,9 @@ def resolved(path: str | Path) -> Path:
 
 
 def content_mark(path: str | Path) -> dict[str, Any]:
-    """By which a content is known again, whatever its times."""
+    """By which a content is known again, whatever its times. Raises Refused for what is no file."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Refused(f"'{path}' is not a regular file")
     with open(path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
         return {"bytes": file.tell(), "sha256": found}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from ..base import native_module
 from ..base.arrays import Floats
 from ..base.refusal import Refused
 from ..character.sparse_weights import SparseWeights
+from ..disk.inputs import read_input
 from ..disk.outputs import Kind, write_content
+from .kept_checks import ARRAYS, Odd, check_about, check_arrays, check_list, refused
 
 HEAD = b"araplbs kept weights 1\n"
+MOST = 1 << 31  # bytes of what is unpacked: a mesh of ten million vertices takes half of it
 FILE = Kind("file of kept weights", "araplbs kept", re.compile(re.escape(HEAD)))
 
 
@@ -55,6 +58,12 @@ class Kept:
         return np.isin(self.groups, self.bones) if self.groups else np.zeros(0, bool)
 
     @property
+    def bytes(self) -> int:
+        """What the arrays of a file take in memory."""
+        arrays = [self.vertices, self.triangles, *self.rows, self.heads, self.tails]
+        return sum(each.nbytes for each in arrays + [edit.values for edit in self.edits])
+
+    @property
     def size(self) -> float:
         return float(np.linalg.norm(np.ptp(self.vertices, axis=0)))
 
@@ -86,30 +95,61 @@ def pack(kept: Sequence[Kept]) -> bytes:
     return HEAD + out.getvalue()
 
 
-def unpack(content: bytes, where: str) -> list[Kept]:
-    """What pack() got. Raises Refused for anything else; where: its name in the sentence."""
+def unpack(content: bytes, where: str, most: int = MOST) -> list[Kept]:
+    """What pack() got. Raises Refused for anything else, and where it would take more than `most`
+    bytes, before they are taken; where: its name in the sentence."""
     if not content.startswith(HEAD):
         raise Refused(f"{where} holds no kept weights of this version")
+    files = native_module.arrays()
     try:
-        with np.load(io.BytesIO(content[len(HEAD) :]), allow_pickle=False) as arrays:
-            about = json.loads(arrays["about"].tobytes())
-            return [_kept(each, k, arrays) for k, each in enumerate(about)]
-    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile):
-        raise Refused(f"{where} is damaged: its kept weights cannot be read") from None
+        arrays = files.read_arrays(io.BytesIO(content[len(HEAD) :]), most)
+    except files.NotArrays as reason:
+        raise Refused(f"{where} is damaged: its kept weights cannot be read: {reason}") from None
+    name = None
+    try:
+        about = _about(arrays)
+        check_list(about)
+        found = []
+        for k, each in enumerate(about):
+            name = each.get("name")
+            check_about(each)
+            found.append(_kept(each, {key: _array(arrays, f"{key}{k}") for key in ARRAYS}))
+        return found
+    except Odd as reason:
+        raise refused(where, name, reason) from None
 
 
-def _kept(about: dict[str, Any], k: int, arrays: Any) -> Kept:
-    ends = arrays[f"ends{k}"]
+def _array(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
+    if name not in arrays:
+        raise Odd(f"there is no '{name}'")
+    return arrays[name]
+
+
+def _about(arrays: dict[str, np.ndarray]) -> Any:
+    """What the file says about its arrays. Raises Odd."""
+    try:
+        return json.loads(_array(arrays, "about").tobytes())
+    except RecursionError:
+        raise Odd("the list of meshes is nested too deep") from None
+    except ValueError as error:
+        raise Odd(f"the list of meshes is no JSON: {error}") from None
+
+
+def _kept(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kept:
+    """Raises Odd."""
+    check_arrays(about, arrays)
+    ends = arrays["ends"].astype(np.float64)
     rows = SparseWeights(
-        arrays[f"start{k}"], arrays[f"group{k}"], arrays[f"weight{k}"].astype(np.float64)
+        arrays["start"].astype(np.int64),
+        arrays["group"].astype(np.int32),
+        arrays["weight"].astype(np.float64),
     )
-    values = arrays[f"edits{k}"]
-    edits = [_edit(item, own) for item, own in zip(about["edits"], values, strict=True)]
+    edits = [_edit(item, own) for item, own in zip(about["edits"], arrays["edits"], strict=True)]
     return Kept(
         about["name"],
         about["armature"],
-        arrays[f"vertices{k}"].astype(np.float64),
-        arrays[f"triangles{k}"],
+        arrays["vertices"].astype(np.float64),
+        arrays["triangles"].astype(np.int32),
         about["groups"],
         rows,
         about["bones"],
@@ -121,7 +161,7 @@ def _kept(about: dict[str, Any], k: int, arrays: Any) -> Kept:
 
 def _edit(item: Sequence[Any], values: Floats) -> KeptEdit:
     name, kind, bone, use = item
-    return KeptEdit(name, kind, bone, use, values)
+    return KeptEdit(name, kind, bone, use, values.astype(np.float32))
 
 
 def write_kept(path: str | Path, kept: Sequence[Kept]) -> None:
@@ -131,8 +171,4 @@ def write_kept(path: str | Path, kept: Sequence[Kept]) -> None:
 
 def read_kept(path: str | Path) -> list[Kept]:
     """Raises Refused where there is no such file."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise Refused(f"'{path}' cannot be read: {error.strerror}") from None
-    return unpack(content, f"'{path}'")
+    return unpack(read_input(path, MOST), f"'{path}'")

@@ -259,9 +259,9 @@ class _Joined:
                 values.append(_sums(found.vertices[own], found.weights[own], found.count))
                 column += 1
             now = _values_of(edit.kind, values)
-            if edit.kind == "LINK":
+            ends = np.flatnonzero(edit.values) + first
+            if edit.kind == "LINK" and len(ends) == 2:
                 now = np.zeros(len(points))
-                ends = np.flatnonzero(edit.values) + first
                 now[[np.linalg.norm(points - self.vertices[e], axis=1).argmin() for e in ends]] = 1
             if now.any() and (edit.kind != "LINK" or np.count_nonzero(now) == 2):
                 out.append(replace(edit, values=now.astype(np.float32)))

@@ -1,0 +1,42 @@
+"""Files that others have made, read without trust: regular files alone, since a FIFO would be
+waited for and a device may never end, and no more bytes than a file of its kind can have."""
+
+import os
+import stat
+from pathlib import Path
+
+from ..base.refusal import Refused
+
+
+def read_input(path: str | Path, most: int) -> bytes:
+    """All bytes of a file. Raises Refused, which names it, and where it has more than `most`."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        raise Refused(f"'{path}' cannot be read: {error.strerror}") from None
+    content = bytearray()
+    try:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise Refused(f"'{path}' is a folder")
+        if not stat.S_ISREG(found.st_mode):
+            raise Refused(f"'{path}' is not a regular file")
+        if found.st_size <= most:  # files of /proc have more than they say
+            while len(content) <= most and (part := os.read(descriptor, 1 << 20)):
+                content += part
+    except OSError as error:
+        raise Refused(f"'{path}' cannot be read: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
+    if max(found.st_size, len(content)) > most:
+        raise Refused(f"'{path}' has more than {most} bytes: no such file is so large")
+    return bytes(content)
+
+
+def read_input_text(path: str | Path, most: int) -> str:
+    """The same as text. Raises Refused where it is no UTF-8."""
+    try:
+        return read_input(path, most).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(f"'{path}' is no text in UTF-8: {error.reason}") from None
