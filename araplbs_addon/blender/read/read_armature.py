@@ -128,9 +128,13 @@ def opposite_bone(armature, bone):
     """Name of the deform bone on the other side, `bone` itself on the plane: by name, or by place
     where the name has no side."""
     flipped = bpy.utils.flip_name(bone)
-    if flipped != bone or not armature or bone not in armature.data.bones:
+    bones = armature.data.bones if armature else ()
+    if bone not in bones or (flipped != bone and flipped in bones):
         return flipped
     skeleton = read_armature(armature, use_joint_limits=False)
-    partners = bone_partners(skeleton)
-    partner = -1 if partners is None else partners[skeleton.names.index(bone)]
-    return bone if partner < 0 else skeleton.names[partner]
+    place = skeleton.names.index(bone)
+    partner = skeleton.other_side[place]
+    if partner == place and flipped == bone:
+        partners = bone_partners(skeleton)
+        partner = -1 if partners is None else partners[place]
+    return flipped if partner in (-1, place) else skeleton.names[partner]

@@ -68,7 +68,9 @@ class _Reader:
     def __init__(self, armature, skeleton):
         self.armature = armature
         self.place = {name: i for i, name in enumerate(skeleton.names)}
-        self.facts = BoneFacts(skeleton.names, skeleton.deform, skeleton.parents, skeleton.opposite)
+        self.facts = BoneFacts(
+            skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
+        )
 
     def _note(self, fact, name):
         """fact: name of one."""

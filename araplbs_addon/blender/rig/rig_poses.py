@@ -5,9 +5,9 @@ limbs are moved, and Blender evaluates constraints and drivers on a copy that no
 import numpy as np
 
 from ...core.base.affine import inverse
-from ...core.skeleton.joint_motion import FLIP, Mirror, complete
+from ...core.skeleton.joint_motion import Mirror, complete
 from ...core.skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER, WAYS, Poses
-from ...core.skeleton.symmetry import bone_partners
+from ...core.skeleton.symmetry import reflection, symmetry_plane
 from ..poses.read_poses import PoseReader
 from .rig_copy import NotDrivable, driven_copy
 from .rig_plan import ControlPlan
@@ -30,13 +30,13 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
     if not drives_itself(relations, skeleton):
         return None
     yield
-    partners = bone_partners(skeleton) if options.symmetric else None
-    which = range(0, options.pose_count, 1 if partners is None else 2)
+    symmetry = symmetry_plane(skeleton) if options.symmetric else None
+    which = range(0, options.pose_count, 1 if symmetry is None else 2)
     try:
         plan = ControlPlan(armature, skeleton, relations, options)
         yield
         read = yield from plan_poses_in_steps(armature, plan, which)
-        return _whole(read, plan, which, partners)
+        return _whole(read, plan, which, symmetry)
     except NotDrivable as reason:
         warnings.append(
             f"The rig of '{armature.name}' could not be posed ({reason}): in the random poses "
@@ -84,7 +84,7 @@ def _read_in_steps(armature, plan, which, reader, read):
         yield
 
 
-def _whole(read, plan, which, partners):
+def _whole(read, plan, which, symmetry):
     """The Poses, in which all joints move."""
     joints, names = plan.joints, plan.skeleton.names
     found = complete(*read, joints, plan.own_turns[which])
@@ -101,14 +101,23 @@ def _whole(read, plan, which, partners):
 
     others = np.where(np.isfinite(read[0]), read[0], np.eye(3, 4))  # of bones that do not deform
     put(which, others, motion)
-    if partners is not None:
-        others = FLIP[:3, :3] @ others[:, plan.skeleton.opposite] @ FLIP
-        put(range(1, len(transforms), 2), others, Mirror(partners, joints).image(motion))
+    if symmetry is not None:
+        flip = reflection(symmetry)
+        others = flip[:3] @ _square(others[:, plan.skeleton.other_side]) @ flip
+        image = Mirror(symmetry[0], joints, flip).image(motion)
+        put(range(1, len(transforms), 2), others, image)
     posed_by = {way: [] for way in WAYS}
     for bone, own in zip(joints.bones.tolist(), alone, strict=True):
         way = BONE_BY_BONE if own else FURTHER if bone in plan.further else BY_CONTROLS
         posed_by[way].append(names[bone])
     return Poses(transforms, segments, whole=True, posed_by=posed_by)
+
+
+def _square(transforms):
+    """(..., 4, 4) of (..., 3, 4)."""
+    found = np.zeros((*transforms.shape[:-2], 4, 4))
+    found[..., :3, :], found[..., 3, 3] = transforms, 1
+    return found
 
 
 class RigReader(PoseReader):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
+from ...core.mirror.sides import other_names
 from ..data.bones import LEAVE_FREE, visible_bones
 
 BONE = re.compile(r'\bbones\["((?:[^"\\]|\\.)+)"\]')
@@ -312,7 +313,9 @@ class _Reader:
             bone = BONE.search(owner)
             sides = owner
             if bone:
-                pair = sorted((bone[1], bpy.utils.flip_name(bone[1])))
+                bones = self.armature.data.bones
+                others = [name for name in other_names(bone[1]) if name in bones]
+                pair = sorted((bone[1], *others[:1]))
                 sides = owner.replace(bone[1], pair[0])
             self.relations.switches.append(Switch(owner, name, f"{sides} {name}"))
 

@@ -50,7 +50,9 @@ def leave_out_in_steps(
     keep a bone. Bones that were taken in stay, those that hold locked weights or that edits ask
     for, and those whose partner on the other side deforms. Raises Refused where none else is free.
     """
-    facts = facts or BoneFacts(skeleton.names, skeleton.deform, skeleton.parents, skeleton.opposite)
+    facts = facts or BoneFacts(
+        skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
+    )
     facts = replace(facts, has_parts=bones_with_parts(meshes, skeleton), spanned=spanned(skeleton))
     sums = weigh(facts).sums
     facts = replace(facts, lesser=lesser_doubles(skeleton, sums, facts.has_parts))
@@ -66,7 +68,7 @@ def leave_out_in_steps(
     stays = skeleton.taken_in.copy()
     for mesh in meshes:
         stays |= _asked_for(mesh, len(stays))
-    opposite = skeleton.opposite
+    opposite = skeleton.other_side
     one_sided = skeleton.deform & skeleton.deform[opposite] & (control[opposite] == 0)
     control[stays | one_sided] = 0
     if not control.any():

@@ -12,6 +12,7 @@ from ..base.affine import moved
 from ..base.arrays import Array, Bools, Floats, Index, Integers
 from ..base.native_module import araplbs
 from ..base.progress import Listener
+from ..mirror.sides import opposite_bones
 from ..skeleton.poses import BENDY, RIGID, BoneKind, Poses
 from ..skeleton.symmetry import symmetry_plane
 from .deformer import Deformer
@@ -36,7 +37,7 @@ class Skeleton:
     roll_axes: np.ndarray  # (m, 3) local Z
     deform: np.ndarray  # (m,) bool
     limits: np.ndarray  # (m, 3, 2) radians about local X, Y, Z, NaN for none
-    opposite: np.ndarray  # (m,) the bone of the other side, or the bone itself
+    opposite: np.ndarray  # (m,) what Mirror modifiers take for the other side, or the bone itself
     kinds: list[BoneKind] = None  # (m,) RIGID, or BENDY where it deforms; None: no bone is flexible
     segments: np.ndarray = None  # (m,) of bendy bones
     stretch: np.ndarray = None  # (m,) bool: it stretches, by itself or with its parent
@@ -59,6 +60,13 @@ class Skeleton:
             self.stretch, self.own_stretch, self.volume = np.zeros((3, m), bool)
         # What does not deform has no joints to the solver, and none are read of it.
         self.kinds = [k if d else RIGID for k, d in zip(self.kinds, self.deform, strict=True)]
+
+    @property
+    def other_side(self) -> Integers:
+        """(m,) as `opposite`, by every way in which names tell sides."""
+        own, named = np.arange(len(self.names)), opposite_bones(tuple(self.names))
+        free = (self.opposite == own) & (self.opposite[named] == named)
+        return np.where(free, named, self.opposite)
 
     @property
     def left_out(self) -> Bools:
@@ -186,7 +194,7 @@ class Problem:
             **skeleton.kind_arguments,
             **self._poses(poses),
         }
-        symmetry = symmetry_plane(skeleton) if symmetric else None
+        symmetry = symmetry_plane(skeleton, self.arguments["vertices"]) if symmetric else None
         if symmetry is not None:
             self.arguments["symmetry"] = symmetry
         if any(mesh.has_locks for mesh in meshes):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..skeleton.bone_distances import nearest_bones
-from ..skeleton.symmetry import bone_partners
+from ..skeleton.symmetry import reflected
 from .inspected import SIDES, connected, counted, ramp
 
 if TYPE_CHECKING:
@@ -178,15 +178,14 @@ def speckles(look: Inspected) -> Iterator[Finding]:
 
 def asymmetry(look: Inspected) -> Iterator[Finding]:
     """ASYMMETRY: weights unlike those of the other side, where mesh and skeleton have two."""
-    if "symmetry" not in look.problem.arguments or not len(look.triangles):
+    symmetry = look.problem.arguments.get("symmetry")
+    if symmetry is None or not len(look.triangles):
         return
-    partners = bone_partners(look.skeleton)
-    if partners is None:
-        return
+    partners = symmetry[0]
     own = look.image_points
     corners, at = look.on_other_side
     other = corners[np.arange(len(own)), at.argmax(1)]
-    off = np.linalg.norm(look.vertices[own] * [-1, 1, 1] - look.vertices[other], axis=1)
+    off = np.linalg.norm(reflected(look.vertices[own], symmetry) - look.vertices[other], axis=1)
     near = off <= SIDES * look.size
     # Where parts lie on each other, the nearest one may not be the image.
     sizes = np.bincount(look.parts)[look.parts]

@@ -18,6 +18,7 @@ from ..character.shells import Shell, Surface, find_islands, find_shells, noise
 from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..measures.deformation import bones_of, joints_of
 from ..skeleton.poses import Poses
+from ..skeleton.symmetry import on_one_side, reflected
 from .findings import Finding
 
 CANDIDATE = 1.4  # strain in one pose: triangles with less over all of them are not looked at
@@ -201,9 +202,8 @@ class Inspected:
     @cached_property
     def image_points(self) -> Integers:
         """Vertices on one side, whose images are looked for on the other: indices, or none."""
-        if "symmetry" not in self.problem.arguments:
-            return np.zeros(0, int)
-        return np.flatnonzero(self.vertices[:, 0] > -SIDES * self.size)
+        symmetry = self.problem.arguments.get("symmetry")
+        return on_one_side(self.vertices, symmetry, SIDES * self.size)
 
     @cached_property
     def nearest(self) -> tuple[Integers, Floats, Floats, Integers]:
@@ -212,7 +212,7 @@ class Inspected:
         skeleton, vertices = self.skeleton, self.vertices
         along = skeleton.tails - skeleton.heads
         bones = [skeleton.heads + share * along for share in SAMPLES]
-        images = vertices[self.image_points] * [-1, 1, 1]
+        images = reflected(vertices[self.image_points], self.problem.arguments.get("symmetry"))
         points = np.concatenate([vertices, *bones, images])
         owners = np.full(len(points), -1)
         owners[: len(vertices)] = np.arange(len(vertices))

@@ -15,7 +15,7 @@ from ..base.refusal import Refused
 from ..character.patch import JoinedMeshes, nearest_of
 from ..character.problem import Mesh, Skeleton
 from ..character.sparse_weights import join_sparse_weights
-from ..skeleton.symmetry import TOLERANCE, bone_partners
+from ..skeleton.symmetry import TOLERANCE, Symmetry, reflected, symmetry_plane
 
 if TYPE_CHECKING:
     from .findings import Finding
@@ -159,13 +159,17 @@ class Regions:
         return nearest
 
     @cached_property
+    def symmetry(self) -> Symmetry | None:
+        return symmetry_plane(self.skeleton, self.whole.points)
+
+    @cached_property
     def partners(self) -> Integers:
         """(n,) the vertex at the mirror image of each, -1 for none."""
         points, triangles = self.whole.points, self.whole.triangles
         out = np.full(len(points), -1)
-        if not len(triangles):
+        if self.symmetry is None or not len(triangles):
             return out
-        images = points * [-1, 1, 1]
+        images = reflected(points, self.symmetry)
         corners, at, _heights, _parts = araplbs.nearest_points(
             points, triangles, images, threads=self.threads
         )
@@ -188,10 +192,10 @@ class Regions:
 
     def _is_symmetric(self, at: Bools) -> bool:
         """Whether the weights at most of these are those of the other side."""
-        partners = bone_partners(self.skeleton)
         which, images = self._mirrored(at)
-        if partners is None or not len(which):
+        if self.symmetry is None or not len(which):
             return False
+        partners = self.symmetry[0]
         rows = self.weights
         m = len(self.skeleton.names)
         dense = np.zeros((len(which), 2, m))

@@ -134,9 +134,9 @@ class Mirror:
     """The images of poses. A bone that has none on the other side does in the image what it does in
     the pose, in the bone that it hangs on."""
 
-    def __init__(self, partners: Integers, joints: Joints) -> None:
-        """partners: bone_partners() of the skeleton."""
-        self.joints = joints
+    def __init__(self, partners: Integers, joints: Joints, flip: Floats = FLIP) -> None:
+        """partners, flip (4, 4): of the symmetry_plane() of the skeleton."""
+        self.joints, self.flip = joints, flip
         image = np.searchsorted(joints.bones, partners[joints.bones])
         self.paired = partners[joints.bones] >= 0
         self.partners = np.where(self.paired, image, np.arange(len(image)))
@@ -148,8 +148,8 @@ class Mirror:
         """The Motion of the images."""
         own, segments = motion.own[:, self.partners], motion.segments[:, self.segments]
         paired = self.paired[self.joints.owner]
-        own[:, self.paired] = FLIP @ own[:, self.paired] @ FLIP
-        segments[:, paired] = FLIP @ segments[:, paired] @ FLIP
+        own[:, self.paired] = self.flip @ own[:, self.paired] @ self.flip
+        segments[:, paired] = self.flip @ segments[:, paired] @ self.flip
         return Motion(own, segments, motion.torn[:, self.partners])
 
 

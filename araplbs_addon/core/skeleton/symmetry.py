@@ -1,4 +1,9 @@
-"""Which deform bones of a skeleton are mirror images of each other."""
+"""The plane in which a character is symmetric, and which deform bones are mirror images of each
+other in it.
+
+A skeleton drawn in Blender has its plane at X = 0, which is looked at first. Characters that were
+imported or sculpted face along any axis and are off by a little: mirror/plane.py finds their plane.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import numpy as np
 
 from ..base.arrays import Array, Floats, Index, Integers
 from ..base.extent import size_of
+from ..mirror.plane import find_plane
 from .poses import BENDY
 
 if TYPE_CHECKING:
@@ -16,18 +22,84 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3  # how far head and tail may be off their image, as a share of the skeleton
 AT_ONCE = 64  # bones that are held against all others
 LEAST_SHARE = 0.5  # of the deform bones that must have a partner
+DRAWN_SHARE = 0.9  # of them: where so many have one at X = 0, no other plane is looked for
 
 PLANE = (np.zeros(3), np.array([1.0, 0.0, 0.0]))  # point and normal: the armature's X = 0
 
+Symmetry = tuple[Integers, Floats, Floats]  # partners (m,), point and normal (3,) of the plane
 
-def symmetry_plane(skeleton: Skeleton) -> tuple[Integers, Floats, Floats] | None:
-    """The solver's argument `symmetry`; None for a skeleton that is not symmetric."""
-    partners = bone_partners(skeleton)
-    return None if partners is None else (partners, *PLANE)
+
+def symmetry_plane(skeleton: Skeleton, points: Floats | None = None) -> Symmetry | None:
+    """The solver's argument `symmetry`; None for a skeleton that is not symmetric.
+
+    points: (n, 3) the skin in armature space, which makes the plane more exact when that is not
+    X = 0, and without which a skeleton in a plane has no symmetry but at X = 0.
+    """
+    drawn, count = _drawn_partners(skeleton), np.count_nonzero(skeleton.deform)
+    if drawn is not None and _has_pairs(drawn) and _paired(drawn) >= DRAWN_SHARE * count:
+        return drawn, *PLANE
+    found = find_plane(skeleton, _kinds(skeleton), points)
+    if found is None or _paired(found[0]) < LEAST_SHARE * count:
+        return None if drawn is None else (drawn, *PLANE)
+    if drawn is None or (_has_pairs(found[0]) and _paired(found[0]) > _paired(drawn)):
+        return found
+    return drawn, *PLANE
 
 
 def bone_partners(skeleton: Skeleton) -> Integers | None:
-    """(m,) the deform bone on the other side, the bone itself on the plane, -1 for none.
+    """(m,) the deform bone on the other side, the bone itself on the plane, -1 for none. None for a
+    skeleton that is not symmetric."""
+    symmetry = symmetry_plane(skeleton)
+    return None if symmetry is None else symmetry[0]
+
+
+def on_one_side(points: Floats, symmetry: Symmetry | None, margin: float) -> Integers:
+    """Indices of the points (n, 3) on one side of the plane, or as near to it as that; without a
+    symmetry none."""
+    if symmetry is None:
+        return np.zeros(0, int)
+    _partners, point, normal = symmetry
+    return np.flatnonzero(np.einsum("ni,i->n", points - point, normal) > -margin)
+
+
+def reflected(points: Floats, symmetry: Symmetry | None) -> Floats:
+    """(..., 3) the mirror images of points; the points without a symmetry."""
+    if symmetry is None:
+        return points
+    _partners, point, normal = symmetry
+    away = np.einsum("...i,i->...", points - point, normal)
+    return points - 2 * away[..., None] * normal
+
+
+def reflection(symmetry: Symmetry) -> Floats:
+    """(4, 4) the same as a matrix."""
+    _partners, point, normal = symmetry
+    found = np.eye(4)
+    found[:3, :3] -= 2 * np.outer(normal, normal)
+    found[:3, 3] = 2 * (point @ normal) * normal
+    return found
+
+
+def _paired(partners: Integers) -> int:
+    return int(np.count_nonzero(partners >= 0))
+
+
+def _has_pairs(partners: Integers) -> bool:
+    return bool(((partners >= 0) & (partners != np.arange(len(partners)))).any())
+
+
+def _kinds(skeleton: Skeleton) -> Integers:
+    """(m,) a number for each kind of bone: only bones of one kind are partners."""
+    segments = [
+        n if kind == BENDY else 0 for kind, n in zip(skeleton.kinds, skeleton.segments, strict=True)
+    ]
+    kinds = [*zip(skeleton.kinds, segments, skeleton.stretch.tolist(), strict=True)]
+    number = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
+    return np.array([number[kind] for kind in kinds], int)
+
+
+def _drawn_partners(skeleton: Skeleton) -> Integers | None:
+    """The partners at X = 0, within a thousandth of the size.
 
     Names decide (.L and .R) where the places agree; other bones are paired where just one is in
     the right place. Bones of different kinds are no partners. None for a skeleton that is not
@@ -39,16 +111,17 @@ def bone_partners(skeleton: Skeleton) -> Integers | None:
     images = ends * [-1, 1, 1]
     tolerance = TOLERANCE * size_of(ends.reshape(-1, 3))
 
-    kinds, stretch = np.array(skeleton.kinds), skeleton.stretch
-    segments = np.where(kinds == BENDY, skeleton.segments, 0)
+    kinds = _kinds(skeleton)
 
     def fits(a: Integers | Index, b: Integers | Index) -> Array:
         off = np.linalg.norm(images[a] - ends[b], axis=-1).max(axis=-1)
-        alike = (kinds[a] == kinds[b]) & (segments[a] == segments[b]) & (stretch[a] == stretch[b])
-        return (off <= tolerance) & alike & deform[a] & deform[b]
+        return (off <= tolerance) & (kinds[a] == kinds[b]) & deform[a] & deform[b]
 
-    opposite = skeleton.opposite
+    opposite = skeleton.other_side
     named = fits(own, opposite) & (opposite[opposite] == own)
+    sided = deform & deform[opposite] & (opposite != own)
+    if np.count_nonzero(named & sided) < LEAST_SHARE * np.count_nonzero(sided):
+        return None  # sides of names are elsewhere
     partners = np.where(named, opposite, -1)
     unnamed = np.flatnonzero(deform & ~named)
     one = np.full(m, -1)  # the only one that fits

@@ -200,11 +200,12 @@ def choose(
     products = _products(transforms, center)
     sums = {int(bone): _moments(points, weights[:, bone]) for bone in np.flatnonzero(stay)}
     replaced_by: dict[int, int] = {}
+    other_side = skeleton.other_side.tolist()
     while stay.sum() > least and may.any():
         costs, best = _costs(sums, np.flatnonzero(may), np.flatnonzero(stay), products)
-        pairs = {b: cost + costs.get(_other(skeleton, b), 0.0) for b, cost in costs.items()}
+        pairs = {b: cost + costs.get(other_side[b], 0.0) for b, cost in costs.items()}
         first = min(pairs, key=lambda bone: (pairs[bone], bone))
-        for bone in dict.fromkeys((first, _other(skeleton, first))):
+        for bone in dict.fromkeys((first, other_side[first])):
             if bone not in best or not may[bone] or stay.sum() < 2:
                 continue
             other = best[bone]
@@ -222,10 +223,6 @@ def choose(
 
 def _ends(names: Sequence[str]) -> Bools:
     return np.array([is_end_bone(n) or bool(TWIST_WORDS & set(words_of(n))) for n in names], bool)
-
-
-def _other(skeleton: Skeleton, bone: int) -> int:
-    return int(skeleton.opposite[bone])
 
 
 def _moments(points: Floats, weights: Floats) -> Floats:

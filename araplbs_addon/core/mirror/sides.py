@@ -1,0 +1,77 @@
+"""The other side of a name: the name that has the other side and is the same in all else.
+
+Importers and riggers write sides in many ways: `arm.L`, `arm_l`, `LeftArm`, `mixamorig:LeftArm`,
+`Bip01 L Thigh`, `J_Bip_L_Hand`, `X.R_Armature`, `lShldrBend`, the kanji of MMD. Some exporters end
+every name with a number of its own, `arm.L_08` and `arm.R_12`: it is left out when nothing else
+fits. Blender's own flip_name, which Mirror modifiers use, knows sides at the beginning and the end
+of a name only.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..base.arrays import Integers
+
+REMEMBERED = 16  # skeletons
+
+# Words and single letters; a letter stands alone, begins a word in capitals or ends one.
+SIDE = re.compile(
+    r"left|right|(?<![a-z])[lr](?![a-z])|[左右]"
+    r"|(?-i:(?<=[a-z0-9])[LR](?![a-z])|(?<![A-Za-z])[lrLR](?=[A-Z][a-z]))",
+    re.IGNORECASE,
+)
+OTHER = {"left": "right", "right": "left", "l": "r", "r": "l", "左": "右", "右": "左"}
+LEFT = {"left", "l", "左"}
+NUMBER = re.compile(r"[._ ]\d+$")  # that an exporter has added to a name
+
+
+def _other(side: str) -> str:
+    """In the same letters: capitals, or the first one."""
+    found = OTHER[side.lower()]
+    if side.isupper():
+        return found.upper()
+    return found.capitalize() if side[0].isupper() else found
+
+
+def other_names(name: str) -> list[str]:
+    """Names of the other side: all words of a side changed, then one by one from the last. Empty
+    for a name without a side."""
+    marks = list(SIDE.finditer(name))
+    found = [SIDE.sub(lambda mark: _other(mark[0]), name)] if marks else []
+    for mark in reversed(marks if len(marks) > 1 else []):
+        found.append(name[: mark.start()] + _other(mark[0]) + name[mark.end() :])
+    return found
+
+
+def _sideless(name: str) -> Iterable[tuple[str, bool]]:
+    """(what is left without a word of a side and a number at the end, whether it is the left)"""
+    for mark in SIDE.finditer(name):
+        rest = f"{name[: mark.start()]}\0{name[mark.end() :]}"
+        yield NUMBER.sub("", rest), mark[0].lower() in LEFT
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def opposite_bones(names: tuple[str, ...]) -> Integers:
+    """(m,) the bone of the other side by its name, or the bone itself."""
+    place = {name: bone for bone, name in enumerate(names)}
+    opposite = np.arange(len(names))
+    for bone, name in enumerate(names):
+        others = (place.get(other) for other in other_names(name))
+        found = next((other for other in others if other is not None), bone)
+        if opposite[bone] == bone and opposite[found] == found:
+            opposite[bone], opposite[found] = found, bone
+    sides: dict[str, tuple[list[int], list[int]]] = {}
+    for bone in np.flatnonzero(opposite == np.arange(len(names))).tolist():
+        for rest, is_left in _sideless(names[bone]):
+            sides.setdefault(rest, ([], []))[is_left].append(bone)
+    for right, left in sides.values():
+        pair = [*right, *left]
+        if len(right) == len(left) == 1 and (opposite[pair] == pair).all():
+            opposite[pair] = pair[::-1]
+    opposite.flags.writeable = False
+    return opposite
