@@ -126,16 +126,157 @@ def test_apart_from_the_collection_of_deform_bones(rig):
     assert not bones_with("apart", rig)
 
 
-def test_objects_that_a_bone_carries(rig):
-    empty = add_object("Empty", None)
-    mesh = add_mesh("Box", [(0, 0, 0)], [], [])
-    for ob, bone in ((empty, "helper"), (mesh, "other")):
-        ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", bone
+def hang(rig, bone, ob):
+    ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", bone
+    return ob
+
+
+@pytest.mark.parametrize("name", ["SOCKET_Hand", "sword slot", "AttachPoint", "mount.001"])
+def test_sockets(rig, name):
+    hang(rig, "helper", add_object(name, None))
     assert bones_with("carries", rig) == ["helper"]
-    camera = add_object("Camera", bpy.data.cameras.new("Camera"))
-    follow = camera.constraints.new("COPY_LOCATION")
-    follow.target, follow.subtarget = rig, "other"
+
+
+def test_lattices_and_curves(rig):
+    hang(rig, "helper", add_object("Lattice", bpy.data.lattices.new("Lattice")))
+    hang(rig, "other", add_object("Curve", bpy.data.curves.new("Curve", "CURVE")))
     assert bones_with("carries", rig) == ["helper", "other"]
+
+
+def test_a_socket_that_follows_by_a_constraint(rig):
+    follow = add_object("Socket", None).constraints.new("COPY_LOCATION")
+    follow.target, follow.subtarget = rig, "other"
+    assert bones_with("carries", rig) == ["other"]
+
+
+def things():
+    """What people and importers hang on bones that move skin."""
+    camera = add_object("Slot camera", bpy.data.cameras.new("Camera"))
+    light = add_object("Socket light", bpy.data.lights.new("Light", "POINT"))
+    mesh = add_mesh("Slot", [(0, 0, 0)], [], [])
+    sword = add_object("Slot rig", bpy.data.armatures.new("Sword"))
+    return [add_object("upper_end", None), add_object("Empty", None), camera, light, mesh, sword]
+
+
+def test_other_objects_on_a_bone_say_nothing(rig):
+    for thing in things():
+        hang(rig, "helper", thing)
+    assert not bones_with("carries", rig)
+
+
+def left_out(rig):
+    return {bone.name: bone.araplbs_control for bone in rig.data.bones
+            if addon("blender.read.control_bones").is_left_out(bone)}  # fmt: skip
+
+
+def test_objects_on_a_short_bone_do_not_make_a_control_of_it():
+    """A head between ears, the stub that an importer leaves of it, with things on it."""
+    bones = [
+        ("spine", (0, 0, 0.05), (0, 0, 1.5), None),
+        ("neck", (0, 0, 1.5), (0, 0, 2.2), "spine"),
+        ("head", (0, -0.03, 2.6), (0, -0.03, 2.61), "neck"),
+        *(
+            (f"ear{k}.{side}", (x, 0, 2.55 + 0.2 * k), (x, 0, 2.56 + 0.2 * k), up)
+            for side, x in (("L", 0.2), ("R", -0.2))
+            for k, up in ((1, "neck"), (2, f"ear1.{side}"))
+        ),
+    ]
+    rig = add_armature(bones=bones)
+    for thing in things():
+        hang(rig, "head", thing)
+    auto_weight(add_tube(), rig)
+    assert "head" not in left_out(rig)
+
+
+def with_leaf(name="upper_end"):
+    """A limb whose skin goes on past the last joint that moves."""
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 0.75), None),
+        ("middle", (0, 0, 0.75), (0, 0, 1.5), "lower"),
+        ("upper", (0, 0, 1.5), (0, 0, 2.2), "middle"),
+        (name, (0, 0, 2.2), (0, 0, 2.9), "upper"),
+    ]
+    return add_armature(bones=bones)
+
+
+def test_a_leaf_bone_takes_no_skin():
+    rig, tube = with_leaf(), add_tube()
+    auto_weight(tube, rig)
+    assert left_out(rig) == {"upper_end": "LEAF"} and "upper_end" not in weighted(tube)
+    named = with_leaf("tip")
+    auto_weight(tube := add_tube(), named)
+    assert not left_out(named) and "tip" in weighted(tube)
+
+
+def test_a_leaf_bone_that_an_action_turns_is_skin():
+    rig, tube = with_leaf(), add_tube()
+    posed = rig.pose.bones["upper_end"]
+    posed.rotation_mode = "XYZ"
+    for frame in (1, 20):
+        for channel in ("location", "rotation_euler", "scale"):
+            posed.keyframe_insert(channel, frame=frame)  # what exporters bake: it moves nothing
+    auto_weight(tube, rig)
+    assert left_out(rig) == {"upper_end": "LEAF"}
+    posed.rotation_euler.x = 0.3
+    posed.keyframe_insert("rotation_euler", frame=30)
+    auto_weight(tube, rig)
+    assert not left_out(rig) and "upper_end" in weighted(tube)
+
+
+def test_quaternions_of_either_sign_turn_nothing():
+    rig, tube = with_leaf(), add_tube()
+    posed = rig.pose.bones["upper_end"]
+    for frame, sign in ((1, 1), (20, -1)):
+        posed.rotation_quaternion = [sign * q for q in (0.8, 0.6, 0, 0)]
+        posed.keyframe_insert("rotation_quaternion", frame=frame)
+    auto_weight(tube, rig)
+    assert left_out(rig) == {"upper_end": "LEAF"}
+
+
+def test_a_leaf_bone_can_be_taken_in():
+    rig, tube = with_leaf(), add_tube()
+    auto_weight(tube, rig)
+    bpy.ops.object.araplbs_take_in(bone="upper_end")
+    auto_weight(tube, rig)
+    assert not left_out(rig) and "upper_end" in weighted(tube)
+
+
+def test_leaf_bones_of_both_sides():
+    """One that an action turns keeps the other one, too."""
+    bones = [
+        ("spine", (0, 0, 0.05), (0, 0, 1), None),
+        *((f"arm.{s}", (x, 0, 1), (x, 0, 2), "spine") for s, x in (("L", 0.1), ("R", -0.1))),
+        *((f"arm.{s}_end", (x, 0, 2), (x, 0, 3), f"arm.{s}") for s, x in (("L", 0.1), ("R", -0.1))),
+    ]  # fmt: skip
+    rig = add_armature(bones=bones)
+    auto_weight(add_tube(), rig)
+    assert left_out(rig) == {"arm.L_end": "LEAF", "arm.R_end": "LEAF"}
+    posed = rig.pose.bones["arm.L_end"]
+    for frame, x in ((1, 0.0), (20, 1.0)):
+        posed.rotation_quaternion.x = x
+        posed.keyframe_insert("rotation_quaternion", frame=frame)
+    auto_weight(add_tube(), rig)
+    assert not left_out(rig)
+
+
+def test_what_blender_exports_as_fbx_and_imports(tmp_path):
+    """Its exporter adds leaf bones; weights are as before the export."""
+    rig, tube = add_armature(bones=BONES[:3]), add_tube()
+    bind(tube, rig)
+    auto_weight(tube, rig)
+    before = weights(tube, [name for name, *_ in BONES[:3]])
+    bpy.ops.preferences.addon_enable(module="io_scene_fbx")
+    path = str(tmp_path / "limb.fbx")
+    bpy.ops.export_scene.fbx(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
+    bpy.ops.import_scene.fbx(filepath=path)
+    rig, tube = (
+        next(o for o in bpy.data.objects if o.type == kind) for kind in ("ARMATURE", "MESH")
+    )
+    assert "upper_end" in rig.data.bones
+    auto_weight(tube, rig)
+    assert left_out(rig) == {"upper_end": "LEAF"}
+    np.testing.assert_allclose(weights(tube, [name for name, *_ in BONES[:3]]), before, atol=0.02)
 
 
 def test_drivers(rig):

@@ -5,7 +5,7 @@ import bpy
 import deep
 import numpy as np
 from command import opened, run, save
-from scenes import add_armature, add_tube, addon, bind, select, weights
+from scenes import add_armature, add_tube, addon, auto_weight, bind, select, weights
 
 COUNT = 6
 NAMES = [f"b{k}" for k in range(COUNT)]
@@ -137,3 +137,19 @@ def test_command_line(tmp_path, capfd):
     assert len(deform(opened(output)["Rig"])) == 4
     assert run("reduce-bones", source, "--output", output) == 1
     assert "6 deform bones already" in capfd.readouterr().err
+
+
+def test_a_root_that_was_left_out_counts():
+    """It keeps its Deform flag, which engines and exporters count."""
+    bones = [
+        ("root", (0, 0, -1), (0, 0.5, -1), None),
+        *((f"b{k}", (0, 0, k / 4), (0, 0, k / 4 + 0.25), f"b{k - 1}" if k else "root")
+          for k in range(12)),
+    ]  # fmt: skip
+    rig, tube = add_armature(bones=bones), add_tube(rings=40, sides=12)
+    auto_weight(tube, rig)
+    assert addon("blender.read.control_bones").is_left_out(rig.data.bones["root"])
+    report = task_of(rig, tube, count=8)
+    assert (report["bones_before"], report["bones_after"]) == (13, 8)
+    assert len(deform(rig)) == 8 and "root" not in deform(rig)
+    assert any("'root'" in line for line in report["warnings"])

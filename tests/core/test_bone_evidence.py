@@ -228,6 +228,50 @@ def test_a_bone_that_a_chain_of_others_spans(spans, beside, expected):
         assert not core("skeleton.bone_facts").spanned(bones).any()
 
 
+def tail_of(names, length=0.5, turn=0.0, parents=(-1, 0, 1, 2)):
+    """A chain, the last bone of which has this length and is turned by this angle."""
+    ways = np.array([[0.5, 0, 0]] * 3 + [[length * np.cos(turn), length * np.sin(turn), 0]])
+    heads = np.array([[0.5 * k, 0, 0] for k in range(4)])
+    bones = skeleton(heads, heads + ways)
+    bones.names, bones.parents = list(names), np.array(parents)
+    return core("skeleton.bone_facts").leaf_bones(bones).tolist()
+
+
+CHAIN = ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "name", ["c_end", "c_End", "HeadTop_End", "Bip01 HeadNub", "c_leaf", "X.L_end"]
+)
+def test_leaf_bones_of_exporters(name):
+    assert tail_of((*CHAIN, name)) == [False, False, False, True]
+    assert tail_of((*CHAIN, name), length=0.505, turn=0.1)[3]
+
+
+def test_ends_that_somebody_has_drawn_are_skin():
+    assert not any(tail_of((*CHAIN, "c_end"), length=0.4))
+    assert not any(tail_of((*CHAIN, "c_end"), turn=0.4))
+
+
+def test_ends_with_bones_on_them_are_skin():
+    assert tail_of(("a", "b_end", "b_end_end", "d")) == [False] * 4
+    assert tail_of(("a", "b", "c_end", "c_end_end")) == [False, False, False, True]
+
+
+def test_equal_bones_are_no_leaves_without_a_name():
+    """A tentacle."""
+    assert not any(tail_of(("b1", "b2", "b3", "b4")))
+    assert not any(tail_of(("end", "b2", "b3", "b4")))
+
+
+def test_a_leaf_of_a_bone_that_does_not_deform():
+    bones = skeleton([(0, 0, 0), (0, 0, 1)], [(0, 0, 1), (0, 0, 2)])
+    bones.names, bones.parents = ["a", "a_end"], np.array([-1, 0])
+    assert core("skeleton.bone_facts").leaf_bones(bones).tolist() == [False, True]
+    bones.deform[1] = False
+    assert not core("skeleton.bone_facts").leaf_bones(bones).any()
+
+
 def test_a_bone_without_length_spans_nothing():
     assert not core("skeleton.bone_facts").spanned(skeleton([(0, 0, 0)] * 3, [(0, 0, 0)] * 3)).any()
 

@@ -14,6 +14,7 @@ from araplbs_addon.core.tools.fewer_bones import (
     _moments,
     _products,
     fewer_bones,
+    fewer_report,
 )
 
 BONES = 5
@@ -103,3 +104,54 @@ def test_all_or_none():
     ):
         with pytest.raises(Refused, match=words):
             fewer_bones(*common, options, wanted)
+
+
+def with_root(skeleton, poses, deform=False):
+    """The chain on a root that has been left out, and an end that was left out as well."""
+    whole = Skeleton(
+        ["root", *skeleton.names, "end"],
+        np.concatenate([[[0, 0, -1]], skeleton.heads, skeleton.tails[-1:]]),
+        np.concatenate([[[0, 1, -1]], skeleton.tails, [[0, 0, 4]]]),
+        np.arange(BONES + 2) - 1,
+        np.tile([1.0, 0, 0], (BONES + 2, 1)),
+        np.array([deform, *[True] * BONES, deform]),
+        np.full((BONES + 2, 3, 2), np.nan),
+        np.arange(BONES + 2),
+    )
+    still = np.tile(np.eye(4)[:3], (len(poses), 1, 1, 1))
+    return whole, np.concatenate([still, poses, still], 1)
+
+
+@pytest.mark.parametrize(
+    ("count", "gone"),
+    [(6, ["end"]), (5, ["end", "root"]), (4, ["end", "root", 1]), (3, ["end", "root", 2])],
+)
+def test_bones_left_out_as_controls_count_and_go_first(count, gone):
+    vertices, triangles, dense, chain, poses = tube()
+    skeleton, poses = with_root(chain, poses)
+    rows = sparse_of(np.pad(dense, ((0, 0), (1, 1))))
+    unused = ~skeleton.deform
+    options = FewerOptions(count=count)
+    done = fewer_bones(
+        vertices, triangles, rows, skeleton, poses, options, unused=unused
+    )  # fmt: skip
+    report = fewer_report("Rig", skeleton, done, [], [], options)
+    assert (report["bones_before"], report["bones_after"]) == (BONES + 2, count)
+    names = [skeleton.names[bone] for bone in np.flatnonzero(done.gone & unused)]
+    assert sorted(names) == sorted(name for name in gone if isinstance(name, str))
+    assert np.count_nonzero(done.gone & ~unused) == sum(n for n in gone if isinstance(n, int))
+    assert not set(report["removed"].values()) & set(report["removed"])
+    if count >= BONES:  # nothing that has weights goes, and they stay
+        np.testing.assert_array_equal(dense_of(done.rows, BONES + 2)[:, 1:-1], dense)
+        assert done.distance == (0, 0)
+
+
+def test_what_was_left_out_counts_when_there_are_few_already():
+    vertices, triangles, dense, chain, poses = tube()
+    skeleton, poses = with_root(chain, poses)
+    rows = sparse_of(np.pad(dense, ((0, 0), (1, 1))))
+    with pytest.raises(Refused, match="There are 7 deform bones already, 7 were asked for"):
+        fewer_bones(
+            vertices, triangles, rows, skeleton, poses, FewerOptions(count=7),
+            unused=~skeleton.deform,
+        )  # fmt: skip

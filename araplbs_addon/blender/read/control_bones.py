@@ -7,7 +7,8 @@ import numpy as np
 
 from ...core.character.control_bones import REASONS, leave_out_in_steps
 from ...core.skeleton.bone_evidence import SKIN, SURE, weigh
-from ..rig.bone_facts import read_facts, read_strays
+from ...core.skeleton.bone_facts import leaf_bones
+from ..rig.bone_facts import read_facts, read_strays, read_turned
 from .read_mesh import present_weights
 
 
@@ -18,6 +19,8 @@ def leave_out_of_armature_in_steps(armature, objects, meshes, skeleton, view_lay
     points, sums = np.concatenate([mesh.points for mesh in meshes]), weigh(facts).sums
     asked = skeleton.deform & (sums > SKIN) & (sums < SURE)
     facts.strays = read_strays(armature, skeleton, points, view_layer, asked)
+    leaves = leaf_bones(skeleton)
+    facts.leaf = leaves & ~read_turned(armature, skeleton, leaves)
     yield
 
     def read_weights(asked):

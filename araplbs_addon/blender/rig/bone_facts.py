@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.base.refusal import Refused
 from ...core.skeleton.bone_facts import BoneFacts, strays
-from ...core.skeleton.bone_names import words_of
+from ...core.skeleton.bone_names import is_socket_name, words_of
 from ..data.bones import visible_bones
 from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses
@@ -32,6 +32,9 @@ CONTROL_COLLECTIONS = {
 DEFORM_COLLECTIONS = {"def", "deform", "deforming", "deformation", "skin", "bind", "export"}
 MOST = 0.5  # of the deform bones: a collection of these alone, with more, is that of all
 MOST_FRAMES = 8
+# Objects that hang on bones that move skin, too.
+HELD = {"MESH", "ARMATURE", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE"}
+STILL = 0.01  # radians, or of the length of a bone: keys that differ less do not move it
 
 
 def read_facts(armature, skeleton):
@@ -148,9 +151,11 @@ class _Reader:
                         self._note("drives", bpy.utils.unescape_identifier(named[1]))
 
     def read_objects(self):
-        """Of meshes nothing: rigid ones hang on bones that move others as well."""
+        """Lattices, curves and the like, and Empties that are sockets. Other objects say nothing:
+        props, lights and cameras hang on bones that move skin, and importers make Empties of the
+        nodes that end a chain."""
         for ob in bpy.data.objects:
-            if ob.type == "MESH" or ob == self.armature:
+            if ob.type in HELD or (ob.type == "EMPTY" and not is_socket_name(ob.name)):
                 continue
             for target, name in object_targets(ob):
                 if target == self.armature:
@@ -166,6 +171,35 @@ def _pulled(posed, constraint):
             names.append(up.name)
             up = up.parent
     return names
+
+
+def read_turned(armature, skeleton, asked):
+    """(m,) bool: bones that an action turns, moves or scales by themselves, of those asked about. A
+    channel that has one value throughout does not."""
+    found = np.zeros(len(skeleton.names), bool)
+    place = {
+        f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"]': bone
+        for bone in np.flatnonzero(asked)
+    }
+    lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
+    for action, slot in clips(armature) if place else ():
+        for own, curve in action_curves(action):
+            path, _dot, channel = curve.data_path.rpartition(".")
+            bone = place.get(path)
+            if bone is None or found[bone] or own != slot:
+                continue
+            values = _key_values(curve)
+            if channel == "rotation_quaternion":  # q and -q are one rotation
+                values = np.abs(values)
+            unit = lengths[bone] if channel == "location" else 1.0
+            found[bone] = len(values) and np.ptp(values) > STILL * unit
+    return found
+
+
+def _key_values(curve):
+    keys = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", keys)
+    return keys[1::2]
 
 
 def _carried_away(armature, skeleton, asked):
@@ -187,8 +221,5 @@ def _carried_away(armature, skeleton, asked):
             bone = place.get(curve.data_path)
             if bone is None or found[bone] or own != slot:
                 continue
-            points = curve.keyframe_points
-            keys = np.empty(2 * len(points), np.float32)
-            points.foreach_get("co", keys)
-            found[bone] = (np.abs(keys[1::2]) > lengths[bone]).any()
+            found[bone] = (np.abs(_key_values(curve)) > lengths[bone]).any()
     return found

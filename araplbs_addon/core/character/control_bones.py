@@ -16,7 +16,7 @@ from ..base.steps import Steps
 from ..base.worker import work_in_steps
 from ..skeleton.bone_distances import nearest_bones
 from ..skeleton.bone_evidence import weigh
-from ..skeleton.bone_facts import BoneFacts, painted, spanned
+from ..skeleton.bone_facts import BoneFacts, leaf_bones, painted, spanned
 from .doubles import bones_with_parts, lesser_doubles
 from .mirror_modifier import reflect
 from .problem import join_geometry
@@ -26,14 +26,16 @@ if TYPE_CHECKING:
     from .problem import Mesh, Skeleton
     from .sparse_weights import SparseWeights
 
-# Identifier, name, description of what the engine answers; the position is its code.
+# Identifier, name, description; the position is the code, up to SERVED what the engine answers.
 REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
     ("ROOT", "Beside Body", "A root that the body hangs on and that lies beside it"),
     ("OUTSIDE", "No Skin", "No skin is around it"),
     ("TWIN", "Copy", "Another bone already lies there"),
     ("SERVED", "Not Needed", "Other bones serve the skin around it as well"),
+    ("LEAF", "Leaf Bone", "An exporter added it to mark where a chain ends"),
 )
+LEAF = 5
 
 
 def leave_out_in_steps(
@@ -54,20 +56,28 @@ def leave_out_in_steps(
         skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
     )
     facts = replace(facts, has_parts=bones_with_parts(meshes, skeleton), spanned=spanned(skeleton))
+    if not len(facts.leaf):
+        facts = replace(facts, leaf=leaf_bones(skeleton))
     sums = weigh(facts).sums
     facts = replace(facts, lesser=lesser_doubles(skeleton, sums, facts.has_parts))
     yield
-    evidence = weigh(facts)
-    control = yield from _find_in_steps(meshes, skeleton, threads, evidence.sums)
-    if read_weights and (control > 0).any():
-        by_hand = _painted(meshes, skeleton, read_weights, control > 0)
-        if by_hand.any():
-            facts = replace(facts, painted=by_hand, lesser=facts.lesser & ~by_hand)
-            evidence = weigh(facts)
-            control = yield from _find_in_steps(meshes, skeleton, threads, evidence.sums)
     stays = skeleton.taken_in.copy()
     for mesh in meshes:
         stays |= _asked_for(mesh, len(stays))
+    facts = replace(facts, leaf=_leaves(skeleton, facts.leaf & ~stays))
+    evidence = weigh(facts)
+    control = yield from _find_in_steps(meshes, skeleton, threads, facts, evidence.sums)
+    if read_weights and (control > 0).any():
+        by_hand = _painted(meshes, skeleton, read_weights, control > 0)
+        if by_hand.any():
+            facts = replace(
+                facts,
+                painted=by_hand,
+                lesser=facts.lesser & ~by_hand,
+                leaf=_leaves(skeleton, facts.leaf & ~by_hand),
+            )
+            evidence = weigh(facts)
+            control = yield from _find_in_steps(meshes, skeleton, threads, facts, evidence.sums)
     opposite = skeleton.other_side
     one_sided = skeleton.deform & skeleton.deform[opposite] & (control[opposite] == 0)
     control[stays | one_sided] = 0
@@ -88,25 +98,34 @@ def leave_out_in_steps(
     return [_without_weights(mesh, left) for mesh in meshes], left
 
 
+def _leaves(skeleton: Skeleton, leaf: Bools) -> Bools:
+    """(m,) bool: these, on both sides where there are two; never all bones."""
+    other = skeleton.other_side
+    both = leaf & (leaf[other] | ~skeleton.deform[other])
+    return both if (skeleton.deform & ~both).any() else np.zeros(len(leaf), bool)
+
+
 def _find_in_steps(
-    meshes: list[Mesh], skeleton: Skeleton, threads: int, evidence: Floats
+    meshes: list[Mesh], skeleton: Skeleton, threads: int, facts: BoneFacts, evidence: Floats
 ) -> Steps[Integers]:
+    """(m,) codes of REASONS. Leaf bones are found by what the file says: the skin around them, that
+    of the ends of limbs, is nearest to them."""
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
-    return (
-        yield from work_in_steps(
-            lambda progress: araplbs.control_bones(
-                **geometry,
-                bone_heads=skeleton.heads,
-                bone_tails=skeleton.tails,
-                bone_parents=skeleton.parents,
-                bone_deform=skeleton.deform,
-                bone_evidence=evidence,
-                progress=progress,
-                threads=threads,
-            )
+    control: Integers = yield from work_in_steps(
+        lambda progress: araplbs.control_bones(
+            **geometry,
+            bone_heads=skeleton.heads,
+            bone_tails=skeleton.tails,
+            bone_parents=skeleton.parents,
+            bone_deform=skeleton.deform & ~facts.leaf,
+            bone_evidence=evidence,
+            progress=progress,
+            threads=threads,
         )
     )
+    control[facts.leaf] = LEAF
+    return control
 
 
 def _painted(

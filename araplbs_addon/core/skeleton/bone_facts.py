@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats
 from .bone_distances import NEARER, distances, distances_from_own
+from .bone_names import is_end_bone
 
 if TYPE_CHECKING:
     from ..character.problem import Skeleton
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 LED = 0.6  # a bone with so much of a vertex's weight leads it
 MOST_AT_ONCE = 1 << 20  # distances
 JOINED = 0.05  # of its length: so near the ends of a bone others begin and end
+COPIED = 0.02  # of its parent's length, and as a turn: what an importer has copied is as near
 BESIDE = 0.1  # of its length: so near its line others lie on it
 
 
@@ -41,7 +43,7 @@ class BoneFacts:
     aimed_at: np.ndarray = field(default_factory=_none)  # by Track To, Stretch To...
     followed: np.ndarray = field(default_factory=_none)  # by Copy Location
     choice: np.ndarray = field(default_factory=_none)  # one of several that a bone copies
-    carries: np.ndarray = field(default_factory=_none)  # objects that are no meshes
+    carries: np.ndarray = field(default_factory=_none)  # lattices, curves, sockets
     drives: np.ndarray = field(default_factory=_none)  # by custom properties of its own
     shaped: np.ndarray = field(default_factory=_none)  # by a custom shape
     colored: np.ndarray = field(default_factory=_none)
@@ -59,6 +61,7 @@ class BoneFacts:
     strays: np.ndarray = field(default_factory=_none)  # see strays()
     painted: np.ndarray = field(default_factory=_none)  # see painted()
     has_parts: np.ndarray = field(default_factory=_none)  # see doubles.py
+    leaf: np.ndarray = field(default_factory=_none)  # see leaf_bones()
 
     def known(self, name: str) -> Bools:
         """(m,) bool"""
@@ -85,6 +88,23 @@ def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> B
         half = np.linalg.norm(skeleton.tails[bone] - skeleton.heads[bone]) / 2
         radius = np.maximum(distances(middle[None], skeleton, others)[0], max(half, skin))
         found[bone] = (apart > radius).all()
+    return found
+
+
+def leaf_bones(skeleton: Skeleton) -> Bools:
+    """(m,) bool: deform bones that an exporter has added to mark where a chain ends.
+
+    Their names say so, none hangs on them, and nobody has drawn their tails: the importer finds no
+    bone to point at, and gives them the direction and length of their parents."""
+    found, ways = np.zeros(len(skeleton.names), bool), skeleton.tails - skeleton.heads
+    lengths = np.linalg.norm(ways, axis=1)
+    is_parent = np.zeros(len(found), bool)
+    is_parent[skeleton.parents[skeleton.parents >= 0]] = True
+    for bone in np.flatnonzero(skeleton.deform & ~is_parent & (skeleton.parents >= 0)).tolist():
+        up = skeleton.parents[bone]
+        copied = np.abs(lengths[bone] - lengths[up]) <= COPIED * lengths[up]
+        along = ways[bone] @ ways[up] >= (1 - COPIED) * lengths[bone] * lengths[up]
+        found[bone] = copied and along and is_end_bone(skeleton.names[bone])
     return found
 
 

@@ -18,6 +18,8 @@ NEUTRAL_WORDS = {
     *("b", "bn", "bip", "bone", "joint", "jnt", "j", "l", "r", "left", "right", "node", "null"),
     *("armature", "rig", "skeleton", "character", "def", "main", "mixamorig"),
 }
+# Those of objects that mark where something is held.
+SOCKET_WORDS = {"socket", "slot", "attach", "attachment", "mount", "anchor"}
 END_WORDS = {"leaf", "end", "nub"}
 SIDES = {"l", "r", "left", "right"}
 BEGINNINGS = ("camera", "lookat", "view")
@@ -40,6 +42,11 @@ def is_control_name(name: str) -> bool:
         return True
     roots = [word for word in words if word in ROOT_WORDS]
     return bool(roots) and all(w in ROOT_WORDS | NEUTRAL_WORDS for w in words)
+
+
+def is_socket_name(name: str) -> bool:
+    """Whether an object of this name, on a bone, marks a place where things are held."""
+    return not SOCKET_WORDS.isdisjoint(words_of(name))
 
 
 def is_end_bone(name: str) -> bool:

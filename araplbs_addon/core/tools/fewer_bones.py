@@ -90,6 +90,7 @@ class Fewer:
     distance: tuple[float, float]
     strain: dict[str, tuple[float, float]]
     seconds: float
+    flagged: int  # bones with Deform on before
 
 
 def fewer_bones(
@@ -103,9 +104,11 @@ def fewer_bones(
     edges: Integers | None = None,
     threads: int = 0,
     progress: Listener | None = None,
+    unused: Bools | None = None,
 ) -> Fewer:
     """The Fewer of vertices (n, 3) with rows of all m bones, in poses (p, m, 3, 4). wanted (m,)
-    bool: with SELECTED those that go.
+    bool: with SELECTED those that go. unused (m,) bool: bones with Deform on that were left out as
+    controls; they count as well, and go first.
 
     Raises Refused where nothing is to be done, araplbs.Cancelled when progress (a Listener) stops.
     """
@@ -116,13 +119,26 @@ def fewer_bones(
     dense = dense / np.where(sums > 0, sums, 1)
     size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
     frames = np.stack([_posed(vertices, dense, pose) for pose in transforms])
-    gone, replaced_by = choose(vertices, dense, skeleton, transforms, options, wanted)
+    unused = np.zeros(m, bool) if unused is None else unused
+    gone, replaced_by = choose(vertices, dense, skeleton, transforms, options, wanted, unused)
     progress("choosing", 0.2)
     merged = dense.copy()
     for bone, other in replaced_by.items():
         merged[:, other] += merged[:, bone]
         merged[:, bone] = 0
     stay = np.flatnonzero(skeleton.deform & ~gone)
+    flagged = int(np.count_nonzero(skeleton.deform | unused))
+
+    def seen(found: SparseWeights) -> tuple[float, float]:
+        measured = araplbs.deformation(
+            vertices, triangles, tuple(found), transforms, **bones_of(skeleton), threads=threads
+        )
+        return float(measured["area"]), float(measured["p99"])
+
+    if not (gone & skeleton.deform).any():  # no weight has to go anywhere
+        same, now = seen(rows), time.perf_counter() - start
+        strain = {"before": same, "after": same}
+        return Fewer(rows, gone, replaced_by, (0.0, 0.0), strain, now, flagged)
     baked = araplbs.bake(
         vertices,
         frames,
@@ -138,12 +154,6 @@ def fewer_bones(
     begin, bones, weights = baked["weights"]
     solved = SparseWeights(begin, stay[bones].astype(np.int32), weights)
 
-    def seen(found: SparseWeights) -> tuple[float, float]:
-        measured = araplbs.deformation(
-            vertices, triangles, tuple(found), transforms, **bones_of(skeleton), threads=threads
-        )
-        return float(measured["area"]), float(measured["p99"])
-
     def distance(found: Floats) -> float:
         squares = [
             np.square(_posed(vertices, found, pose) - frame).sum(1).mean()
@@ -158,6 +168,7 @@ def fewer_bones(
         (distance(merged), distance(dense_of(solved, m))),
         {"before": seen(rows), "after": seen(solved)},
         time.perf_counter() - start,
+        flagged,
     )
 
 
@@ -173,11 +184,13 @@ def choose(
     transforms: Floats,
     options: FewerOptions,
     wanted: Bools | None = None,
+    unused: Bools | None = None,
 ) -> tuple[Bools, dict[int, int]]:
     """(gone (m,) bool, {bone that goes: the one that replaces it best}, in their order).
 
-    Both of a pair go, though one would do. Cost: O(bones^2 * (poses + gone bones)). Raises Refused
-    where none would go, or none stay."""
+    Of the unused ones only as many go as have to, the ends of chains first. Both of a pair go,
+    though one would do. Cost: O(bones^2 * (poses + gone bones)). Raises Refused where none would
+    go, or none stay."""
     names, weights = skeleton.names, dense.copy()
     stay = skeleton.deform.copy()
     if options.which == "COUNT":
@@ -191,8 +204,14 @@ def choose(
             if options.which == "SELECTED"
             else "No deform bone has a name of an end or a twist"
         )
-    if options.which == "COUNT" and stay.sum() <= least:
-        raise Refused(f"There are {stay.sum()} deform bones already, {least} were asked for")
+    idle: list[int] = []
+    if options.which == "COUNT":
+        flagged = stay if unused is None else stay | unused
+        count = int(np.count_nonzero(flagged))
+        if count <= least:
+            raise Refused(f"There are {count} deform bones already, {least} were asked for")
+        idle = _from_the_ends(flagged & ~stay, skeleton.parents)[: count - least]
+        least -= int(np.count_nonzero(flagged & ~stay)) - len(idle)
     if may.sum() >= stay.sum() and options.which != "COUNT":
         raise Refused("All deform bones would go: leave at least one")
     center = vertices.mean(0)
@@ -218,7 +237,21 @@ def choose(
             weights[:, other] += weights[:, bone]
             weights[:, bone] = 0
             sums[other] = _moments(points, weights[:, other])
-    return skeleton.deform & ~stay, replaced_by
+    gone, staying = skeleton.deform & ~stay, np.flatnonzero(stay)
+    for bone in idle:
+        off = np.linalg.norm(skeleton.heads[staying] - skeleton.heads[bone], axis=1)
+        replaced_by[bone], gone[bone] = int(staying[off.argmin()]), True
+    return gone, replaced_by
+
+
+def _from_the_ends(bones: Bools, parents: Integers) -> list[int]:
+    """These bones (m,), each after all that hang on it."""
+    depth = np.zeros(len(parents), int)
+    above = parents.copy()
+    while (above >= 0).any():
+        depth[above >= 0] += 1
+        above = np.where(above >= 0, parents[above], -1)
+    return sorted(np.flatnonzero(bones).tolist(), key=lambda bone: (-depth[bone], bone))
 
 
 def _ends(names: Sequence[str]) -> Bools:
@@ -270,8 +303,8 @@ def fewer_report(
     names = skeleton.names
     return {
         "armature": armature,
-        "bones_before": int(skeleton.deform.sum()),
-        "bones_after": int((skeleton.deform & ~fewer.gone).sum()),
+        "bones_before": fewer.flagged,
+        "bones_after": fewer.flagged - int(fewer.gone.sum()),
         "removed": {names[bone]: names[other] for bone, other in fewer.replaced_by.items()},
         "distance_merged": fewer.distance[0],
         "distance": fewer.distance[1],

@@ -33,6 +33,7 @@ class Reading:
     """Beside what the CheckTask has read."""
 
     wanted: Bools
+    unused: Bools  # Deform is on, but they were left out as control bones
     poses: Poses
     started: float
 
@@ -58,9 +59,9 @@ class FewerBonesTask(Task):
                 "(Bendy Bones to Bones)"
             )
         wanted = chosen_bones(armature) & skeleton.deform
-        self.reading = Reading(
-            wanted, pose_set(self.checked.problem, self.checked.options), started
-        )
+        flagged = np.array([bone.use_deform for bone in armature.data.bones], bool)
+        poses = pose_set(self.checked.problem, self.checked.options)
+        self.reading = Reading(wanted, flagged & ~skeleton.deform, poses, started)
 
     def solve(self, progress: Listener | None = None) -> None:
         """See Task."""
@@ -76,6 +77,7 @@ class FewerBonesTask(Task):
             problem.arguments["edges"],
             self.threads,
             progress,
+            read.unused,
         )
 
     def apply(self) -> dict[str, Any]:
