@@ -149,6 +149,13 @@ def test_a_socket_that_follows_by_a_constraint(rig):
     assert bones_with("carries", rig) == ["other"]
 
 
+def test_hooks(rig):
+    empty = hang(rig, "helper", add_object("Empty", None))
+    assert not bones_with("carries", rig)
+    add_tube().modifiers.new("Hook", "HOOK").object = empty
+    assert bones_with("carries", rig) == ["helper"]
+
+
 def things():
     """What people and importers hang on bones that move skin."""
     camera = add_object("Slot camera", bpy.data.cameras.new("Camera"))

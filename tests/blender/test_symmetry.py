@@ -111,7 +111,7 @@ def entries_of(bones, **options):
 
 def test_a_rig_that_is_not_symmetric_is_weighted_as_before():
     bones = [
-        (name, *((x + 0.05 * i, y, z) for x, y, z in ends), parent)
+        (name, *((x + 0.03 * i, y + 0.02 * i * i, z) for x, y, z in ends), parent)
         for i, (name, *ends, parent) in enumerate(two_sided_bones(0.5))
     ]
     np.testing.assert_array_equal(entries_of(bones), entries_of(bones, symmetric=False))

@@ -151,11 +151,13 @@ class _Reader:
                         self._note("drives", bpy.utils.unescape_identifier(named[1]))
 
     def read_objects(self):
-        """Lattices, curves and the like, and Empties that are sockets. Other objects say nothing:
-        props, lights and cameras hang on bones that move skin, and importers make Empties of the
-        nodes that end a chain."""
+        """Lattices, curves and the like, and Empties that are sockets or hooks. Other objects say
+        nothing: props, lights and cameras hang on bones that move skin, and importers make
+        Empties of the nodes that end a chain."""
+        hooks = {m.object for ob in bpy.data.objects for m in ob.modifiers if m.type == "HOOK"}
         for ob in bpy.data.objects:
-            if ob.type in HELD or (ob.type == "EMPTY" and not is_socket_name(ob.name)):
+            plain = ob.type == "EMPTY" and ob not in hooks and not is_socket_name(ob.name)
+            if plain or ob.type in HELD:
                 continue
             for target, name in object_targets(ob):
                 if target == self.armature:

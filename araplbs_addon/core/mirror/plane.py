@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 WIDE = 0.01  # how far a joint may be off its image, a share of the size of the joints
 FITS = 3  # times that a plane is fitted
 ENOUGH = 0.5  # of the bones: by names, no other planes are tried
+SAME = 1e-6  # of the size: bones whose places differ less are not told apart
 TAIL = 0.1  # of its length: what a tail that is off counts, to tell bones at one joint apart
 NEAR_AXIS = 0.02  # of its length: a normal this near to an axis may be that
 CELL = 1e-3  # of the size of the skin: so near is a vertex at the image of another one
@@ -147,7 +148,9 @@ class _Joints:
         # A tail tells bones at one joint apart, whatever it is worth.
         cost = np.where(may, off + TAIL * np.minimum(ends, self.size), np.inf)
         first = cost.argmin(axis=1)
-        mutual = np.isfinite(cost.min(axis=1)) & (first[first] == np.arange(len(free)))
+        least = cost.min(axis=1)
+        alone = np.count_nonzero(cost <= least[:, None] + SAME * self.size, axis=1) == 1
+        mutual = np.isfinite(least) & alone & (first[first] == np.arange(len(free)))
         partners[free[mutual]] = free[first[mutual]]
         return self._alike_above(partners, ~fits)
 
