@@ -189,7 +189,7 @@ static int move_to_worst(clusters *of) {
 static arap_status settle(clusters *of) {
     arap_status status = ARAP_OK;
     for (int round = 0; round < ROUNDS && !status; round++) {
-        status = arap_sum_frames(of->state, 1);
+        status = arap_sum_frames(of->state, 1, NULL);
         of->state->done++;
         if (!status) status = assign(of);
     }
@@ -217,7 +217,7 @@ arap_status arap_place_bones(arap_bake_state *state) {
         memset(of.active, 1, (size_t)state->given);
         if (!state->given) of.active[0] = 1;
         for (int i = 0; i < state->n; i++) put_alone(state, i, 0);
-        status = arap_sum_frames(state, !state->given);
+        status = arap_sum_frames(state, !state->given, NULL);
         state->done++;
     }
     if (!status) status = assign(&of);

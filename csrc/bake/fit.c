@@ -281,10 +281,10 @@ static double row_distance2(const arap_bake_weights *a, int i, const arap_bake_w
     return sum;
 }
 
-static void tell(const arap_bake_state *state, double *error, double *objective) {
+/* rms: as the sums have it, true to half of the digits. */
+static void tell(const arap_bake_state *state, double *rms, double *objective) {
     const arap_bake_weights *w = &state->weights;
-    double pulls = 0;
-    *error = 0;
+    double error = 0, pulls = 0;
     for (int i = 0; i < state->n; i++) {
         const int *bone = arap_bake_bones(w, i);
         const double *weight = arap_bake_values(w, i);
@@ -295,7 +295,7 @@ static void tell(const arap_bake_state *state, double *error, double *objective)
             for (int l = 0; l < w->count[i]; l++)
                 own += weight[k] * weight[l] * arap_bake_pair(state, i, bone[k], bone[l]);
         }
-        *error += own > 0 ? own : 0;
+        error += own > 0 ? own : 0;
         if (state->start.room && state->start.count[i])
             pulls +=
                 state->settings->damping * state->frames * row_distance2(w, i, &state->start, i);
@@ -305,7 +305,8 @@ static void tell(const arap_bake_state *state, double *error, double *objective)
                 pulls +=
                     edge_pull(state, i, state->ring[k]) * row_distance2(w, i, w, state->ring[k]);
     }
-    *objective = *error + pulls;
+    *rms = state->size * sqrt(error / state->frames / state->n);
+    *objective = error + pulls;
 }
 
 static void clear_space(fit_space *space) {
@@ -327,7 +328,7 @@ static arap_status create_space(arap_context *context, int bones, fit_space *out
     return status;
 }
 
-arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *error, double *objective) {
+arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *rms, double *objective) {
     arap_context *context = state->context;
     size_t places = (size_t)state->n * (size_t)state->weights.room;
     int chunks = (state->n + CHUNK - 1) / CHUNK, made = 0;
@@ -360,7 +361,7 @@ arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *error, d
         arap_bake_weights old = state->weights;
         state->weights = task.next;
         task.next = old;
-        tell(state, error, objective);
+        tell(state, rms, objective);
     }
     for (int k = 0; k < made; k++) clear_space(task.spaces + k);
     arap_free(own);

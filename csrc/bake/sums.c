@@ -4,6 +4,9 @@
  *     G_bc = sum_p T_b^T T_c,   h_b = sum_p (T_b v) . x,   sum_p x . x:
  * |sum_b w_b T_b v - x|^2 over the frames is sum_bc w_b w_c v^T G_bc v - 2 w . h + x . x. G is one
  * matrix of 4 bones rows; h is the product of x v^T, 12 numbers per frame, with the transforms.
+ * An error that is summed so is one of large numbers that cancel each other: it is true to the root
+ * of a rounding at best, and worse if transforms are large. So the error that is reported is
+ * measured from the points of the frames, in a pass that reads them anyway.
  *
  * O(24 vertices bones) per frame in BLAS. Memory does not grow with the frames but for transforms:
  * 8 bytes per vertex and bone, and 16 frames. Vertices in parallel, sums in the order of the
@@ -47,53 +50,6 @@ static void add_moments(void *data, int chunk, int worker) {
                      state->moment + (size_t)begin * (size_t)state->bones);
 }
 
-/* The transforms of the block as (12 count, bones), and as (3 count, 4 bones). */
-static void pack(const arap_bake_state *state, double *packed, double *rows) {
-    size_t m = (size_t)state->bones;
-    for (int f = 0; f < state->block.count; f++) {
-        const double *t = state->transform + 12 * m * (size_t)(state->block.first + f);
-        for (size_t b = 0; b < m; b++)
-            for (size_t k = 0; k < 12; k++) {
-                packed[(12 * (size_t)f + k) * m + b] = t[12 * b + k];
-                rows[(3 * (size_t)f + k / 4) * 4 * m + 4 * b + k % 4] = t[12 * b + k];
-            }
-    }
-}
-
-arap_status arap_sum_frames(arap_bake_state *state, int improve) {
-    size_t m = (size_t)state->bones, width = 4 * m;
-    arap_motion motion = {0};
-    double *packed = ARAP_NEW(double, WIDTH * m), *rows = ARAP_NEW(double, WIDTH * m);
-    double *space = ARAP_NEW(double, (size_t)state->context->threads * CHUNK * WIDTH);
-    arap_status status = ARAP_OK;
-    if (!packed || !rows || !space)
-        status = arap_fail_memory(&state->context->error, "the sums over frames");
-    if (!status && improve) status = arap_motion_create(state, &motion);
-    memset(state->gram, 0, width * width * sizeof(double));
-    memset(state->moment, 0, (size_t)state->n * m * sizeof(double));
-    memset(state->square, 0, (size_t)state->n * sizeof(double));
-    for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
-        status = arap_bake_progress(state, "frames", 0.8 * first / state->frames);
-        if (!status)
-            status =
-                arap_read_frames(state->context, &state->problem->frames, first, &state->block);
-        if (status) break;
-        if (improve) status = arap_improve_motion(state, &motion);
-        if (status) break;
-        pack(state, packed, rows);
-        arap_add_gram(3 * state->block.count, (int)width, rows, state->gram);
-        moment_task task = {state, packed, space};
-        status = arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_moments, &task);
-    }
-    for (size_t i = 0; i < width; i++)
-        for (size_t j = 0; j < i; j++) state->gram[i * width + j] = state->gram[j * width + i];
-    arap_motion_clear(&motion);
-    arap_free(packed);
-    arap_free(rows);
-    arap_free(space);
-    return status;
-}
-
 typedef struct error_task {
     arap_bake_state *state;
     double *sum, *most; /* (n) squared distances */
@@ -134,34 +90,102 @@ static void add_errors(void *data, int chunk, int worker) {
     }
 }
 
-arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
-    error_task task = {state, ARAP_NEW_ZERO(double, state->n), ARAP_NEW_ZERO(double, state->n),
-                       ARAP_NEW_ZERO(int, state->n)};
+static arap_status create_errors(arap_bake_state *state, error_task *out) {
+    *out = (error_task){state, ARAP_NEW_ZERO(double, state->n), ARAP_NEW_ZERO(double, state->n),
+                        ARAP_NEW_ZERO(int, state->n)};
+    return out->sum && out->most && out->frame
+               ? ARAP_OK
+               : arap_fail_memory(&state->context->error, "the errors");
+}
+
+static void clear_errors(error_task *task) {
+    arap_free(task->sum);
+    arap_free(task->most);
+    arap_free(task->frame);
+}
+
+/* The errors of the frames of the block. */
+static arap_status measure_block(arap_bake_state *state, error_task *task) {
+    return arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_errors, task);
+}
+
+static double rms_of(const arap_bake_state *state, const error_task *task) {
+    double sum = 0;
+    for (int i = 0; i < state->n; i++) sum += task->sum[i];
+    return state->size * sqrt(sum / state->frames / state->n);
+}
+
+/* The transforms of the block as (12 count, bones), and as (3 count, 4 bones). */
+static void pack(const arap_bake_state *state, double *packed, double *rows) {
+    size_t m = (size_t)state->bones;
+    for (int f = 0; f < state->block.count; f++) {
+        const double *t = state->transform + 12 * m * (size_t)(state->block.first + f);
+        for (size_t b = 0; b < m; b++)
+            for (size_t k = 0; k < 12; k++) {
+                packed[(12 * (size_t)f + k) * m + b] = t[12 * b + k];
+                rows[(3 * (size_t)f + k / 4) * 4 * m + 4 * b + k % 4] = t[12 * b + k];
+            }
+    }
+}
+
+arap_status arap_sum_frames(arap_bake_state *state, int improve, double *rms) {
+    size_t m = (size_t)state->bones, width = 4 * m;
+    arap_motion motion = {0};
+    error_task errors = {0};
+    double *packed = ARAP_NEW(double, WIDTH * m), *rows = ARAP_NEW(double, WIDTH * m);
+    double *space = ARAP_NEW(double, (size_t)state->context->threads * CHUNK * WIDTH);
     arap_status status = ARAP_OK;
-    double sum = 0, most = 0;
-    if (!task.sum || !task.most || !task.frame)
-        status = arap_fail_memory(&state->context->error, "the errors");
+    if (!packed || !rows || !space)
+        status = arap_fail_memory(&state->context->error, "the sums over frames");
+    if (!status && improve) status = arap_motion_create(state, &motion);
+    if (!status && rms) status = create_errors(state, &errors);
+    memset(state->gram, 0, width * width * sizeof(double));
+    memset(state->moment, 0, (size_t)state->n * m * sizeof(double));
+    memset(state->square, 0, (size_t)state->n * sizeof(double));
+    for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
+        status = arap_bake_progress(state, "frames", 0.8 * first / state->frames);
+        if (!status)
+            status =
+                arap_read_frames(state->context, &state->problem->frames, first, &state->block);
+        if (!status && rms) status = measure_block(state, &errors);
+        if (!status && improve) status = arap_improve_motion(state, &motion);
+        if (status) break;
+        pack(state, packed, rows);
+        arap_add_gram(3 * state->block.count, (int)width, rows, state->gram);
+        moment_task task = {state, packed, space};
+        status = arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_moments, &task);
+    }
+    for (size_t i = 0; i < width; i++)
+        for (size_t j = 0; j < i; j++) state->gram[i * width + j] = state->gram[j * width + i];
+    if (!status && rms) *rms = rms_of(state, &errors);
+    clear_errors(&errors);
+    arap_motion_clear(&motion);
+    arap_free(packed);
+    arap_free(rows);
+    arap_free(space);
+    return status;
+}
+
+arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
+    error_task task;
+    arap_status status = create_errors(state, &task);
+    double most = 0;
     for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
         status = arap_bake_progress(state, "error", (double)first / state->frames);
         if (!status)
             status =
                 arap_read_frames(state->context, &state->problem->frames, first, &state->block);
-        if (!status)
-            status =
-                arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_errors, &task);
+        if (!status) status = measure_block(state, &task);
     }
     for (int i = 0; i < state->n && !status; i++) {
         out->vertex_error[i] = state->size * sqrt(task.sum[i] / state->frames);
-        sum += task.sum[i];
         if (task.most[i] <= most) continue;
         most = task.most[i];
         out->worst_vertex = i;
         out->worst_frame = task.frame[i];
     }
-    out->rms = state->size * sqrt(sum / state->frames / state->n);
+    if (!status) out->rms = rms_of(state, &task);
     out->most = state->size * sqrt(most);
-    arap_free(task.sum);
-    arap_free(task.most);
-    arap_free(task.frame);
+    clear_errors(&task);
     return status;
 }

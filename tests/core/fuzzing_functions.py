@@ -198,10 +198,14 @@ def bake(rng):
     check_rows(result["weights"], n, count, most, sums=free)
     for key in ("transforms", "centers", "vertex_error", "history", "rms", "max", "size"):
         promise(np.isfinite(result[key]).all(), key, "not finite")
-    steps, most = np.diff(result["history"]), max(np.abs(vertices).max(), np.abs(posed).max())
-    falls = (steps <= 1e-6 * np.abs(result["history"][:-1]) + 1e-6 * most).all()
-    plain = options["smoothness"] == 0 and options["damping"] <= 1e-6
-    promise(falls or not plain, "the error rose", result["history"])
+    # What never rises is the error and the pull to the given weights; so the error rises at most by
+    # what that falls.
+    most, history = max(np.abs(vertices).max(), np.abs(posed).max()), result["history"]
+    pull = 2 * options["damping"] * ("weights" in options)
+    bound = np.hypot(history[:-1], np.sqrt(pull) * result["size"]) * (1 + 1e-6) + 1e-6 * most
+    falls = (history[1:] <= bound).all()
+    promise(falls or options["smoothness"] > 0, "the error rose", history)
+    promise(not len(history) or history[-1] == result["rms"], "the last error", history)
     if free and "candidates" in options:
         start, bone, weight = result["weights"]
         of = np.repeat(np.arange(n), np.diff(start))

@@ -264,6 +264,37 @@ def test_the_error_never_rises(smoothness):
     assert history[-1] < history[0]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_history_is_that_of_shorter_runs(seed):
+    """Also of large transforms that few vertices decide: their squares cancel in the sums."""
+    rng = np.random.default_rng(seed)
+    vertices, posed = rng.normal(size=(6, 3)), rng.normal(size=(4, 6, 3))
+    far = 1e5 * rng.normal(size=(4, 5, 3, 4))
+    given = {"weights": rng.dirichlet(np.ones(5), 6), "locked_vertices": np.arange(6) > 0}
+    given |= {"move_bones": True, "rigid": False, "damping": 0, "tolerance": 0}
+    history = araplbs.bake(vertices, posed, far, iterations=4, **given)["history"]
+    assert len(history) > 1
+    for count in range(1, len(history) + 1):
+        short = araplbs.bake(vertices, posed, far, iterations=count, **given)
+        np.testing.assert_allclose(short["rms"], history[count - 1], rtol=1e-6)
+    assert (np.diff(history) <= 1e-9).all()
+
+
+def test_the_error_rises_by_what_the_pull_falls():
+    """Frames that many weights give: the damping asks for those nearest to the given ones."""
+    truth, transforms, posed = problem(bones=6, most=3, frames=2)
+    damping = 1e-4
+    options = {"weights": truth[::-1], "damping": damping, "tolerance": 0, "move_bones": True}
+
+    def objective(count):
+        found = araplbs.bake(V, posed, transforms, iterations=count, **options)
+        pull = ((dense(found, 6) - truth[::-1]) ** 2).sum(1).mean()
+        return (found["rms"] / found["size"]) ** 2 + damping * pull
+
+    values = [objective(count) for count in range(1, 7)]
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+
+
 def test_smoothness():
     """Neighbors' weights come nearer to each other, at the price of some error."""
     _, transforms, posed = problem(bones=5, most=4, noise=0.1)
