@@ -6,7 +6,7 @@
  *
  * O(poses x (influences + triangles)): 50,000 triangles in 80 poses take 0.05 s on one processor.
  * Besides the sums it needs the points of some poses, at most 3 MB or four poses. Fails without
- * memory and for points that are not finite. */
+ * memory and for points that are not finite or too far off. */
 #include "measures/deformation.h"
 
 #include <math.h>
@@ -150,6 +150,37 @@ static arap_status add_poses(arap_context *context, arap_deformation *d,
     return status;
 }
 
+/* The point of these poses that is farthest off, for a measure that has no number. */
+static arap_status fail_far(arap_error *error, int first, int poses, size_t count,
+                            const double *points) {
+    size_t far[2] = {0, 0};
+    const double *at = points;
+    double most = 0;
+    for (int p = 0; p < poses; p++) {
+        const double *lane = points +
+                             arap_group_stride((int)count) * (size_t)(p / ARAP_POSE_LANES) +
+                             p % ARAP_POSE_LANES;
+        for (size_t k = 0; k < 3 * count; k++) {
+            if (!(fabs(lane[ARAP_POSE_LANES * k]) > most)) continue;
+            most = fabs(lane[ARAP_POSE_LANES * k]);
+            at = lane + 3 * ARAP_POSE_LANES * (k / 3);
+            far[0] = (size_t)(first + p);
+            far[1] = k / 3;
+        }
+    }
+    return arap_fail(error, ARAP_BAD_VALUE,
+                     "posed[%zu, %zu] is (%g, %g, %g): too far off to be measured", far[0], far[1],
+                     at[0], at[ARAP_POSE_LANES], at[2 * ARAP_POSE_LANES]);
+}
+
+/* Are all sums numbers that can be summed? */
+static int is_measured(const arap_deformation *d) {
+    double sum = 0;
+    for (size_t t = 0; t < d->surface.count; t++) sum += d->surface.area[t] * d->strain2[t];
+    for (int l = 0; l < d->limbs.count; l++) sum += d->drift2[l];
+    return isfinite(sum) && isfinite(d->volume);
+}
+
 /* The sums of a deformation, to put them back. */
 static double *keep_sums(const arap_deformation *d) {
     double *kept = ARAP_NEW(double, d->surface.count + (size_t)d->limbs.count);
@@ -197,6 +228,8 @@ arap_status arap_deformation_add(arap_context *context, arap_deformation *d,
                                   points + stride * (size_t)g);
         }
         if (!status) status = add_poses(context, d, skinning, pose, poses, points, volumes);
+        if (!status && !is_measured(d))
+            status = fail_far(&context->error, pose, poses, (size_t)d->count, points);
         if (status) break;
         status = arap_progress(context, "deformation", (double)(pose + poses) / skinning->poses);
     }

@@ -1,6 +1,8 @@
 /* inverse_kinematics and reach_chains: see python/reach.h. */
 #include "python/reach.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,6 +11,8 @@
 #include "python/input.h"
 #include "rig/chains.h"
 #include "rig/ik.h"
+
+#define FARTHEST 1e75 /* coordinate of a target: beyond, its powers of 4 overflow */
 
 /* A mesh that only carries units: coordinates of the skeleton stay as they are. */
 static const arap_mesh unit_mesh = {.diagonal = 1};
@@ -58,6 +62,18 @@ static arap_status make_chain(arap_context *context, const arap_skeleton *s,
                      effector);
 }
 
+static int check_targets(const double *targets, npy_intp numbers) {
+    for (npy_intp i = 0; i < numbers; i++) {
+        if (fabs(targets[i]) <= FARTHEST) continue;
+        char text[32];
+        snprintf(text, sizeof text, "%g", targets[i]);
+        PyErr_Format(PyExc_ValueError, "targets[%zd, %zd] is %s: %s", i / 3, i % 3, text,
+                     isfinite(targets[i]) ? "too far off" : "not finite");
+        return -1;
+    }
+    return 0;
+}
+
 PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "inverse_kinematics",
@@ -82,7 +98,7 @@ PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject 
     if (arap_parse(&signature, args, kwargs, &in, places) || arap_bones_from_inputs(&in, &bones))
         goto done;
     npy_intp count = arap_input_size(&in, 'k');
-    if (arap_check_finite(in.targets, 3 * count, "targets")) goto done;
+    if (check_targets(in.targets, 3 * count)) goto done;
     if (arap_settings_check(&run.context.error, &arap_ik_settings_table, &settings) ||
         arap_settings_check(&run.context.error, &arap_sampling_settings, &sampling) ||
         arap_skeleton_create(&run.context, &bones, &unit_mesh, &skeleton) ||

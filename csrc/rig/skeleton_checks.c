@@ -7,6 +7,8 @@
 /* Of the mesh's diagonal: bones farther from its center carry it with transforms of which rounding
  * leaves too little. */
 #define FARTHEST 1e5
+#define MOST_ANGLE 1e100 /* of a range: beyond, it has no square */
+#define MOST_STRETCH 1e6 /* as of given poses: beyond, squares lose a mesh of size 1 */
 
 static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
     static const char *const names[ARAP_RANGES] = {"swing", "twist", "bend", "stretch"};
@@ -17,6 +19,11 @@ static arap_status check_ranges(arap_error *error, const arap_bones *bones, int 
             return arap_fail(error, ARAP_BAD_VALUE,
                              "bone_ranges[%d, %d] (%s) is (%g, %g): no range", b, r, names[r],
                              range[0], range[1]);
+        double most = r == ARAP_RANGE_STRETCH ? MOST_STRETCH : MOST_ANGLE;
+        if (range[0] < -most || range[1] > most)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_ranges[%d, %d] (%s) is (%g, %g): must be within %g", b, r,
+                             names[r], range[0], range[1], most);
         if (r == ARAP_RANGE_STRETCH && range[0] <= 0)
             return arap_fail(error, ARAP_BAD_VALUE,
                              "bone_ranges[%d, %d] (stretch) is (%g, %g): must be above 0", b, r,
@@ -47,6 +54,10 @@ arap_status arap_check_bones(arap_error *error, const arap_bones *bones) {
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "bone_limits[%d, %d] is (%g, %g): not a range of angles", b, c, lo,
                                  hi);
+            if (lo < -MOST_ANGLE || hi > MOST_ANGLE)
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "bone_limits[%d, %d] is (%g, %g): must be within %g", b, c, lo, hi,
+                                 MOST_ANGLE);
         }
         if (bones->parents[b] < -1 || bones->parents[b] >= bones->count)
             return arap_fail(error, ARAP_BAD_VALUE,

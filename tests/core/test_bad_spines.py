@@ -40,6 +40,8 @@ WRONG_RANGES = (
     row(r"^bone_ranges\[2, 2\] \(bend\) is \(-inf, 1\)", **range_of(2, 2, -np.inf, 1)),
     row(r"^bone_ranges\[2, 3\] \(stretch\) is \(0, 1\): must be above", **range_of(2, 3, 0, 1)),
     row(r"^bone_ranges\[2, 3\] \(stretch\) is \(-2, -1\): must be", **range_of(2, 3, -2, -1)),
+    row(r"^bone_ranges\[2, 3\] \(stretch\) is \(1, 1e\+09\): must be", **range_of(2, 3, 1, 1e9)),
+    row(r"^bone_ranges\[0, 0\] \(swing\) is \(-1e\+200, 1\): must", **range_of(0, 0, -1e200, 1)),
     row(r"^bone_ranges has shape \(3, 3, 2\), expected \(3, 4, 2", bone_ranges=np.zeros((3, 3, 2))),
     row(r"^bone_ranges has shape \(2, 4, 2\), expected \(3, 4, 2", bone_ranges=np.zeros((2, 4, 2))),
 )

@@ -58,6 +58,10 @@ test_values = table(
     row(r"bone_limits\[1, 2\] is \(1, -1\)", bone_limits=changed(LIMITS, (1, 2), [1.0, -1.0])),
     row(r"bone_limits\[0, 0\] is \(nan, 1\)", bone_limits=changed(LIMITS, (0, 0, 0), NAN)),
     row(r"bone_limits\[2, 1\] is \(-1, inf\)", bone_limits=changed(LIMITS, (2, 1, 1), INF)),
+    row(
+        r"bone_limits\[1, 0\] is \(-1, 1e\+200\): must be within",
+        bone_limits=changed(LIMITS, (1, 0), [-1.0, 1e200]),
+    ),
     row(r"poses\[1\] of bone 2 holds nan", poses=changed(POSES, (1, 2, 0, 3), NAN)),
     row(r"poses\[0\] of bone 0 holds inf", poses=changed(POSES, (0, 0, 1, 1), INF)),
     row("poses has 5 rows per transform", poses=np.zeros((2, M, 5, 4))),

@@ -381,6 +381,37 @@ test_bad_points_of_a_deformation = table(
 )
 
 
+@pytest.mark.parametrize("far", [1e30, 1e60, 1e100, 1e150, 1e154, 1e200, 5e307])
+@pytest.mark.parametrize("whole", [True, False])
+def test_points_far_off_are_measured_or_refused(arm, far, whole):
+    """Strain is squared twice, a volume has three lengths."""
+    vertices, triangles, bones, weights, poses = arm
+    posed = np.repeat(vertices[None], 5, 0)
+    if whole:
+        posed[3] *= far
+    else:
+        posed[3, 7, 1] = far
+    seen = araplbs.Deformation(vertices, triangles, bones.heads, bones.tails)
+    seen.skin(weights, poses[:2])
+    before = seen.measures()
+    try:
+        seen.add(posed, poses[:5])
+        found = seen.measures(per_triangle=True, per_vertex=True)
+        assert np.isfinite(found["triangle_strain"]).all()
+        assert all(np.isfinite(found[name]) for name in NAMES if not np.isnan(before[name]))
+        assert np.isfinite(araplbs.surface_strain(vertices, triangles, posed)).all()
+    except ValueError as error:
+        assert far >= 1e60
+        assert "posed[3, 7] is" in str(error) or whole
+        assert "too far off to be measured" in str(error)
+        assert str(seen.measures()) == str(before)
+        if far >= 1e154:
+            with pytest.raises(ValueError, match="too far off"):
+                araplbs.surface_strain(vertices, triangles, posed)
+    else:
+        assert far <= 1e150
+
+
 def test_what_a_deformation_refuses(arm):
     vertices, triangles, bones, weights, poses = arm
     seen = araplbs.Deformation(vertices, triangles, bones.heads, bones.tails)

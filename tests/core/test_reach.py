@@ -208,11 +208,23 @@ test_bad_input_of_inverse_kinematics = table(
     row("iterations is -1: must be from 0", iterations=-1),
     row("swing is 4: must be", swing=4),
     row("twist is -1: must be", twist=-1),
-    row("targets", targets=[[0, 0, np.nan]]),
+    row(r"targets\[0, 2\] is nan: not finite", targets=[[0, 0, np.nan]]),
+    row(r"targets\[1, 0\] is 1e\+154: too far off", targets=[[0, 0, 1], [1e154, 0, 0]]),
     row("targets", targets=[0, 0, 1]),
     row("targets must be an array, not None", targets=None, kind=TypeError),
     row("bone_limits", bone_limits=np.zeros((2, 3, 2))),
 )
+
+
+@pytest.mark.parametrize("method", ["fabrik", "ccd", "jacobian"])
+@pytest.mark.parametrize("far", [1e9, 1e40, 1e75])
+def test_targets_far_off(method, far):
+    """The chain is stretched towards them, and the error is the distance that is left."""
+    targets = [[0, 0, far], [far, -far, 0], [far, far, far]]
+    given = REACHING | {"targets": targets}
+    rotations, errors, _ = araplbs.inverse_kinematics(**given, method=method)
+    assert np.isfinite(rotations).all()
+    np.testing.assert_allclose(errors, np.linalg.norm(targets, axis=1), rtol=1e-6)
 
 
 def test_a_chain_without_length_is_refused():
