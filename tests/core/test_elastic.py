@@ -266,6 +266,25 @@ def test_loose_parts_and_points_are_held(arm):
     np.testing.assert_allclose(posed[0, -1], arguments[2][0, 1] @ [0, 0.9, 1.9, 1], atol=1e-6)
 
 
+@pytest.mark.parametrize("method", ["free", "mixed"])
+@pytest.mark.parametrize("far", [1e9, 1e75, 1e148, 1e153])
+@pytest.mark.parametrize("size", [1.0, 1e-7])
+def test_a_vertex_far_off(method, far, size):
+    """It has poses, or is named: what ties it to the body is 1 / l^2, which is 0 in the end."""
+    vertices, triangles = shapes.tube(6, 8)
+    bones = shapes.chain(3)
+    vertices = size * np.concatenate([vertices, [[0, far / size, 0]]])
+    heads, tails = size * bones.heads, size * bones.tails
+    poses = araplbs.sample_poses(heads, tails, bones.parents, 2)
+    given = vertices, triangles, poses, heads, tails
+    more = {"method": method, "iterations": 2, "inside": 0.0, "bending": 0.0}
+    if far / size > 1e151:
+        with pytest.raises(ValueError, match=r"vertex 48, at \(0, 1e\+1\d\d, 0\), is too far off"):
+            araplbs.elastic_poses(*given, **more)
+    else:
+        assert np.isfinite(araplbs.elastic_poses(*given, **more)).all()
+
+
 def test_wires_keep_their_lengths(arm):
     poses, heads, tails = arm[0][2:]
     vertices = np.column_stack([np.zeros((21, 2)), np.linspace(0, 2, 21)])
