@@ -1,20 +1,29 @@
 """A gate for other processes: each that arrives is told of, and waits there until it is let go."""
 
+import select
+import shutil
 import socket
+import tempfile
+from contextlib import suppress
+from pathlib import Path
 
-from patience import HANGS
+from patience import HANGS, wait_until
+
+HOLD = Path(__file__).with_name("hold.py")
 
 
 class Gate:
     def __init__(self):
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.listening.settimeout(HANGS)
+        self.folder = tempfile.TemporaryDirectory()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_error):
-        self.listening.close()
+        self.close()
+        self.folder.cleanup()
 
     @property
     def wait(self):
@@ -22,11 +31,28 @@ class Gate:
         address = self.listening.getsockname()
         return f"__import__('socket').create_connection({address!r}).recv(1)"
 
-    def arrived(self):
-        """The next process, when it is there."""
+    def environment(self, moment):
+        """Of a Blender that is to be held at a moment (hold.py), if it is the module bpy; an
+        executable wants `-P HOLD` as well."""
+        shutil.copy(HOLD, Path(self.folder.name, "sitecustomize.py"))
+        host, port = self.listening.getsockname()
+        return {"HOLD_GATE": f"{host}:{port}", "HOLD_AT": moment, "PYTHONPATH": self.folder.name}
+
+    def arrived(self, started=None):
+        """The next process, when it is there. started: a Popen, which must not end before."""
+        wait_until(lambda: self._is_asked() or (started and started.poll() is not None))
+        if not self._is_asked():
+            raise AssertionError((started.args, started.returncode, *started.communicate()))
         connection, _address = self.listening.accept()
         connection.settimeout(HANGS)
         return Waiting(connection)
+
+    def _is_asked(self):
+        return bool(select.select([self.listening], [], [], 0)[0])
+
+    def close(self):
+        """Nobody is held any more but those that have arrived."""
+        self.listening.close()
 
 
 class Waiting:
@@ -40,7 +66,5 @@ class Waiting:
 
     def wait_until_gone(self):
         """The process has ended without having been let go."""
-        try:
+        with suppress(ConnectionError):
             assert self.connection.recv(1) == b""
-        except ConnectionError:
-            pass

@@ -5,6 +5,8 @@ import subprocess
 
 import bpy
 import pytest
+from gate import HOLD
+from patience import HANGS
 from scenes import addon, new_scene
 
 needs_executable = pytest.mark.skipif(
@@ -35,20 +37,28 @@ def folder_of(path):
     return sorted(p.name for p in path.iterdir())
 
 
-def arguments_of(*arguments):
-    """The command line of a Blender of its own."""
-    return [bpy.app.binary_path, "-c", "araplbs", *map(str, arguments)]
+def arguments_of(*arguments, own=()):
+    """The command line of a Blender of its own. own: options of Blender's, for it and for those
+    that it starts."""
+    if not bpy.app.binary_path:
+        return [*addon("blender.data.again").command("araplbs"), *map(str, arguments)]
+    return [bpy.app.binary_path, *own, "-c", "araplbs", *map(str, arguments)]
 
 
-def start(*arguments, **options):
-    """A process whose lines can be read while it works."""
+def start(*arguments, held=None):
+    """A process whose lines can be read while it works. held: (Gate, moment) at which it, or those
+    that it starts, is held, as hold.py says."""
+    environment, own = dict(os.environ), ()
+    if held:
+        gate, moment = held
+        environment |= gate.environment(moment)
+        own = ("-b", "-P", str(HOLD))
     return subprocess.Popen(
-        arguments_of(*arguments),
+        arguments_of(*arguments, own=own),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ,
-        **options,
+        env=environment,
     )
 
 
@@ -59,6 +69,6 @@ def blender(*arguments, **options):
         capture_output=True,
         text=True,
         env=os.environ,
-        timeout=600,
+        timeout=HANGS,
         **options,
     )

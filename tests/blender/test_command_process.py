@@ -7,12 +7,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import bpy
 import numpy as np
 import pytest
 from command import OLDER, OLDER_REPORT, blender, folder_of, needs_executable, opened, save, start
+from gate import Gate
 from scenes import add_armature, add_mesh, add_tube, assert_good, bind, new_scene, tube_arrays
 
 pytestmark = [
@@ -41,65 +41,37 @@ def is_whole(content):
     return content.startswith(b"BLENDER") and b"ENDB" in content[-64:]
 
 
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory):
-    """A character that takes a while to solve, and a while to save."""
-    path = tmp_path_factory.mktemp("slow") / "in.blend"
-    return character(path, ballast=2_000_000, rings=150, sides=60)
-
-
-MOMENTS = {
-    "opened": "/in.blend",
-    "solving": " optimization",
-    "saving": None,  # as soon as there is a temporary file
-}
-
-
 @pytest.mark.parametrize(
     ("name", "moment"),
     [
-        ("SIGTERM", "opened"),
-        ("SIGTERM", "solving"),
-        ("SIGTERM", "saving"),
-        ("SIGINT", "solving"),
-        ("SIGINT", "saving"),
-        ("SIGKILL", "solving"),
-        ("SIGKILL", "saving"),
+        ("SIGTERM", "open"),
+        ("SIGTERM", "solve"),
+        ("SIGTERM", "save"),
+        ("SIGINT", "solve"),
+        ("SIGINT", "save"),
+        ("SIGKILL", "solve"),
+        ("SIGKILL", "save"),
     ],
 )
-def test_stopped(name, moment, slow, tmp_path):
+def test_stopped(name, moment, tmp_path):
+    path = character(tmp_path / "in.blend", rings=5, sides=4)
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     number = getattr(signal, name)
-    for _attempt in range(5):
-        out.write_text(OLDER)
-        report.write_text(OLDER_REPORT)
-        process = start("weight", slow, "-o", out, "--json", report)
-        _wait_for(moment, process, tmp_path)
+    out.write_text(OLDER)
+    report.write_text(OLDER_REPORT)
+    with Gate() as gate:
+        process = start("weight", path, "-o", out, "--json", report, held=(gate, moment))
+        gate.arrived(process)
         process.send_signal(number)
-        _printed, errors = process.communicate(timeout=300)
-        left = {each for each in os.listdir(tmp_path) if each.startswith(".araplbs-")}
-        if moment != "saving" or out.read_bytes() == OLDER.encode():
-            break
-        assert is_whole(out.read_bytes()) and not left  # it was quicker than the signal
+        _printed, errors = process.communicate()
     assert out.read_text() == OLDER and report.read_text() == OLDER_REPORT
     assert process.returncode == (-number if name == "SIGKILL" else 128 + number), errors
     assert name == "SIGKILL" or f"araplbs: stopped by {name}" in errors
-    assert bool(left) == (name == "SIGKILL" and moment == "saving")
+    left = {each for each in os.listdir(tmp_path) if each.startswith(".araplbs-")}
+    assert bool(left) == (name == "SIGKILL" and moment == "save")
     if left:
-        small = character(tmp_path / "in.blend", rings=5, sides=4)
-        assert blender("weight", small, "-o", out).returncode == 0
+        assert blender("weight", path, "-o", out).returncode == 0
         assert folder_of(tmp_path) == ["in.blend", "out.blend", "report.json"]
-
-
-def _wait_for(moment, process, folder):
-    text = MOMENTS[moment] or "on average)"
-    for line in process.stdout:
-        if text in line:
-            break
-    while not MOMENTS[moment] and process.poll() is None:
-        if any(each.startswith(".araplbs-") for each in os.listdir(folder)):
-            break
-        time.sleep(0.001)
 
 
 @pytest.fixture
@@ -166,13 +138,18 @@ def test_two_processes_on_one_output(tmp_path):
     ]
     out = tmp_path / "out.blend"
     out.write_bytes(paths[0].read_bytes())
-    both = [start("weight", path, "-o", out) for path in paths]
     seen = set()
-    while any(process.poll() is None for process in both):
+
+    def look():
         with open(out, "rb") as file:
             seen.add(os.fstat(file.fileno()).st_ino)
             assert is_whole(file.read())
-        time.sleep(0.01)
+
+    look()
+    both = [start("weight", path, "-o", out) for path in paths]
+    while any(process.poll() is None for process in both):
+        look()
+    look()
     for process in both:
         _printed, errors = process.communicate()
         assert process.returncode == 0, errors

@@ -4,14 +4,13 @@ import importlib.util
 import json
 import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command import folder_of, opened, run, save
+from command import folder_of, opened, run, save, start
+from gate import Gate
 from scenes import add_armature, add_tube, addon, assert_good, bind, new_scene, tube_and_rig
 
 looks_into_compressed_files = pytest.mark.skipif(
@@ -51,6 +50,11 @@ def task(*words, timeout=0):
         **{"input": "a", "output": "b", "seconds": 1.0, "bytes": 1},
         **{"timeout": timeout, "arguments": list(words)},
     }
+
+
+def stop():
+    """Signals are not looked at here."""
+    return addon("core.base.stop").Stop()
 
 
 def weights(path):
@@ -345,7 +349,7 @@ def test_refusal_of_a_task(tmp_path):
     words = ["weight", str(path), f"--output={tmp_path / 'out.blend'}"]
     bad = ["weight", str(path), "--no-such-option"]
     pool = addon("farm.pool").Pool(addon("blender.data.again").command("araplbs"), 1)
-    pool.run([task(*words), task(*bad)], lambda _t, r: found.append(r["error"]), lambda: None)
+    pool.run([task(*words), task(*bad)], lambda _t, r: found.append(r["error"]), stop())
     assert "out.blend' is there already, and no .blend file" in found[0]
     assert found[1] == "wrong arguments"
 
@@ -368,7 +372,7 @@ def test_process_that_dies(tmp_path):
     script = "import sys; sys.stdin.readline(); print('out of luck'); sys.exit(3)"
     pool = addon("farm.pool").Pool([sys.executable, "-c", script], 2)
     found = []
-    pool.run([task()], lambda _task, result: found.append(result["error"]), lambda: None)
+    pool.run([task()], lambda _task, result: found.append(result["error"]), stop())
     assert found == ["Blender ended by exit code 3, its last line: out of luck (2 times)"]
 
 
@@ -394,7 +398,7 @@ def test_killed_child(tmp_path):
     pool_module.BlenderProcess = Killed
     try:
         pool_module.Pool(command, 1).run(
-            [task(*words)], lambda _t, r: found.append(r), lambda: None
+            [task(*words)], lambda _t, r: found.append(r), stop()
         )
     finally:
         pool_module.BlenderProcess = started
@@ -407,33 +411,18 @@ def test_stopped_jobs(tmp_path):
     """A signal to the first process ends all in order: nothing half, nothing left."""
     paths = []
     for name in ("a", "b"):
-        character(rings=200, sides=80)
+        character()
         paths.append(save(tmp_path / f"{name}.blend"))
     out = tmp_path / "out"
-    words = ["weight", *map(str, paths), "-o", f"{out}/", "--jobs", "2"]
-    first = addon("blender.data.again").command("araplbs")
-    process = subprocess.Popen([*first, *words], stderr=subprocess.PIPE, text=True)
-    children = f"/proc/{process.pid}/task/{process.pid}/children"
-    if not os.path.exists(children):
-        process.kill()
-        process.wait()
-        pytest.skip("the children of a process cannot be seen here")
-    end = time.monotonic() + 120
-    while time.monotonic() < end and process.poll() is None:
-        found = []
-        for thread in os.listdir(f"/proc/{process.pid}/task"):
-            with open(f"/proc/{process.pid}/task/{thread}/children") as file:
-                found += file.read().split()
-        if len(found) == 2:
-            break
-        time.sleep(0.05)
-    time.sleep(1)
-    assert process.poll() is None, process.communicate()
-    process.send_signal(signal.SIGTERM)
-    _printed, errors = process.communicate(timeout=120)
-    assert process.returncode == 143 and "stopped by SIGTERM" in errors
-    assert not [child for child in found if os.path.exists(f"/proc/{child}")]
-    assert not out.exists() or not [each for each in folder_of(out) if each.startswith(".")]
+    with Gate() as gate:
+        process = start("weight", *paths, "-o", f"{out}/", "--jobs", 2, held=(gate, "serve"))
+        others = [gate.arrived(process) for _ in range(2)]
+        process.send_signal(signal.SIGTERM)
+        _printed, errors = process.communicate()
+        assert process.returncode == 143 and "stopped by SIGTERM" in errors
+        for other in others:
+            other.wait_until_gone()
+    assert not out.exists() or not folder_of(out)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 from compared import OPTIONS, tube_case
+from patience import HANGS
 from test_pictures import read_png
 
 from araplbs_addon.core.comparison.compare import compare
@@ -58,7 +59,7 @@ def browse(folder, *arguments):
         [BROWSER, *common, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         env={**os.environ, "HOME": str(folder)},
     )
     assert done.returncode == 0, done.stderr

@@ -225,7 +225,7 @@ def test_stopped_pool(moment):
             root=str(ROOT), server=server, tasks=[task("a"), task("b")], patience=patience
         )
         first = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-        others = [gate.arrived() for _ in range(2)]
+        others = [gate.arrived(first) for _ in range(2)]
         first.send_signal(signal.SIGTERM)
         printed, _errors = first.communicate()
         assert printed == f"stopped, {[-signal.SIGTERM] * 2}\n"

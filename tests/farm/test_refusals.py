@@ -22,7 +22,7 @@ def plan(tmp_path):
 
 
 def refused(*words):
-    done = subprocess.run(farm("run", *words), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(farm("run", *words), capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     return done.stderr
 

@@ -61,7 +61,7 @@ def test_openjd(few, blender, characters, reference, tmp_path):
         + [each for word in words for each in ("-p", word)],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=HANGS,
     )
     assert done.returncode == 0 and "Chunks run: 3" in done.stdout, done.stdout
     names = [path.name for path in characters[:2]]

@@ -63,7 +63,8 @@ IDLE = 40  # turns; without events a turn is 5 ms of sleep, and what slides move
 
 
 def still(ui):
-    """All that slides or appears is at its place: for a while the window is not drawn again."""
+    """All that slides or appears is at its place: for a while the window is not drawn again. Not
+    where a session is running, which draws all the time."""
     drawn, handles = [], []
     space = type(ui.area().spaces.active)
     for kind in ("WINDOW", "UI", "HEADER", "HUD"):
@@ -121,7 +122,7 @@ def solving():
 def at_work():
     """An operator whose work is a task is modal: reading is no thread."""
     return any(
-        operator.bl_idname.startswith("OBJECT_OT_araplbs")
+        operator and operator.bl_idname.startswith("OBJECT_OT_araplbs")  # None: its class is gone
         for window in bpy.context.window_manager.windows
         for operator in window.modal_operators
     )
@@ -216,7 +217,7 @@ def cancel(ui):
     asks = session().strokes
     ui.key("ESC")
     if asks:
-        yield from still(ui)
+        yield 8
         ui.event("DOWN_ARROW", "PRESS")
         ui.event("DOWN_ARROW", "RELEASE")
         yield 3

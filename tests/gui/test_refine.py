@@ -75,7 +75,7 @@ def test_escape_asks_where_strokes_were_made(ui):
     yield from stroke(ui, (0.45, 0.25), (0.55, 0.25))
     assert session().strokes == 1
     ui.key("ESC")
-    yield from still(ui)
+    yield 10
     ui.picture("refine-asks")
     ui.key("ESC")  # no
     yield 8
@@ -303,7 +303,7 @@ def test_character(ui):
     yield from stroke(ui, at, (at[0] + 0.01, at[1] - 0.02))
     assert len(body.data.araplbs.edits) == 1
     yield from settle()
-    yield from still(ui)
+    yield 10
     ui.picture("character-live")
     yield from cancel(ui)
     with ui.override():

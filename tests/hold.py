@@ -1,0 +1,68 @@
+"""Holds another process of Blender at a gate (gate.py) at the moment that a test names: run there by
+`blender -P`, or, where Blender is the module bpy, as sitecustomize.
+
+HOLD_AT: "open", where a .blend file is first opened; "serve", there, in a process of --jobs or a farm
+alone; "solve", at the first report of progress; "save", when the file is written beside its place."""
+
+import os
+import socket
+import sys
+
+GATE, MOMENT = os.environ["HOLD_GATE"], os.environ["HOLD_AT"]
+
+
+def arrive():
+    host, _colon, port = GATE.rpartition(":")
+    try:
+        gate = socket.create_connection((host, int(port)))
+    except OSError:  # nobody holds anything any more
+        return
+    try:
+        gate.recv(1)
+    except OSError:
+        pass
+    gate.close()
+
+
+def hold_where_files_are_opened():
+    held, writing = set(), os.O_WRONLY | os.O_RDWR
+
+    def hook(event, arguments):
+        if event != "open" or not isinstance(arguments[0], (str, os.PathLike)):
+            return
+        path, _mode, flags = os.fspath(arguments[0]), *arguments[1:]
+        if str(path).endswith(".blend") and not flags & writing and path not in held:
+            if MOMENT == "serve" and "serve" not in sys.argv:
+                return
+            held.add(path)
+            arrive()
+
+    sys.addaudithook(hook)
+
+
+def hold_where_it_is_solved():
+    lines = sys.modules["bl_ext.user_default.araplbs.cli"]._Lines
+    report = lines.__call__
+
+    def held(self, *arguments):
+        report(self, *arguments)
+        lines.__call__ = report
+        arrive()
+
+    lines.__call__ = held
+
+
+def hold_where_it_is_saved():
+    import bpy
+
+    bpy.app.handlers.save_post.append(lambda *_: arrive())
+
+
+if MOMENT in ("open", "serve"):
+    hold_where_files_are_opened()
+elif MOMENT == "solve":
+    hold_where_it_is_solved()
+elif MOMENT == "save":
+    hold_where_it_is_saved()
+else:
+    raise ValueError(MOMENT)
