@@ -20,7 +20,8 @@
  * - the root of a tree is a control bone, and its children become roots of their own trees, if it
  *   lies outside the mesh, no bone continues it at its tail and it has hardly any gain. With a sign
  *   it may be partly inside, or in a part of the body that is far from its children; with a sure
- *   sign, anywhere.
+ *   sign, anywhere. If most of its children are inside, it may continue into them and have more
+ *   gain: skin that faces it, such as legs on both sides of it, is not moved from there.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
  *   parent, as end joints do, or have children that do not continue it; with next to no gain any
@@ -50,6 +51,12 @@
  * of the skin. */
 #define ROOT_GAIN 0.02
 #define CONTROL_GAIN 0.02
+#define OUTSIDE_GAIN 0.1 /* of a root outside of the mesh */
+#define SURE_ROOT_GAIN 0.05
+/* Shares of the skin of what hangs on a root: one branch at least is the body, more than one are
+ * parts of it. */
+#define LEADING_BRANCH 0.4
+#define LEAST_BRANCH 0.02
 #define NO_GAIN 0.005
 /* Clearance of bones away from the mesh, of one with a parent and no name: of their length. */
 #define AWAY 0.5
@@ -191,6 +198,56 @@ static int is_mere_root(arap_study *t, int root) {
     return outside > 1 || (nearest > 1.5 * t->length[root] && nearest > 2 * deepest);
 }
 
+/* The share of the skin that is nearest to d and to what hangs on it. Needs single bones ranked. */
+static double sum_branch(const arap_study *t, int d) {
+    double sum = 0;
+    for (int o = 0; o < t->s.deform_count; o++)
+        if (!t->control[o] && arap_study_is_below(t, o, d)) sum += t->own[o];
+    return sum;
+}
+
+/* Is the root itself the body: amid the skin, with limbs on it, none of which has much? */
+static int is_trunk(arap_study *t, int root) {
+    double most = LEADING_BRANCH * sum_branch(t, root);
+    int branches = 0;
+    for (int d = 0; d < t->s.deform_count; d++) {
+        if (t->control[d] || arap_study_parent(t, d) != root) continue;
+        if (!(sum_branch(t, d) < most)) return 0;
+        branches++;
+    }
+    return branches > 1 && arap_study_is_amid(t, root);
+}
+
+/* Does the root join parts of the body from inside, as a pelvis does legs and spine? */
+static int is_joint_of_body(arap_study *t, int root) {
+    int branches = 0;
+    for (int d = 0; d < t->s.deform_count; d++)
+        branches += !t->control[d] && arap_study_parent(t, d) == root &&
+                    sum_branch(t, d) > LEAST_BRANCH &&
+                    2 * arap_study_outside(t, d) < ARAP_STUDY_SAMPLES;
+    return branches >= 3 && !arap_study_outside(t, root);
+}
+
+static int is_body(arap_study *t, int root) {
+    return is_trunk(t, root) || is_joint_of_body(t, root);
+}
+
+/* Does the body hang on the root d from outside: is d wholly outside of the mesh, and what hangs on
+ * it mostly inside? Its own skin is then what faces it by chance, as legs do that it lies between.
+ */
+static int is_root_outside(arap_study *t, int root) {
+    int inside = 0, children = 0;
+    if (is_skin(t, root) || !(t->gain[root] < OUTSIDE_GAIN) || arap_study_has_parts(t, root) ||
+        arap_study_outside(t, root) < ARAP_STUDY_SAMPLES)
+        return 0;
+    for (int d = 0; d < t->s.deform_count && !t->failed; d++) {
+        if (t->control[d] || arap_study_parent(t, d) != root) continue;
+        children++;
+        inside += 2 * arap_study_outside(t, d) < ARAP_STUDY_SAMPLES;
+    }
+    return 2 * inside > children;
+}
+
 /* Rank single bones: what each owns and gains. */
 static arap_status rank_bones(arap_study *t) {
     int again = t->single;
@@ -203,9 +260,11 @@ static arap_status rank_bones(arap_study *t) {
 static int drop_roots(arap_study *t) {
     int dropped = 0;
     for (int d = 0; d < t->s.deform_count && !t->failed; d++) {
-        if (t->control[d] || arap_study_parent(t, d) >= 0 || !(t->gain[d] < ROOT_GAIN)) continue;
+        if (t->control[d] || arap_study_parent(t, d) >= 0) continue;
         t->failed = arap_listen(t->context);
-        if (!is_mere_root(t, d)) continue;
+        double most = is_sure(t, d) ? SURE_ROOT_GAIN : ROOT_GAIN;
+        if (!(t->gain[d] < most && is_mere_root(t, d)) && !is_root_outside(t, d)) continue;
+        if (is_body(t, d)) continue;
         t->control[d] = arap_study_outside(t, d) ? ARAP_CONTROL_ROOT : ARAP_CONTROL_SERVED;
         t->group[d] = -1;
         dropped++;
@@ -268,7 +327,8 @@ static int judge_bone(arap_study *t, int d) {
     if (parent >= 0 && leaf && !continues &&
         arap_study_is_away(t, d, has_sign(t, d) ? AWAY : FAR_AWAY))
         return ARAP_CONTROL_OUTSIDE;
-    if (!has_sign(t, d) || is_continued(t, d)) return ARAP_CONTROL_NONE;
+    if (!has_sign(t, d) || is_continued(t, d) || (parent < 0 && is_body(t, d)))
+        return ARAP_CONTROL_NONE;
     if (sure || (leaf && parent >= 0 && !continues)) return ARAP_CONTROL_SERVED;
     if (leaf) return ARAP_CONTROL_NONE;
     return ratio < LOW_GAIN && t->gain[d] < NO_GAIN ? ARAP_CONTROL_SERVED : ARAP_CONTROL_NONE;

@@ -1,20 +1,24 @@
 /* Statistics of bones and skin: see control_study.h.
  *
  * A point is inside where the absolute winding number exceeds 0.3: low enough for open meshes, and
- * indifferent to which way the faces point. It is computed only when asked for: O(triangles) for
- * each bone in doubt. Ranking is O(vertices log bones); when a group is removed, only what is near
- * it is ranked again. All lengths are relative, so position, rotation and scale of the scene change
- * nothing. Fails only without memory or when cancelled. */
+ * indifferent to which way the faces point; or where faces surround it whose layers cancel. It is
+ * computed only when asked for: O(triangles) for each bone in doubt. Ranking is O(vertices log
+ * bones); when a group is removed, only what is near it is ranked again. All lengths are relative,
+ * so position, rotation and scale of the scene change nothing. Fails only without memory or when
+ * cancelled. */
 #include "control/control_study.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "control/surrounded.h"
 #include "mesh/nearest.h"
 #include "mesh/winding.h"
 
 #define CHUNK 256
 
 #define INSIDE 0.3     /* least winding number inside */
+#define ENCLOSED 0.9   /* of the directions: with faces in so many a point is inside, too */
+#define AMID 0.33      /* the same of a point that is only amid the skin */
 #define ATTACHED 0.15  /* of the shorter one's length: a bone this near to a tail continues it */
 #define ON_BONE 0.1    /* of its length: a sample this near to another bone lies on it */
 #define SHORTEST 0.005 /* of the size of the mesh: shorter bones count as this long */
@@ -221,20 +225,30 @@ typedef struct sample_task {
 static void wind_sample(void *data, int k, int worker) {
     (void)worker;
     const sample_task *task = data;
-    double p[3];
+    double p[3], *winding = task->t->winding + task->bone * ARAP_STUDY_SAMPLES + k;
     sample(task->t, task->bone, k, p);
-    task->t->winding[task->bone * ARAP_STUDY_SAMPLES + k] =
-        fabs(arap_winding_number(&task->t->mesh, p));
+    *winding = fabs(arap_winding_number(&task->t->mesh, p));
+    if (*winding < INSIDE &&
+        arap_surrounding(&task->t->mesh, task->t->surface, p, ENCLOSED) >= ENCLOSED)
+        *winding = 1;
 }
 
 int arap_study_outside(arap_study *t, int d) {
     int count = 0;
+    if (!t->surface && !t->failed) t->failed = build_surface(t);
     if (t->winding[d * ARAP_STUDY_SAMPLES] < 0 && !t->failed)
         t->failed =
             arap_parallel(t->context, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
         count += t->winding[d * ARAP_STUDY_SAMPLES + k] < INSIDE;
     return count;
+}
+
+int arap_study_is_amid(arap_study *t, int d) {
+    double p[3];
+    if (!t->surface && !t->failed) t->failed = build_surface(t);
+    sample(t, d, ARAP_STUDY_SAMPLES / 2, p);
+    return !t->failed && arap_surrounding(&t->mesh, t->surface, p, AMID) >= AMID;
 }
 
 const double *arap_study_clearance(arap_study *t, int d) {

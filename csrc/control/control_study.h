@@ -71,6 +71,8 @@ const double *arap_study_clearance(arap_study *t, int d);
 
 /* How many samples are outside the mesh; whether all are, each at least so many lengths off. */
 int arap_study_outside(arap_study *t, int d);
+/* Is there skin around the middle of the bone in many directions, even if that is outside? */
+int arap_study_is_amid(arap_study *t, int d);
 int arap_study_is_away(arap_study *t, int d, double lengths);
 
 /* Half of the bone lies on bones of other groups, or it starts from the head of one that has a

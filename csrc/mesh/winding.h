@@ -8,4 +8,7 @@
  * one; the sign is that of its orientation. */
 double arap_winding_number(const arap_mesh *mesh, const double *p);
 
+/* The sum of the solid angles of all triangles, each without its sign. */
+double arap_solid_angle(const arap_mesh *mesh, const double *p);
+
 #endif

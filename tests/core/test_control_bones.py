@@ -123,8 +123,9 @@ def test_control_between_others():
 
 def test_root_inside_the_body():
     """It goes up into the arm, which continues it: that takes a sure sign."""
-    rig = Rig().add("root", (0, 0, -3), (0, 0, 0))
+    rig = Rig().add("root", (0, 0, -0.6), (0, 0, 0.2))
     rig.parents[0] = rig.names.index("root")
+    rig.heads[0] = (0, 0, 0.2)
     assert rig.find("root") == {}
     assert rig.find(evidence={"root": 3}) == {"root": ROOT}
 

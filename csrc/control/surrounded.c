@@ -1,0 +1,44 @@
+/* How far skin lies around a point: see surrounded.h.
+ *
+ * The winding number of a body with a second layer that is turned inside out is 0: the layers
+ * cancel each other. Here rays are counted that meet a face, in directions that a Fibonacci lattice
+ * spreads evenly over the sphere (Gonzalez 2010):
+ *
+ *   z_k = 1 - (2 k + 1) / n,   angle_k = pi (3 - sqrt 5) k
+ *
+ * Inside a closed body all of them do, before a convex one half at most. The sum of the solid
+ * angles of all faces, without their signs, is no less than what the rays can meet: if that is
+ * small no ray is followed. O(triangles) and O(rays log triangles). It cannot fail. */
+#include "control/surrounded.h"
+
+#include "base/vec3.h"
+#include "mesh/nearest.h"
+#include "mesh/winding.h"
+
+#define RAYS 64
+#define REACH 4 /* of a ray, in sizes of the mesh */
+#define GOLDEN_ANGLE 2.39996322972865332
+#define PI 3.14159265358979323846
+
+static int meets(const void *data, int index, const double *a, const double *b) {
+    const arap_mesh *mesh = data;
+    if ((size_t)index >= mesh->triangle_count) return 0;
+    const int *tri = mesh->triangles + 3 * (size_t)index;
+    double t = arap_cross_triangle(a, b, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                   mesh->v + 3 * (size_t)tri[2]);
+    return t > 0 && t < 1;
+}
+
+double arap_surrounding(const arap_mesh *mesh, const arap_bvh *surface, const double *p,
+                        double least) {
+    int met = 0;
+    if (arap_solid_angle(mesh, p) < 4 * PI * least) return 0;
+    for (int k = 0; k < RAYS; k++) {
+        double z = 1 - (2 * k + 1.0) / RAYS, across = sqrt(1 - z * z), angle = GOLDEN_ANGLE * k;
+        double length = REACH * mesh->size;
+        double end[3] = {p[0] + length * across * cos(angle), p[1] + length * across * sin(angle),
+                         p[2] + length * z};
+        met += arap_bvh_crossed(surface, p, end, meets, mesh);
+    }
+    return met / (double)RAYS;
+}

@@ -1,0 +1,135 @@
+"""control_bones: roots that the body hangs on from outside, and roots that are the body."""
+
+import numpy as np
+import pytest
+import shapes
+from test_control_bones import ROOT, SERVED, Rig
+
+LEGS = (("L", 0.2), ("R", -0.2))
+
+
+def body(*parts):
+    """A rig of these parts without bones."""
+    rig = Rig()
+    rig.parts, rig.names, rig.heads, rig.tails, rig.parents = list(parts), [], [], [], []
+    return rig
+
+
+def biped(root, tail=None, waist=1.0):
+    """A trunk on two legs; the root from the floor to the hips, between the legs."""
+    trunk = shapes.tube(16, 12, 0.35, 1.05, caps=True)
+    legs = [shapes.tube(16, 12, 0.12, 1.0, caps=True) for _leg in LEGS]
+    rig = body(
+        (trunk[0] + np.array([0, 0, 0.95]), trunk[1]),
+        *((v + np.array([x, 0, 0]), t) for (v, t), (_side, x) in zip(legs, LEGS, strict=True)),
+    )
+    rig.add("root", root, (0, 0, waist) if tail is None else tail)
+    rig.add("hips", (0, 0, waist), (0, 0, 1.2), "root").add(
+        "spine", (0, 0, 1.2), (0, 0, 1.9), "hips"
+    )
+    for side, x in LEGS:
+        rig.add(f"thigh.{side}", (x, 0, waist), (x, 0, 0.5), "hips")
+        rig.add(f"shin.{side}", (x, 0, 0.5), (x, 0, 0.02), f"thigh.{side}")
+    return rig
+
+
+@pytest.mark.parametrize("signs", [0, 1, 2])
+@pytest.mark.parametrize("tail", [(0, 0, 1.0), (0, 0, 0.5), (0, 0.3, 0), (0, 0.05, 0.9)])
+def test_a_root_between_the_legs(tail, signs):
+    """With its tail at the hips, which continue it, or elsewhere; named or not."""
+    assert biped((0, 0, 0), tail).find(evidence={"root": signs}) == {"root": ROOT}
+
+
+def test_a_root_below_the_body_which_continues_it():
+    rig = Rig().add("root", (0, 0, -3), (0, 0, 0))
+    rig.parents[0] = rig.names.index("root")
+    assert rig.find() == {"root": ROOT}
+    assert rig.find(evidence={"root": -1}) == {}
+
+
+def test_what_hangs_outside_on_a_root_outside_is_skin():
+    """A tail of sheets behind the body: its bones are outside, as its first one is."""
+    rig = biped((0, 0, 0))
+    sheet = shapes.tube(12, 12, 0.2, 1.0)
+    x, y = np.cos(np.arange(144) / 40), np.arange(144) / 144
+    strip = np.column_stack([0.2 * x, 0.6 + y, np.tile(np.linspace(0.5, 1.5, 12), 12)])
+    rig.parts.append((strip, sheet[1]))
+    rig.add("cape", (0, 0.55, 1.0), (0, 1.0, 1.0)).add("cape end", (0, 1, 1), (0, 1.6, 1.0), "cape")
+    assert rig.find() == {"root": ROOT}
+
+
+@pytest.mark.parametrize("named", [0, 1, 3])
+def test_a_pelvis_that_is_named_root(named):
+    """Legs and trunk hang on it, inside: it is skin, whatever a generator says of its name."""
+    rig = biped((0, 0, 0))
+    del rig.names[0], rig.heads[0], rig.tails[0]
+    rig.parents = [-1, *(parent - 1 for parent in rig.parents[2:])]
+    rig.names[0] = "root"
+    assert rig.find(evidence={"root": named}) == {}
+
+
+def test_a_root_inside_that_carries_a_pelvis_is_no_pelvis():
+    rig = biped((0, 0, 1.15), tail=(0, 0.1, 1.15), waist=1.1)
+    rig.heads[1] = (0, 0, 1.1)
+    assert rig.find() == {}
+    assert rig.find(evidence={"root": 3}) == {"root": SERVED}
+
+
+def animal(layers, inside_out=True, apart=0.0):
+    """Trunk and neck of boxes, in layers of which every second one is turned inside out."""
+    boxes = [shapes.box((2, 2, 4.8), (0, 0, 2.4)), shapes.box((0.8, 2.8, 1.6), (0, 1.35, 5.0))]
+    parts = []
+    for layer in range(layers):
+        for vertices, triangles in boxes:
+            middle = vertices.mean(0)
+            grown = middle + (vertices - middle) * (1 + apart * layer)
+            turned = triangles[:, ::-1] if inside_out and layer % 2 else triangles
+            parts.append((grown, np.roll(turned, layer, axis=1)))
+    rig = body(*parts)
+    rig.add("body", (0, 0, 0.1), (0, 0, 4.7)).add("neck", (0, 0.44, 4.9), (0, 2.2, 5.1), "body")
+    rig.add("tail", (0, 1.04, 0), (0, -0.45, -0.9), "body").add(
+        "leg.R", (-0.69, -0.2, 4.4), (-0.69, -1.6, 4.4), "body"
+    )
+    return rig.add("rein.L", (0.9, 1.1, 4.8), (0.95, 1.1, 0.2), "neck").add(
+        "rein.R", (-0.9, 1.1, 4.8), (-0.95, 1.1, 0.2), "neck"
+    )
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.03])
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_layers_that_cancel_each_other(layers, apart):
+    """As textures with a second layer are modeled: the winding number of all is 0."""
+    assert "body" not in animal(layers, apart=apart).find()
+
+
+def vehicle(hull=True):
+    """A hull over wheels of their own bones; all hang on a root below the hull, outside of it."""
+    places = [(x, y) for x in np.linspace(-2, 2, 9) for y in (-1, 1)]
+    wheels = [shapes.sphere(7, 10, 0.2, (x, y, 0.2)) for x, y in places]
+    parts = [shapes.box((4.6, 1.4, 0.8), (0, 0, 1.0))] if hull else []
+    rig = body(*wheels, *parts, shapes.box((1, 1, 0.5), (0, 0, 1.7)))
+    rig.add("root", (0, 0, 0.5), (0, 0.01, 0.5)).add("turret", (0, 0, 1.45), (0, 0, 1.9), "root")
+    for k, (x, y) in enumerate(places):
+        rig.add(f"wheel {k}", (x, y, 0.2), (x, y + 0.01, 0.2), "root")
+    return rig
+
+
+@pytest.mark.parametrize("signs", [0, 1])
+def test_a_root_that_is_the_body_of_many_limbs(signs):
+    assert vehicle().find(evidence={"root": signs}) == {}
+
+
+def test_a_root_far_below_many_limbs_is_no_body():
+    """No skin is around it."""
+    rig = vehicle()
+    rig.heads[0], rig.tails[0] = (0, 0, -4), (0, 0.1, -4)
+    assert rig.find() == {"root": ROOT}
+
+
+def test_a_sure_root_may_have_some_skin():
+    """A hand's breadth of the arm beyond its first bone is nearest to the root."""
+    rig = Rig()
+    rig.heads[0] = (0, 0, 0.35)
+    rig.add("root", (0, 0, -0.4), (0, 0.3, -0.4))
+    rig.parents[0] = rig.names.index("root")
+    assert rig.find(evidence={"root": 2}) == {"root": ROOT}
