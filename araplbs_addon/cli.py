@@ -16,6 +16,7 @@ from .blender.data.again import command as this_blender
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .core.base.faults import sentence
 from .core.base.native_module import version
+from .core.base.printed import complain, say
 from .core.base.refusal import Refused
 from .core.base.stop import Stop, Stopped
 from .core.disk.blend_file import is_whole
@@ -112,7 +113,7 @@ def _do_here(command, plan, options, arguments, stop, outputs, results):
         if target:
             result["output"] = str(target)
         try:
-            print(f"{source}", flush=True)
+            say(f"{source}")
             result |= do_file(command, source, target, options, arguments, stop, outputs)
         except Exception as error:  # the other files are done all the same
             of_blender = type(error) is RuntimeError  # how its operators fail
@@ -136,7 +137,7 @@ def _refuse(error, results):
 
 
 def _fail(error):
-    print(f"araplbs: {error}", file=sys.stderr, flush=True)
+    complain(f"araplbs: {error}")
     return 1
 
 
@@ -170,11 +171,11 @@ def do_file(command, source, target, options, arguments, stop, outputs):
         report["total_seconds"] = time.perf_counter() - start
         weights = command.weights_of(report)
         for line in notes(weights):
-            print(f"  {name}: {line}")
+            say(f"  {name}: {line}")
         report["warnings"] = task.warnings + warnings(weights)
         for line in report["warnings"]:
-            print(f"  {name}: warning: {line}")
-        print(f"  {name}: {command.summary(report)}", flush=True)
+            say(f"  {name}: warning: {line}")
+        say(f"  {name}: {command.summary(report)}")
         reports.append(report)
         wanted = arguments.report and command.has_pictures
         pictures.append(task.picture() if wanted else None)
@@ -184,10 +185,10 @@ def do_file(command, source, target, options, arguments, stop, outputs):
         return {"armatures": reports, "warnings": lines}
     lines += _warn(enter_edit_mode(view_layer, left))
     if arguments.resume and tasks.done_before(source, target, arguments):
-        print(f"  {target} was made by another process meanwhile", flush=True)
+        say(f"  {target} was made by another process meanwhile")
         return known | {"armatures": reports, "warnings": lines}
     _save(target, compressed, stop)
-    print(f"  saved {target}", flush=True)
+    say(f"  saved {target}")
     if arguments.report:
         write_pictures(arguments.report, target, reports, pictures)
     return known | {"armatures": reports, "warnings": lines}
@@ -195,7 +196,7 @@ def do_file(command, source, target, options, arguments, stop, outputs):
 
 def _warn(lines):
     for line in lines:
-        print(f"  warning: {line}", flush=True)
+        say(f"  warning: {line}")
     return lines
 
 
@@ -212,7 +213,7 @@ class _Lines:
         step = (stage if early else "optimization", int(10 * fraction))
         if step != self.last:
             self.last = step
-            print(f"  {self.name}: {100 * fraction:3.0f} % {step[0]}", flush=True)
+            say(f"  {self.name}: {100 * fraction:3.0f} % {step[0]}")
 
 
 def _open(path):

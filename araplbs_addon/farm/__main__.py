@@ -15,6 +15,7 @@ def main(argv):
         above = Path(__file__).resolve().parents[1]
         sys.path[0] = str(above.parent)
         return importlib.import_module(f"{above.name}.farm.__main__").main(argv)
+    from ..core.base.printed import complain
     from ..core.base.refusal import Refused
     from .dask_client import run_plan
     from .tasks import read_plan
@@ -47,7 +48,7 @@ def main(argv):
         command = f"{arguments.blender} -c araplbs"
         return run_plan(tasks, arguments.scheduler, command, arguments.patience)
     except (Refused, OSError) as error:
-        print(f"araplbs: {error}", file=sys.stderr, flush=True)
+        complain(f"araplbs: {error}")
         return 1
     except KeyboardInterrupt:
         print("araplbs: stopped; what was running is withdrawn", file=sys.stderr, flush=True)

@@ -3,9 +3,9 @@
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 
+from ..core.base.printed import complain, say
 from ..core.base.refusal import Refused
 from ..core.disk.files import placed
 from ..core.disk.outputs import BLEND, refuse_foreign
@@ -51,7 +51,7 @@ def _serve(arguments, run):
 
 def _merge(arguments, _run):
     count = merge_and_warn(arguments.folder)
-    print(f"{count} rows in {Path(arguments.folder, INDEX)}", flush=True)
+    say(f"{count} rows in {Path(arguments.folder, INDEX)}")
     return 0
 
 
@@ -60,7 +60,7 @@ def merge_and_warn(folder):
     how many rows there are."""
     count, bad = merge(folder)
     for line in bad:
-        print(f"  warning: {line}", flush=True)
+        say(f"  warning: {line}")
     return count
 
 
@@ -70,7 +70,7 @@ def left_to_do(plan, arguments):
         return plan
     left = [each for each in plan if not done_before(*each, arguments)]
     if len(left) < len(plan):
-        print(f"{len(plan) - len(left)} of {len(plan)} files are done before", flush=True)
+        say(f"{len(plan) - len(left)} of {len(plan)} files are done before")
     return left
 
 
@@ -82,7 +82,7 @@ def print_plan(plan, arguments):
             tasks.append(make_task(source, target, arguments))
         except (Refused, OSError) as error:
             where = f"{source}: " if isinstance(error, Refused) else ""
-            print(f"araplbs: {where}{error}", file=sys.stderr, flush=True)
+            complain(f"araplbs: {where}{error}")
             code = 1
     for task in sorted(tasks, key=lambda task: -task["seconds"]):
         print(json.dumps(task), flush=True)

@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import CancelledError
 
+from ..core.base.printed import complain
 from ..core.base.refusal import Refused
 from . import process
 from .pool import Progress
@@ -195,7 +196,7 @@ class Farm:
             else:
                 self.client.run(_Sent(_end_idle), on_error="ignore")
         except Exception as error:
-            print(f"araplbs: {type(error).__name__} at the end: {error}", file=sys.stderr)
+            complain(f"araplbs: {type(error).__name__} at the end: {error}")
         self.client.close(timeout=5)
 
 
@@ -213,7 +214,7 @@ def run_plan(tasks, address, command, patience):
         nonlocal failures
         if "error" in result:
             failures += 1
-            print(f"araplbs: {task['input']}: {result['error']}", file=sys.stderr, flush=True)
+            complain(f"araplbs: {task['input']}: {result['error']}")
         progress(task, result)
 
     farm.run(tasks, finished)

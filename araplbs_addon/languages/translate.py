@@ -10,6 +10,7 @@ from pathlib import Path
 
 import bpy
 
+from ..core.base.printed import printable
 from .catalogue import Sentences, read_catalogue
 
 FILES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.po"))}
@@ -22,13 +23,12 @@ def sentences(language):
 
 
 def translated(text):
-    """A text of the add-on in the language of the interface."""
+    """A text of the add-on in the language of the interface. Without a window Blender prints it, so
+    it has no control characters from names."""
     language = bpy.app.translations.locale
-    if not text or language not in FILES:
-        return text
-    if not bpy.context.preferences.view.use_translate_interface:
-        return text
-    return sentences(language).translate(str(text))
+    if text and language in FILES and bpy.context.preferences.view.use_translate_interface:
+        text = sentences(language).translate(str(text))
+    return printable(str(text)) if text else text
 
 
 def messages(language):

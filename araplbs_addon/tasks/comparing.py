@@ -15,6 +15,7 @@ from ..blender.poses.read_poses import read_poses
 from ..blender.read.blender_weights import blender_weights
 from ..blender.read.targets import Targets
 from ..blender.rig.whole_poses import given_poses_in_steps
+from ..core.base.printed import say
 from ..core.base.progress import Listener, Progress
 from ..core.base.refusal import Refused
 from ..core.base.steps import Steps
@@ -143,5 +144,5 @@ def write_pages(arguments: argparse.Namespace, results: list[dict[str, Any]]) ->
     """Of the command line: writes the pages; its exit code."""
     reports = [dict(report) for result in results for report in result["armatures"]]
     made = [(report["character"], report.pop("page"), report) for report in reports]
-    print(f"  saved {write_comparisons(arguments.output, made)}", flush=True)
+    say(f"  saved {write_comparisons(arguments.output, made)}")
     return 0

@@ -1,5 +1,6 @@
 """The command line, in this process and, where there is an executable, as users call it."""
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from scenes import (
     bind,
     entries,
     new_scene,
+    select,
     tube_and_rig,
 )
 
@@ -273,3 +275,24 @@ def test_executable(character, tmp_path):
     assert out.read_bytes() == good and bad.read_text() == "no Blender file"
     assert blender("weight", character).returncode == 2
     assert folder_of(tmp_path) == ["bad.blend", "in.blend", "out.blend", "report.json"]
+
+
+def test_names_of_strangers_are_printed_without_control_characters(tmp_path, capfd):
+    """Neither what a terminal obeys, nor lines that look like ours."""
+    evil = "\x1b]0;owned\x07\x1b[2J\n  saved by"
+    tube, rig = tube_and_rig()
+    rig.name = rig.data.name = tube.name = tube.data.name = evil
+    rig.data.bones["upper"].name = evil
+    source = save(tmp_path / "in.blend")
+    assert run("weight", source, "-o", tmp_path / "out.blend") == 0
+    assert run("check", tmp_path / "out.blend") == 0
+    assert run("restore", source, "-o", tmp_path / "new.blend") == 1
+    opened(source)
+    select(bpy.data.objects[evil])
+    for operator in ("restore_weights", "check", "auto_weight"):
+        with contextlib.suppress(RuntimeError):
+            getattr(bpy.ops.object, f"araplbs_{operator}")("EXEC_DEFAULT")
+    said = "".join(capfd.readouterr())
+    ours = [line for line in said.splitlines() if "owned" in line]
+    assert len(ours) > 5 and not any("\x1b" in line or "\x07" in line for line in ours)
+    assert "\n  saved by" not in said

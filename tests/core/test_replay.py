@@ -317,18 +317,59 @@ def test_the_text_leaves_names_and_folders_out():
     from araplbs_addon.core.base import faults
     from araplbs_addon.core.base.refusal import Refused
     from araplbs_addon.core.character.options import Options
-    from araplbs_addon.core.reports.problem_report import TITLE, report_text, without_names
+    from araplbs_addon.core.reports.problem_report import TITLE, report_text, without_folder
 
-    assert without_names("'Anna' is in Edit mode") == "'...' is in Edit mode"
-    assert without_names("/home/anna/a b/x.py, line 3") == ".../x.py, line 3"
-    assert without_names(r"C:\Users\anna\x.py, line 3") == ".../x.py, line 3"
+    assert without_folder("/home/anna/a b/x.py, line 3", ()) == "  .../x.py, line 3"
+    assert without_folder(r"C:\Users\anna\x.py, line 3", ()) == "  .../x.py, line 3"
+    assert "anna" not in without_folder("/home/anna.blend/anna.py, line 3, in anna", ["anna"])
     faults.sentence("Auto-weight", Refused("'Anna' is in Edit mode"))
     options = Options(truss=3.0, tet_file="/home/anna/secret.msh")
     text = report_text(["Blender: 4.5"], ["Mesh: 8 vertices"], options, "none")
     assert text.startswith(TITLE)
     assert "Auto-weight: '...' is in Edit mode" in text and "truss: 3.0" in text
-    assert "tet_file: .../secret.msh" in text and araplbs.linear_algebra in text
-    assert "anna" not in text.lower()
+    assert "tet_file: ..." in text and araplbs.linear_algebra in text
+    assert "anna" not in text.lower() and "secret" not in text
+
+
+NAMES = [
+    "Anna",
+    "Anna's arm",
+    'the "b"',
+    "a\nb",
+    "e",
+    "Rig",
+    "ärm\x1b[2J",
+    "back\\slash",
+    "'",
+    "''",
+]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "'quoted'", "x' is in 'y"])
+@pytest.mark.parametrize("known", [True, False])
+def test_names_in_sentences(name, known):
+    """As sentences and Python write them; what is not known stands in quotes."""
+    from araplbs_addon.core.reports.without_names import without_names
+
+    names = [*NAMES, "'quoted'", "x' is in 'y"] if known else ()
+    hidden = "'...' is in Edit mode"
+    for text in (f"'{name}' is in Edit mode", f"{name!r} is in Edit mode"):
+        assert without_names(text, names) == hidden
+        assert without_names(" ".join(text.split()), names) == hidden
+    two = without_names(f"'{name}' takes nothing from 'Other's' here", names)
+    assert two.startswith("'...'") and two.endswith("'...' here")
+    cut = without_names(f"Vertices of '{name}"[:14], names)
+    assert cut in ("Vertices of '...'", "Vertices of '", "Vertices of ...")
+    if known and name.strip("'"):
+        assert without_names(f"Hidden: {name}, {name}", names) == "Hidden: ..., ..."
+
+
+def test_paths_in_sentences():
+    from araplbs_addon.core.reports.without_names import without_names
+
+    for path in ("/home/anna/x y.blend", r"C:\Users\anna\x.blend", "//anna/x.blend"):
+        assert without_names(f"{path}: not there") == "...: not there"
+    assert without_names("1/2 of all and/or none") == "1/2 of all and/or none"
 
 
 def test_faults_are_remembered_with_their_places(capsys):
@@ -340,5 +381,19 @@ def test_faults_are_remembered_with_their_places(capsys):
         except ZeroDivisionError as error:
             faults.sentence("Checking", error)
     kept = faults.last_errors()
-    assert len(kept) == 3 and "number 4" in kept[-1]
-    assert "test_replay.py" in kept[-1] and "in test_faults_are" in kept[-1]
+    assert len(kept) == 3
+    from araplbs_addon.core.reports.problem_report import UNKNOWN, error_line
+
+    said = error_line(kept[-1])
+    assert "number 4" in said and str(TESTS) not in said
+    assert "test_replay.py" in said and "in test_faults_are" in said
+
+    def gone():
+        raise ReferenceError("no file is open")
+
+    faults.know_names(gone)
+    try:
+        faults.sentence("Checking", ValueError("Anna"))
+    finally:
+        faults.know_names(None)
+    assert error_line(faults.last_errors()[-1]) == UNKNOWN

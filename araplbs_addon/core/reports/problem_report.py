@@ -5,27 +5,25 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from ..base import native_module
-from ..base.faults import last_errors
+from ..base.faults import Fault, last_errors, names_of_file
 from ..base.refusal import Refused
 from ..character.options import Options
+from .without_names import DOTS, without_names
 
 TITLE = "Auto-weight (ARAP): report of a problem"
 WISH = (
     "What did you do, and what did you expect? Please write it here, look through the rest, and "
     "send it to the maintainers. Nothing was sent by itself."
 )
-_QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
-_FOLDER = re.compile(r"(?:[A-Za-z]:)?[\\/](?:[^\\/:\n\"']+[\\/])+")
-
-
-def without_names(text: str) -> str:
-    """What is in quotes, as names are in our sentences, and the folders of paths become dots."""
-    return _QUOTED.sub("'...'", _FOLDER.sub(".../", text))
+MOST_LETTERS = 400  # of an error
+UNKNOWN = "an error, of which nothing is said here: the names of the file could not be known"
 
 
 def system_lines() -> list[str]:
@@ -48,15 +46,36 @@ def system_lines() -> list[str]:
 
 
 def settings_lines(options: Options) -> list[str]:
-    """Those that are not as they are by default."""
-    usual = Options().as_dict()
-    changed = {k: v for k, v in options.as_dict().items() if v != usual[k]}
-    return [f"{k}: {without_names(str(v))}" for k, v in changed.items()] or ["all as by default"]
+    """Those that are not as they are by default. Texts that are typed become dots."""
+    usual, lines = Options().as_dict(), []
+    typed = {each.name for each in fields(Options) if isinstance(each.default, str)}
+    typed -= {each.name for each in fields(Options) if "choices" in each.metadata}
+    for name, value in options.as_dict().items():
+        if value != usual[name]:
+            lines.append(f"{name}: {DOTS if name in typed else value}")
+    return lines or ["all as by default"]
+
+
+def error_line(fault: Fault) -> str:
+    """What is said about an error, without names."""
+    if fault.names is None:
+        return UNKNOWN
+    text = without_names(fault.text, [*fault.names, *(names_of_file() or ())])
+    places = [without_folder(place, fault.names) for place in fault.places.splitlines() if place]
+    return "\n".join([" ".join(text.split())[:MOST_LETTERS], *places])
+
+
+def without_folder(place: str, names: Iterable[str]) -> str:
+    """The line of a traceback that names a file: of its path the last part, if that is no name of
+    the file's things, as a script in it has."""
+    path, comma, rest = place.strip().partition(", line ")
+    name = re.split(r"[\\/]", path)[-1]
+    return f"  {DOTS}/{without_names(name, names)}{comma}{without_names(rest, names)}"
 
 
 def report_text(blender: list[str], sizes: list[str], options: Options, file: str) -> str:
     """blender: lines about it; file: about the problem file, or why it is missing."""
-    errors = [without_names(line) for line in last_errors()] or ["none since Blender was started"]
+    errors = [error_line(each) for each in last_errors()] or ["none since Blender was started"]
     parts: list[tuple[str, Any]] = [
         ("System", [*blender, *system_lines()]),
         ("Settings", settings_lines(options)),

@@ -11,13 +11,12 @@ one, as the OK of a dialog does, says so by handing_over().
 """
 
 import threading
-import traceback
 from contextlib import contextmanager
 from functools import wraps
 
 from bpy.types import Operator
 
-from ...core.base.faults import sentence
+from ...core.base.faults import print_traceback, sentence
 from ...languages.translate import translated
 
 ELSEWHERE = "Blender is evaluating the scene: not now"
@@ -97,8 +96,8 @@ def _abandon(operator, context):
         return
     try:
         operator.abandon(context)
-    except Exception:  # the first error is the one to report
-        traceback.print_exc()
+    except Exception as error:  # the first error is the one to report
+        print_traceback(error)
 
 
 def _of_poll(method):

@@ -9,14 +9,16 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
 from ...core.base import native_module
-from ...core.base.faults import fault_sentence, refusals
+from ...core.base.faults import fault_sentence, know_names, names_of_file, refusals
 from ...core.base.refusal import Refused
 from ...core.disk.outputs import PROBLEM, PROBLEM_TEXT, refuse_foreign, replaced, write_marked_text
-from ...core.reports.problem_report import report_text
+from ...core.reports.problem_report import UNKNOWN, report_text
+from ...core.reports.without_names import without_names
 from ...languages.translate import translated
 from ...live.session import current_session
 from ...preferences import preferred_threads
 from ...tasks.weighting import WeightingTask
+from .all_names import all_names
 from .placed import Placed
 from .settings import present_options
 
@@ -64,8 +66,9 @@ class WM_OT_araplbs_report_problem(Placed, Operator):
         about, written = NONE, [text.name]
         if self.with_problem:
             refuse_foreign(problem, PROBLEM)
-            about = _keep_problem(context, problem)
-            written += [problem.name] if problem.name in about else []
+            why = _keep_problem(context, problem)
+            written += [] if why else [problem.name]
+            about = why or f"{problem.name}: python -m araplbs.replay {problem.name}"
         content = report_text(_blender(), _sizes(context), present_options(context), about)
         write_marked_text(text, PROBLEM_TEXT, content)
         self.report(
@@ -75,7 +78,7 @@ class WM_OT_araplbs_report_problem(Placed, Operator):
 
 
 def _keep_problem(context, path):
-    """A line about it: the file, or why it is missing."""
+    """None, or why it is missing, without names."""
     if current_session():
         return "none: a session was running"
     options = present_options(context)
@@ -87,10 +90,15 @@ def _keep_problem(context, path):
         with replaced(path, PROBLEM) as temporary:
             native_module.replay().save(temporary, arguments, about)
     except refusals() as reason:
-        return f"none: {reason or 'there is not enough memory'}"
+        return f"none: {_nameless(str(reason) or 'there is not enough memory')}"
     except Exception as error:  # what is reported may be just this
-        return f"none: {fault_sentence('Reading', error)}"
-    return f"{path.name}: python -m araplbs.replay {path.name}"
+        return f"none: {_nameless(fault_sentence('Reading', error, most=None))}"
+    return None
+
+
+def _nameless(text):
+    names = names_of_file()
+    return UNKNOWN if names is None else without_names(" ".join(text.split()), names)
 
 
 def _blender():
@@ -122,3 +130,11 @@ def _sizes(context):
 
 
 CLASSES = (WM_OT_araplbs_report_problem,)
+
+
+def register():
+    know_names(all_names)
+
+
+def unregister():
+    know_names(None)

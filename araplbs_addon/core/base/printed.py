@@ -1,0 +1,29 @@
+"""Texts for a terminal. They quote names from files of anybody, and a terminal obeys control
+characters: these are printed by their numbers. A further line is indented, so that no name can look
+like a line of ours."""
+
+import sys
+
+INDENT = "\n    "
+
+
+def printable(text: str) -> str:
+    """The text as it is printed."""
+    lines = text.splitlines() or [""]
+    return INDENT.join(_escaped(line.strip() if k else line) for k, line in enumerate(lines))
+
+
+def _escaped(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+
+
+def say(text: str) -> None:
+    """Prints a text at once."""
+    print(printable(text), flush=True)
+
+
+def complain(text: str) -> None:
+    """Prints a text to the standard error."""
+    print(printable(text), file=sys.stderr, flush=True)

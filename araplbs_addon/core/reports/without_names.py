@@ -1,0 +1,54 @@
+"""Texts for maintainers without the names of a file's things, and without paths.
+
+What a file calls its things is taken out wherever it stands, in all the ways in which sentences and
+Python write a name. Names that are not known, of what was deleted since, stand in quotes in our
+sentences: from the first quote that is left to the last one all goes, since a name may have quotes
+of its own. Better a word too many than a name.
+"""
+
+import re
+from collections.abc import Iterable
+
+DOTS = "..."
+SHORT = 4  # letters: shorter names go as whole words only, or no sentence would be left
+_HERE = "\ue000"  # stands for a name while there are others to be found
+_PATH = re.compile(r"(?:\b[A-Za-z]:|(?<![\w.]))[\\/]+(?:[^\\/:\n\"']+[\\/])+[^\\/:\n\"',;)]*")
+_HIDDEN = f"'{DOTS}'"
+_OPENING, _CLOSING = re.compile(r"(?<!\w)[\"'`]"), re.compile(r"[\"'`](?!\w)")
+
+
+def without_names(text: str, names: Iterable[str] = ()) -> str:
+    """The text with dots in place of names and paths. names: those that the file has."""
+    forms = {form for name in names for form in _forms(name)}
+    for form in sorted(forms, key=len, reverse=True):
+        if form not in text:
+            continue
+        if len(form) >= SHORT:
+            text = text.replace(form, _HERE)
+        else:
+            text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", _HERE, text)
+    text = _PATH.sub(DOTS, text.replace(_HERE, DOTS))
+    return _HIDDEN.join(_without_quoted(part) for part in _apart(text))
+
+
+def _apart(text: str) -> list[str]:
+    """What stands between the names that are hidden already. Between two of them may be the middle
+    of a name with quotes: that part belongs to it."""
+    return re.split(rf"[\"']{re.escape(DOTS)}[\"']", text)
+
+
+def _without_quoted(text: str) -> str:
+    first = _OPENING.search(text)
+    if not first:
+        return text
+    last = [match.end() for match in _CLOSING.finditer(text, first.end())]
+    end = last[-1] if last else len(text)  # a text may be cut within a name
+    return text[: first.start()] + _HIDDEN + text[end:]
+
+
+def _forms(name: str) -> set[str]:
+    """How a name may be written: as it is, in one line, as Python shows it, by its bytes."""
+    shown = {name, " ".join(name.split()), repr(name)[1:-1], ascii(name)[1:-1]}
+    shown |= {repr(name)[1:-1].replace("\\'", "'"), *name.splitlines()}
+    shown.add(name.encode("utf-8", "backslashreplace").decode())
+    return {form for form in shown if any(map(str.isalnum, form))}

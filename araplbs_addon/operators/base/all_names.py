@@ -1,0 +1,81 @@
+"""All names in a file: what Report a Problem has to leave out."""
+
+import threading
+from contextlib import suppress
+from pathlib import PurePath, PureWindowsPath
+
+import bpy
+
+# What has names in data of these kinds, beside the data itself.
+PARTS = {
+    "Object": ("vertex_groups", "modifiers", "constraints", "particle_systems"),
+    "Armature": ("bones", "edit_bones", "collections_all", "collections"),
+    "Mesh": ("uv_layers", "color_attributes"),
+    "Key": ("key_blocks",),
+    "Scene": ("view_layers", "timeline_markers", "keying_sets"),
+    "Action": ("pose_markers", "groups", "slots", "layers"),
+}
+LEAST_FOLDER = 3  # letters of a folder that is worth hiding by itself
+
+
+def all_names():
+    """{name}. Of another thread than Blender's own it asks nothing."""
+    found = set()
+    if threading.current_thread() is not threading.main_thread():
+        return found
+    _add_path(found, bpy.data.filepath)
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION":
+            for data in getattr(bpy.data, prop.identifier):
+                with suppress(Exception):  # what cannot be asked in this moment has no name to tell
+                    _add(found, data)
+    return found
+
+
+def _add(found, data):
+    for prop in data.bl_rna.properties:
+        if prop.type == "STRING":
+            value = getattr(data, prop.identifier)
+            if prop.subtype in {"FILE_PATH", "DIR_PATH", "FILE_NAME"}:
+                _add_path(found, value)
+            elif prop.identifier in {"name", "name_full"}:
+                found.add(value)
+    for key, value in data.items():
+        found.add(key)
+        if isinstance(value, str):
+            found.add(value)
+    for parts in PARTS.get(data.bl_rna.identifier, ()):
+        _add_names(found, getattr(data, parts, ()))
+    _add_animation(found, getattr(data, "animation_data", None))
+    if isinstance(data, bpy.types.Object) and data.pose:
+        for bone in data.pose.bones:
+            _add_names(found, bone.constraints)
+    elif isinstance(data, bpy.types.Mesh):
+        own = [each.name for each in data.attributes if not each.is_required]
+        found.update(name for name in own if not name.startswith("."))
+        for edit in data.araplbs.edits:
+            found.update((edit.name, edit.bone))
+    elif isinstance(data, bpy.types.Armature):
+        _add_names(found, data.araplbs_kept)
+    tree = data if isinstance(data, bpy.types.NodeTree) else getattr(data, "node_tree", None)
+    if tree:
+        for node in tree.nodes:
+            found.update((node.name, node.label))
+        found.add(tree.name)
+
+
+def _add_animation(found, animation):
+    for track in animation.nla_tracks if animation else ():
+        found.add(track.name)
+        _add_names(found, track.strips)
+
+
+def _add_names(found, items):
+    found.update(item.name for item in items)
+
+
+def _add_path(found, path):
+    for kind in (PurePath, PureWindowsPath) if path else ():
+        parts = kind(path)
+        found.update((path, parts.name, parts.stem))
+        found.update(part for part in parts.parts if len(part) >= LEAST_FOLDER)
