@@ -2,9 +2,21 @@
 
 import json
 
+import bpy
 import pytest
 from command import folder_of, run, save
-from scenes import add_armature, add_tube, auto_weight, bind, tube_and_rig
+from scenes import (
+    add_armature,
+    add_mesh,
+    add_tube,
+    addon,
+    auto_weight,
+    bind,
+    select,
+    tube_and_rig,
+    tube_arrays,
+    two_sided_bones,
+)
 
 
 def sound():
@@ -113,3 +125,38 @@ def test_wrong_arguments(tmp_path):
     assert run("check") == 2
     assert run("check", tmp_path / "in.blend", "--output", tmp_path / "out.blend") == 2
     assert run("check", tmp_path / "in.blend", "--fail-on", "bad") == 2
+
+
+LOOSE = {
+    "vertices": ([(0.9, 0, 1), (-0.9, 0, 1)], []),
+    "hairs": ([(0.3, 0, 1), (0.9, 0, 1), (-0.3, 0, 1), (-0.9, 0, 1)], [(0, 1), (2, 3)]),
+}
+
+
+@pytest.mark.parametrize("which", LOOSE)
+def test_loose_ends_that_mirror_each_other(which):
+    rig = add_armature(bones=two_sided_bones())
+    vertices, faces = tube_arrays(length=2, radius=0.5, sides=12)
+    extra, edges = LOOSE[which]
+    edges = [(a + len(vertices), b + len(vertices)) for a, b in edges]
+    body = add_mesh("Body", [*map(tuple, vertices), *extra], faces, edges=edges)
+    bind(body, rig)
+    auto_weight(body, rig)
+    for operator in ("check", "repair"):
+        select(body, rig)
+        getattr(bpy.ops.object, f"araplbs_{operator}")("EXEC_DEFAULT")
+
+
+def test_faces_at_one_point():
+    """There is no nearest face: nothing is said of bones beside the skin."""
+    rig = add_armature()
+    body = add_mesh("Body", [(0, 0, 0)] * 6, [(0, 1, 2), (3, 4, 5)])
+    bind(body, rig)
+    for weight in (False, True):
+        if weight:
+            body.vertex_groups.new(name="upper").add(range(6), 1.0, "REPLACE")
+        for operator in ("repair", "check"):
+            select(body, rig)
+            getattr(bpy.ops.object, f"araplbs_{operator}")("EXEC_DEFAULT")
+        kinds = {each.kind for each in addon("operators.findings.found").found.findings}
+        assert not kinds & {"BONE_OUTSIDE", "ASYMMETRY"}

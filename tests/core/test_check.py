@@ -159,3 +159,19 @@ def test_same_for_all_threads(subject):
     bleeding(subject)
     one, other = (subject.findings()[0] for _ in range(2))
     assert [f.words for f in one] == [f.words for f in other]
+
+
+@pytest.mark.parametrize("sides", [(1, -1), (-1, 1)])
+def test_loose_vertices_that_mirror_each_other(subject, sides):
+    """No face is near the image of one: it is compared with no vertex, least of all the last."""
+    before, _problem = subject.findings()
+    size = np.ptp(subject.vertices, axis=0).max()
+    far = subject.vertices.max(0) + size
+    ends = [far * [side, 1, 1] for side in sides]
+    subject.vertices = np.vstack([subject.vertices, ends])
+    subject.weights = np.vstack([subject.weights, np.eye(len(subject.weights[0]))[:2]])
+    found, _problem = subject.findings()
+    kinds = [f.kind for f in before if f.kind == "ASYMMETRY"]
+    assert [f.kind for f in found if f.kind == "ASYMMETRY"] == kinds
+    loose = {len(subject.vertices) - 1, len(subject.vertices) - 2}
+    assert not loose & {v for f in found if f.kind == "ASYMMETRY" for v in f.vertices.tolist()}

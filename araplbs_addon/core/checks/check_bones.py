@@ -96,12 +96,13 @@ def bones_outside(look: Inspected) -> Iterator[Finding]:
         return
     corners, heights = look.around_bones
     corners, heights = corners[:, bones], _orientation(look) * heights[:, bones]
+    found = (corners[:, :, 0] >= 0).all(axis=0)  # where all faces are flat there is no nearest one
     out = heights.min(axis=0)  # of the sample that is nearest to the skin
-    outside = out > LEAST_OUTSIDE * look.size
+    outside = found & (out > LEAST_OUTSIDE * look.size)
     keys = look.of_vertex * len(totals) + look.rows.bones
     wanted = corners * len(totals) + bones[:, None]
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    lost = (heights < 0).all(axis=0) & (keys[at] != wanted).all(axis=(0, 2))
+    lost = found & (heights < 0).all(axis=0) & (keys[at] != wanted).all(axis=(0, 2))
     for k in np.flatnonzero(outside | lost):
         entries = np.flatnonzero(look.rows.bones == bones[k])
         share = look.shares[entries]

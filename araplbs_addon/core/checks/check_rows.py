@@ -182,15 +182,16 @@ def asymmetry(look: Inspected) -> Iterator[Finding]:
     if symmetry is None or not len(look.triangles):
         return
     partners = symmetry[0]
-    own = look.image_points
     corners, at = look.on_other_side
+    there = corners[:, 0] >= 0  # not of ends of wires and loose vertices: no face is near these
+    own, corners, at = look.image_points[there], corners[there], at[there]
     other = corners[np.arange(len(own)), at.argmax(1)]
     off = np.linalg.norm(reflected(look.vertices[own], symmetry) - look.vertices[other], axis=1)
     near = off <= SIDES * look.size
     # Where parts lie on each other, the nearest one may not be the image.
     sizes = np.bincount(look.parts)[look.parts]
     near &= sizes[own] == sizes[other]
-    if not len(own) or near.mean() < ALIKE:
+    if np.count_nonzero(near) < ALIKE * max(len(there), 1) or not near.any():
         return
     lone = np.bincount(look.of_vertex, look.shares * (partners < 0)[look.rows.bones], len(look))
     comparable = (look.sums > 0) & (lone == 0)  # no bone of it is without partner
