@@ -64,7 +64,7 @@ def test_a_pelvis_that_is_named_root(named):
     rig = biped((0, 0, 0))
     del rig.names[0], rig.heads[0], rig.tails[0]
     rig.parents = [-1, *(parent - 1 for parent in rig.parents[2:])]
-    rig.names[0] = "root"
+    rig.names[0], rig.tails[0], rig.heads[1] = "root", (0, 0, 1.03), (0, 0, 1.03)
     assert rig.find(evidence={"root": named}) == {}
 
 
@@ -75,24 +75,26 @@ def test_a_root_inside_that_carries_a_pelvis_is_no_pelvis():
     assert rig.find(evidence={"root": 3}) == {"root": SERVED}
 
 
-def animal(layers, inside_out=True, apart=0.0):
-    """Trunk and neck of boxes, in layers of which every second one is turned inside out."""
-    boxes = [shapes.box((2, 2, 4.8), (0, 0, 2.4)), shapes.box((0.8, 2.8, 1.6), (0, 1.35, 5.0))]
+def animal(layers, apart=0.0):
+    """Trunk and tilted neck of boxes, in layers of which every second one is turned inside out. The
+    corners of the trunk are nearer to legs, reins and tail than to the bone in it."""
+    neck = shapes.box((0.8, 2.8, 1.6))
+    neck = neck[0] @ shapes.rotation([1, 0, 0], np.radians(35)).T + [0, 1.35, 4.5], neck[1]
     parts = []
     for layer in range(layers):
-        for vertices, triangles in boxes:
+        for vertices, triangles in (shapes.box((2, 2, 4.8), (0, 0, 2.4)), neck):
             middle = vertices.mean(0)
             grown = middle + (vertices - middle) * (1 + apart * layer)
-            turned = triangles[:, ::-1] if inside_out and layer % 2 else triangles
-            parts.append((grown, np.roll(turned, layer, axis=1)))
+            turned = triangles[:, ::-1] if layer % 2 else triangles
+            parts.append((grown, turned))
     rig = body(*parts)
-    rig.add("body", (0, 0, 0.1), (0, 0, 4.7)).add("neck", (0, 0.44, 4.9), (0, 2.2, 5.1), "body")
-    rig.add("tail", (0, 1.04, 0), (0, -0.45, -0.9), "body").add(
-        "leg.R", (-0.69, -0.2, 4.4), (-0.69, -1.6, 4.4), "body"
-    )
-    return rig.add("rein.L", (0.9, 1.1, 4.8), (0.95, 1.1, 0.2), "neck").add(
-        "rein.R", (-0.9, 1.1, 4.8), (-0.95, 1.1, 0.2), "neck"
-    )
+    rig.add("body", (0, 0, 0), (0, 0, 4.7)).add("neck", (0, 0.44, 3.92), (0, 2.2, 5.14), "body")
+    rig.add("tail2", (0, 0.63, -0.28), (0, -0.45, -0.92), "body")
+    rig.add("tail3", (0, -0.45, -0.92), (0, -1.65, -1.14), "tail2")
+    rig.add("leg2.L", (0.69, -1.58, 4.39), (0.69, -2.59, 4.39), "body")
+    rig.add("leg1.R", (-0.69, -0.21, 4.38), (-0.69, -1.59, 4.38), "body")
+    rig.add("rein.L", (0.52, 1.72, 5.83), (0.82, 1.36, 2.85), "neck")
+    return rig.add("rein.R", (-0.49, 1.72, 5.85), (-0.83, 1.36, 2.84), "neck")
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.03])
@@ -129,7 +131,7 @@ def test_a_root_far_below_many_limbs_is_no_body():
 def test_a_sure_root_may_have_some_skin():
     """A hand's breadth of the arm beyond its first bone is nearest to the root."""
     rig = Rig()
-    rig.heads[0] = (0, 0, 0.35)
-    rig.add("root", (0, 0, -0.4), (0, 0.3, -0.4))
+    rig.heads[0] = (0, 0, 0.45)
+    rig.add("root", (0, 0, -0.1), (0, 0.3, -0.1))
     rig.parents[0] = rig.names.index("root")
     assert rig.find(evidence={"root": 2}) == {"root": ROOT}
