@@ -1,5 +1,5 @@
 """What the controls of an armature do in a range of motion: each joint alone, all together, and
-where a biped's hands and feet go.
+where the hands and feet of a body go.
 
 Where constraints or drivers move deform bones the poses are those of the rig's controls, tried on a
 copy that nobody sees: a control that turns no deform bone is no joint, and of the two sides of a
@@ -7,13 +7,15 @@ switch between IK and FK the one counts on which it turns more. Elsewhere bones 
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from mathutils import Matrix
 
 from ...core.base.affine import inverse
-from ...core.skeleton.biped import Limb, find_body, limbs_of, motions, turns_to, within_reach
+from ...core.skeleton.acts import acts_of, turns_to, within_reach
+from ...core.skeleton.biped import find_body
+from ...core.skeleton.limbs import Chain, Tree
 from ...core.skeleton.poses import BENDY, sample
 from ...core.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
 from ...core.skeleton.symmetry import bone_partners, symmetry_plane
@@ -27,6 +29,7 @@ from .rig_relations import drives_itself, owner_of, read_relations
 from .rig_trials import trials_together
 
 TRIED = 0.3  # radians, and share of a limb: so far a control goes on trial
+SAME_END = 0.2  # of a limb's length: a chain of controls that comes so near to its end is the limb
 LEAST = 0.02  # radians: what turns a deform bone by less is no joint of it
 
 
@@ -153,16 +156,15 @@ class _Maker(ABC):
         return found
 
     def _acts(self, up):
-        limbs = self.limbs()
-        body = find_body(limbs, np.vstack([self.skeleton.heads, self.skeleton.tails]), up)
+        body = find_body(*self.chains(), up)
         if body is None:
             return
         self.acts = True
-        for name, goals in motions(body):
-            bases = {}
-            for limb, goal in goals:
+        for act in acts_of(body, self.skeleton.heads):
+            bases = chained(act.turns, self.rest_arrays, self.skeleton.parents)
+            for limb, goal in act.goals:
                 bases.update(self.reaching(body, limb, goal))
-            yield name, self._posing(bases, self.sides_of(body))
+            yield act.name, self._posing(bases, self.sides_of(body))
         yield None, None
 
     def reaching(self, body, limb, goal):
@@ -201,12 +203,10 @@ class _OfBones(_Maker):
 
         return pose
 
-    def limbs(self):
-        partners = bone_partners(self.skeleton)
-        if partners is None:
-            return []
+    def chains(self):
         s = self.skeleton
-        return limbs_of(s.heads, s.tails, s.parents, partners, s.deform)
+        tree = Tree(s.heads, s.tails, s.parents, s.deform)
+        return tree, tree.chains()
 
     def sides_of(self, _body):
         return None
@@ -355,27 +355,31 @@ class _OfRig(_Maker):
 
         return pose
 
-    def limbs(self):
-        """By what moves their ends, else as chains of controls."""
-        found, partners = [], bone_partners(replace(self.skeleton, deform=self.plan.controls))
+    def chains(self):
+        """What moves ends of limbs, and chains of controls that end elsewhere."""
+        found = []
         for r in self.plan.reaches:
             if r.control in self.ends and r.length:
-                found.append(Limb(False, r.root, None, r.end, r.length, -1, -1, -1, r.control))
-        if partners is None:
-            return found
+                ends = np.array([r.root, r.end])
+                found.append(Chain(ends, control=r.control, reach=r.length))
         s, joints = self.skeleton, np.zeros(len(self.skeleton.names), bool)
         joints[[b for b, _side in self.joints]] = True
-        for limb in limbs_of(s.heads, s.tails, s.parents, partners, joints):
-            near = [np.linalg.norm(limb.end - other.end) < 0.2 * limb.length for other in found]
-            if not any(near):
-                found.append(limb)
-        return found
+        tree = Tree(s.heads, s.tails, s.parents, joints)
+        for chain in tree.chains():
+            away = [
+                np.linalg.norm(chain.joints - reach.joints[-1], axis=1).min() / reach.length
+                for reach in found
+                if reach.control >= 0
+            ]
+            if min(away, default=1.0) >= SAME_END:
+                found.append(chain)
+        return tree, found
 
     def sides_of(self, body):
         for limb in body.limbs:
             if limb.control >= 0:
                 return self.ends[limb.control]
-        return dict(self.joints).get(body.legs[0].upper)
+        return dict(self.joints).get(body.legs[0][0].bones[0])
 
     def reaching(self, body, limb, goal):
         if limb.control < 0:

@@ -1,228 +1,237 @@
-"""Arms and legs of a biped, and what they do when it walks and reaches.
+"""Legs, arms and trunk of a body.
 
-A limb is two bones that bend in between: where its end is to go, a triangle of their lengths says
-how they turn. A skeleton with a leg and an arm on each side is a biped; others have no such motion.
+Which chains come in pairs, limbs.py says. A pair that goes down to the lowest joints is one of
+legs; a second one far from it makes a quadruped, more an insect. A pair on the trunk, above the
+hips and about as long as any other up there, is one of arms. So tails, hair, ears, skirts and
+weapons stay out: they are no pairs, do not end low, or hang on the head. Names play no part.
 """
 
 from __future__ import annotations
 
-import math
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers
+from ..base.arrays import Floats
+from .limbs import Chain, Limb, Pair, Plane, Tree, as_arm, as_leg, find_pairs
 
-LOW, HIP, SHOULDER, HAND = 0.2, 0.3, 0.55, 0.25  # of the height: where limbs begin and end
+LOW, DROP = 0.25, 0.1  # of the height: legs end below, and come from so much farther up
+FLOOR = 0.12  # of the height: feet that hang on no leg are below
+UPRIGHT = 0.15  # of a leg's length: the least by which it goes down; wings lie
 LEAST_LIMB = 0.12  # of the height: shorter ones are ears and fingers
-MOST_BENT = 0.995  # of the length of a limb: it reaches no further
-STRIDE, LIFT = 0.35, 0.22  # of a leg
-ARM_SWING, ARM_DOWN, ARM_OUT = math.radians(25), 0.9, 0.15  # of an arm
-
-STEPS = ("contact", "down", "passing", "up")  # of a walk, once for each side
-# Name: toward up, forward and the side of the hand, of an arm's length.
-REACHES = (
-    ("forward", (0.0, 0.95, 0.1)),
-    ("up", (0.95, 0.05, 0.15)),
-    ("side", (0.05, 0.05, 0.95)),
-    ("across", (-0.05, 0.6, -0.45)),
-    ("down", (-0.95, 0.05, 0.15)),
-)
-
-
-@dataclass(frozen=True)
-class Limb:
-    """Of one side. Places at rest, in armature space."""
-
-    is_leg: bool
-    root: np.ndarray  # (3,)
-    middle: np.ndarray | None  # (3,) None: what has its end knows how it bends
-    end: np.ndarray  # (3,)
-    length: float
-    upper: int  # bones, or -1 where a control has its end
-    lower: int
-    foot: int  # what hangs on the lower one next, or -1
-    control: int = -1  # what its end goes with
+LEAST_DROP = 0.5  # of that of the first pair: others that come from less far up are no legs
+APART = 0.5  # of their length: legs whose feet are nearer to those of others are skirts
+ABOVE = 0.15  # of the way from the hips to the top: arms begin above
+AS_LONG = 0.4  # of the longest pair up there: shorter ones are no arms
+NO_TURN = 0.01  # of the size: feet that point ahead by less do not say where ahead is
+MIDDLE = 0.04  # of the size: bones of the trunk are so near to the plane of symmetry
+LEAST_TRUNK = 0.1  # of the size: shorter necks and tails do not count
+ALSO_LOW = 0.7  # of the drop of two legs: what else goes down so far makes them fingers of a hand
 
 
 @dataclass(frozen=True)
 class Body:
-    """A biped: two legs and two arms, the left ones, at greater X, first."""
+    """legs: pair by pair from behind, the left one of each first. spine, neck, tail: bones in the
+    middle, those above others first; none where there are none."""
 
-    legs: tuple[Limb, Limb]
-    arms: tuple[Limb, Limb]
-    up: np.ndarray  # (3,)
-    forward: np.ndarray  # (3,)
+    legs: tuple[tuple[Limb, Limb], ...]
+    arms: tuple[Limb, Limb] | None
+    up: Floats  # (3,)
+    forward: Floats  # (3,)
+    spine: tuple[int, ...] = ()
+    neck: tuple[int, ...] = ()
+    tail: tuple[int, ...] = ()
 
     @property
     def limbs(self) -> tuple[Limb, ...]:
-        return self.legs + self.arms
+        return tuple(limb for pair in self.legs for limb in pair) + (self.arms or ())
+
+    @property
+    def left(self) -> Floats:
+        return np.cross(self.up, self.forward)
+
+    @property
+    def is_biped(self) -> bool:
+        return len(self.legs) == 1
 
 
-def find_body(limbs: list[Limb], points: Floats, up: Floats) -> Body | None:
-    """The Body that these limbs are of; None where they are not those of a biped. points (k, 3): of
-    all bones; up (3,): a unit vector."""
-    heights = points @ up
-    low, height = heights.min(), max(np.ptp(heights), 1e-12)
-    found: dict[bool, list[Limb]] = {True: [], False: []}
-    for limb in limbs:
-        root, end = ((at @ up - low) / height for at in (limb.root, limb.end))
-        if limb.length < LEAST_LIMB * height:
-            continue
-        if end < LOW and root - end > HIP:
-            found[True].append(replace(limb, is_leg=True))
-        elif root > SHOULDER and end > HAND:
-            found[False].append(limb)
-    pairs = []
-    for each in found.values():
-        each.sort(key=lambda limb: -limb.end[0])
-        if len(each) != 2 or not each[0].end[0] > 0 > each[1].end[0]:
+def find_body(tree: Tree, chains: list[Chain], up: Floats) -> Body | None:
+    """The Body that these chains are of, or None. up (3,): a unit vector."""
+    if not chains:
+        return None
+    joints = np.vstack([tree.heads[tree.bones], *(chain.joints for chain in chains)])
+    size = float(np.ptp(joints, axis=0).max())
+    found = find_pairs(tree, chains, up, size)
+    if found is None:
+        return None
+    pairs, plane = found
+    heights = joints @ up
+    height = float(np.ptp(heights))
+    legs = _legs(tree, pairs, up, size, float(heights.min()), height)
+    if not legs:
+        return None
+    forward = _forward(tree, chains, legs, plane, up, size)
+    if forward @ np.cross(plane.normal, up) < 0:  # the normal is to point to the left
+        legs = [(pair, (right, left)) for pair, (left, right) in legs]
+    legs.sort(key=lambda leg: float(_feet_of(leg) @ forward))
+    arms = None
+    if len(legs) == 1:
+        others = [pair for pair in pairs if pair is not legs[0][0]]
+        arms = _arms(tree, others, legs[0][0], up, float(heights.max()), height)
+        if arms is None and _is_hand(chains, legs[0], up, float(heights.min()), height):
             return None
-        pairs.append((each[0], each[1]))
-    legs, arms = pairs
-    toes = np.vstack([leg.end for leg in legs]).mean(axis=0)
-    lowest = points[heights < low + LOW * height].mean(axis=0)
-    forward = np.cross([1.0, 0.0, 0.0], up)  # of most characters: along -Y
-    if (lowest - toes) @ forward < -0.01 * height:
-        forward = -forward
-    return Body(legs, arms, up, forward)
+    if arms and (arms[0].end - arms[1].end) @ np.cross(up, forward) < 0:
+        arms = arms[::-1]
+    body = Body(tuple(limbs for _pair, limbs in legs), arms, up, forward)
+    return _with_trunk(tree, chains, body, [pair for pair, _limbs in legs], plane, size)
 
 
-def limbs_of(
-    heads: Floats, tails: Floats, parents: Integers, partners: Integers, which: Bools
-) -> list[Limb]:
-    """Limb by limb the two longest bones in a row of every chain that has one on the other side.
+Leg = tuple[Pair, tuple[Limb, Limb]]
 
-    partners: (m,) the bone of the other side, itself on the plane, -1 for none. which (m,): the
-    bones that are looked at.
-    """
-    children: dict[int, list[int]] = {}
-    nearest = np.full(len(parents), -1)
-    for b in np.flatnonzero(which).tolist():
-        above = parents[b]
-        while above >= 0 and not which[above]:
-            above = parents[above]
-        nearest[b] = above
-        children.setdefault(int(above), []).append(b)
-    paired = which & (partners >= 0) & (partners != np.arange(len(partners)))
+
+def _legs(
+    tree: Tree, pairs: list[Pair], up: Floats, size: float, low: float, height: float
+) -> list[Leg]:
+    """Those that come from farthest up first."""
+    found: list[tuple[float, Leg]] = []
+    for pair in pairs:
+        left, right = (as_leg(tree, chain, up, size, low + FLOOR * height) for chain in pair)
+        length = min(left.length, right.length)
+        end = float((left.end + right.end) @ up) / 2
+        drop = float((left.root + right.root) @ up) / 2 - end
+        goes_down = drop > max(DROP * height, UPRIGHT * length)
+        if goes_down and end - low < LOW * height and length >= LEAST_LIMB * height:
+            found.append((drop, (pair, (left, right))))
+    found.sort(key=lambda each: -each[0])
+    kept: list[Leg] = []
+    for drop, leg in found:
+        feet = _feet_of(leg)
+        away = [np.linalg.norm(feet - _feet_of(other)) for other in kept]
+        far = all(each >= APART * leg[1][0].length for each in away)
+        if far and drop >= LEAST_DROP * found[0][0] and not (kept and _helps(tree, leg, kept[0])):
+            kept.append(leg)
+    return kept
+
+
+def _helps(tree: Tree, leg: Leg, other: Leg) -> bool:
+    """Whether this one of a single bone hangs above another of several: what aims a knee does."""
+    above, trunk = leg[0].left.above, tree.lineage(other[0].left.above)
+    return len(leg[1][0].bones) < min(2, len(other[1][0].bones)) and above in [-1, *trunk[1:]]
+
+
+def _feet_of(leg: Leg) -> Floats:
+    left, right = leg[1]
+    return (left.end + right.end) / 2
+
+
+def _forward(
+    tree: Tree, chains: list[Chain], legs: list[Leg], plane: Plane, up: Floats, size: float
+) -> Floats:
+    """(3,) where feet point and knees bend; of a quadruped where feet point, else where what rises
+    highest of the trunk's ends is. Else the -Y of most characters."""
+    ahead = np.cross(plane.normal, up)
+    ahead = ahead if ahead[np.abs(ahead).argmax()] < 0 else -ahead
+    feet, knees = 0.0, 0.0
+    for _pair, limbs in legs:
+        for limb in limbs:
+            if limb.beyond is not None and len(limb.beyond):
+                feet += float((limb.beyond.mean(0) - limb.end) @ ahead)
+            if len(limb.joints) > 2:
+                straight = limb.end - limb.root
+                straight = straight / max(float(np.linalg.norm(straight)), 1e-12)
+                off = limb.joints[1] - limb.root
+                knees += 2 * float((off - (off @ straight) * straight) @ ahead)
+    center = np.mean([limb.root for _pair, limbs in legs for limb in limbs], axis=0)
+    ends = [
+        chain.joints[-1]
+        for chain in chains
+        if max(abs(plane.side(joint)) for joint in chain.joints) < MIDDLE * size
+        and abs((chain.joints[-1] - center) @ ahead) > LEAST_TRUNK * size
+    ]
+    rises = float((max(ends, key=lambda end: float(end @ up)) - center) @ ahead) if ends else 0.0
+    for vote in (feet + knees, rises) if len(legs) == 1 else (feet, rises):
+        if abs(vote) > NO_TURN * size:
+            return ahead if vote > 0 else -ahead
+    return ahead
+
+
+def _arms(
+    tree: Tree, pairs: list[Pair], legs: Pair, up: Floats, top: float, height: float
+) -> tuple[Limb, Limb] | None:
+    hips = float(legs.root @ up)
     found = []
-    for b in np.flatnonzero(paired).tolist():
-        if nearest[b] >= 0 and paired[nearest[b]]:
+    for pair in pairs:
+        left, right = (as_arm(chain.up_to(pair.count)) for chain in pair)
+        above = float(left.root @ up) > hips + ABOVE * (top - hips)
+        if above and min(left.length, right.length) >= LEAST_LIMB * height:
+            found.append((pair, left, right))
+    most = max((left.length for _pair, left, _right in found), default=0.0)
+    found = [each for each in found if each[1].length >= AS_LONG * most]
+    if not found:
+        return None
+
+    behind = tree.lineage(legs.left.above)
+
+    def order(each: tuple[Pair, Limb, Limb]) -> tuple[bool, int, int, float]:
+        chain = each[0].left
+        on_hips = chain.control < 0 and (chain.above in behind or chain.above < 0)
+        return on_hips, len(tree.lineage(chain.above)), -chain.ends, -each[1].length
+
+    _pair, left, right = min(found, key=order)
+    return left, right
+
+
+def _is_hand(chains: list[Chain], leg: Leg, up: Floats, low: float, height: float) -> bool:
+    """Whether other chains go down as these legs do."""
+    pair, _limbs = leg
+    own = {chain.bones[:1] for chain in pair}
+    drop = float((pair.root - _feet_of(leg)) @ up)
+    return any(
+        chain.bones[:1] not in own
+        and chain.above == pair.left.above
+        and (chain.root - chain.joints[-1]) @ up > ALSO_LOW * drop
+        and chain.joints[-1] @ up - low < LOW * height
+        for chain in chains
+    )
+
+
+def _with_trunk(
+    tree: Tree, chains: list[Chain], body: Body, legs: list[Pair], plane: Plane, size: float
+) -> Body:
+    """With neck, tail and, between the legs of a quadruped, spine."""
+    if any(not chain.bones for pair in legs for chain in pair):
+        return body
+    middle = {b for b in tree.bones if abs(plane.side(tree.heads[b])) < MIDDLE * size}
+    behind, before = (tree.lineage(legs[k].left.above) for k in (0, -1))
+    spine = [b for b in before if b not in behind and b in middle][::-1]
+    spine = spine or [b for b in behind if b not in before and b in middle][::-1]
+    hips, chest = (
+        float(np.mean([limb.root for limb in body.legs[k]], axis=0) @ body.forward) for k in (0, -1)
+    )
+    farthest, found = {"neck": 0.0, "tail": 0.0}, {}
+    for chain in chains:
+        bones = list(itertools.takewhile(middle.__contains__, chain.bones))
+        if not bones or bones[0] in {*behind, *before}:
             continue
-        chain = _longest(b, children, heads, tails)
-        if len(chain) < 2:
-            continue
-        ends = np.vstack([heads[chain], tails[chain[-1:]]])
-        lengths = np.linalg.norm(np.diff(ends, axis=0), axis=1)
-        k = int((lengths[:-1] + lengths[1:]).argmax())
-        foot = chain[k + 2] if k + 2 < len(chain) else -1
-        places = (ends[k], ends[k + 1], ends[k + 2])
-        length = float(lengths[k] + lengths[k + 1])
-        found.append(Limb(False, *places, length, chain[k], chain[k + 1], foot))
-    return found
+        last = chain.joints[min(len(bones), len(chain.joints) - 1)]
+        end, ahead = float(last @ body.forward), float((last - chain.root) @ body.forward)
+        for name, far, leads in (("neck", end - chest, ahead), ("tail", hips - end, -ahead)):
+            if min(far, leads) > LEAST_TRUNK * size and far > farthest[name]:
+                farthest[name], found[name] = far, bones
+    neck, tail = found.get("neck", []), found.get("tail", [])
+    middle_of_back = (hips + chest) / 2
+    spine = spine or [b for b in neck if tree.heads[b] @ body.forward < middle_of_back]
+    neck = _to_the_head(tree, [b for b in neck if b not in spine])
+    tail = [b for b in tail if tree.heads[b] @ body.forward < middle_of_back or body.is_biped]
+    if body.is_biped:
+        return replace(body, tail=tuple(tail))
+    return replace(body, spine=tuple(spine), neck=tuple(neck), tail=tuple(tail))
 
 
-def _longest(bone: int, children: dict[int, list[int]], heads: Floats, tails: Floats) -> list[int]:
-    """The chain from a bone on that reaches farthest along its bones."""
-    best, length = [], -1.0
-    for child in children.get(bone, []):
-        chain = _longest(child, children, heads, tails)
-        ends = np.vstack([heads[[bone, *chain]], tails[chain[-1:]]])
-        own = float(np.linalg.norm(np.diff(ends, axis=0), axis=1).sum())
-        if own > length:
-            best, length = chain, own
-    return [bone, *best]
-
-
-def motions(body: Body) -> list[tuple[str, list[tuple[Limb, Floats]]]]:
-    """[(name, [(limb, (3,) where its end goes)])] of a walk in place, and of arms that reach."""
-    found = []
-    for k in range(2 * len(STEPS)):
-        phase, side = k / (2 * len(STEPS)), "LR"[k // len(STEPS)]
-        goals = []
-        for n, leg in enumerate(body.legs):
-            goals.append((leg, _foot(body, leg, (phase + 0.5 * n) % 1)))
-        for n, arm in enumerate(body.arms):
-            goals.append((arm, _hand(body, arm, (phase + 0.5 * (1 - n)) % 1)))
-        found.append((f"Walk {STEPS[k % len(STEPS)]} {side}", goals))
-    for name, (upward, ahead, out) in REACHES:
-        goals = []
-        for arm in body.arms:
-            outward = np.array([np.sign(arm.end[0]), 0.0, 0.0])
-            way = upward * body.up + ahead * body.forward + out * outward
-            goals.append((arm, arm.root + arm.length * way))
-        found.append((f"Reach {name}", goals))
-    for n, side in enumerate("LR"):
-        leg = body.legs[n]
-        way = 0.45 * body.forward - 0.45 * body.up
-        found.append((f"Step up {side}", [(leg, leg.root + leg.length * way)]))
-    return found
-
-
-def _foot(body: Body, leg: Limb, phase: float) -> Floats:
-    """It stands and goes back for half of the time, and comes forward through the air."""
-    if phase < 0.5:
-        ahead, lift = 1 - 4 * phase, 0.0
-    else:
-        ahead, lift = 4 * phase - 3, math.sin(2 * math.pi * (phase - 0.5))
-    way = STRIDE * ahead * body.forward + LIFT * lift * body.up
-    return leg.end + leg.length * way
-
-
-def _hand(body: Body, arm: Limb, phase: float) -> Floats:
-    """It swings beside the body."""
-    angle = ARM_SWING * math.cos(2 * math.pi * phase)
-    side = np.array([np.sign(arm.end[0]), 0.0, 0.0])
-    way = math.sin(angle) * body.forward - math.cos(angle) * body.up
-    return arm.root + arm.length * (ARM_DOWN * way + ARM_OUT * side)
-
-
-def within_reach(limb: Limb, goal: Floats) -> Floats:
-    """(3,) the goal, or where the limb comes nearest to it."""
-    way = goal - limb.root
-    away = float(np.linalg.norm(way))
-    return limb.root + way * min(1.0, MOST_BENT * limb.length / max(away, 1e-12))
-
-
-def turns_to(body: Body, limb: Limb, goal: Floats) -> dict[int, Floats]:
-    """{bone: (4, 4) from rest in armature space} that takes the end of a limb of two bones to a
-    goal; the foot of a leg stays as it stands."""
-    assert limb.middle is not None
-    goal = within_reach(limb, goal)
-    first, second = limb.middle - limb.root, limb.end - limb.middle
-    a, b = float(np.linalg.norm(first)), float(np.linalg.norm(second))
-    way = goal - limb.root
-    c = float(np.clip(np.linalg.norm(way), abs(a - b) + 1e-9, a + b))
-    along = way / max(float(np.linalg.norm(way)), 1e-12)
-    side = np.array([np.sign(limb.end[0]), 0.0, 0.0])
-    hint = body.forward if limb.is_leg else 0.5 * side - 0.6 * body.forward - body.up
-    across = hint - (hint @ along) * along
-    across = across / max(float(np.linalg.norm(across)), 1e-12)
-    cosine = np.clip((a * a + c * c - b * b) / max(2 * a * c, 1e-12), -1, 1)
-    middle = limb.root + a * (cosine * along + math.sqrt(1 - cosine**2) * across)
-    found = {
-        limb.upper: _carried(between(first, middle - limb.root), limb.root, limb.root),
-        limb.lower: _carried(between(second, goal - middle), limb.middle, middle),
-    }
-    if limb.is_leg and limb.foot >= 0:
-        found[limb.foot] = _carried(np.eye(3), limb.end, goal)
-    return found
-
-
-def _carried(turn: Floats, before: Floats, after: Floats) -> Floats:
-    found = np.eye(4)
-    found[:3, :3] = turn
-    found[:3, 3] = after - turn @ before
-    return found
-
-
-def between(before: Floats, after: Floats) -> Floats:
-    """(3, 3) the least rotation that turns one direction into another."""
-    a, b = (each / max(float(np.linalg.norm(each)), 1e-300) for each in (before, after))
-    cross, cosine = np.cross(a, b), float(a @ b)
-    if cosine < -1 + 1e-9:  # half a turn, about anything across
-        axis = np.cross(a, np.eye(3)[np.abs(a).argmin()])
-        axis = axis / np.linalg.norm(axis)
-        return 2 * np.outer(axis, axis) - np.eye(3)
-    k = np.array([[0, -cross[2], cross[1]], [cross[2], 0, -cross[0]], [-cross[1], cross[0], 0]])
-    return np.eye(3) + k + k @ k / (1 + cosine)
+def _to_the_head(tree: Tree, neck: list[int]) -> list[int]:
+    """Its bones up to the first one on which several hang."""
+    for k, bone in enumerate(neck):
+        if len(tree.children.get(bone, [])) > 1:
+            return neck[: k + 1]
+    return neck

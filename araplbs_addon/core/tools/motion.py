@@ -39,7 +39,8 @@ class MotionOptions(OptionTable):
     acts: bool = option(
         True,
         "Walk and Reach",
-        "Where the skeleton is that of a biped: a walk in place, arms that reach, steps up",
+        "Where legs are found: a walk in place, arms that reach, steps up; neck, tail and back of "
+        "animals",
     )
     spacing: int = option(
         10, "Spacing", "Frames from each pose to the next", least=1, most=1000, soft_most=50
@@ -169,5 +170,5 @@ def motion_warnings(
     if before:
         lines.append(f"'{before}' was played until now; it is kept, with a fake user")
     if acts:
-        lines.append("No walk and no reach: two legs and two arms were not found")
+        lines.append("No walk and no reach: no legs were found")
     return lines

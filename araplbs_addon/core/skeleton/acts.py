@@ -1,0 +1,271 @@
+"""What a body does when it walks and reaches, and how its bones turn for that.
+
+A limb of two segments goes to a place as the triangle of its lengths has it. One of more folds: its
+segments keep their planes through the way from its root to its end, and come nearer to that way or
+go off it, all by one factor.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..base.arrays import Floats
+from .biped import Body
+from .limbs import Limb
+
+MOST_BENT = 0.995  # of the length of a limb: it reaches no further
+STRIDE, LIFT = 0.35, 0.22  # of a leg
+ARM_SWING, ARM_DOWN, ARM_OUT = math.radians(25), 0.9, 0.15  # of an arm
+BENDS = 0.03  # of the length of a limb: what bends by more at rest goes on in this direction
+CROUCH = 0.25  # of a leg
+NECK, TAIL, BACK = math.radians(60), math.radians(70), math.radians(40)  # of all bones together
+MOST_FOLDED, HALVINGS = 4.0, 50  # times as far off the way as at rest
+
+STEPS = ("contact", "down", "passing", "up")  # of a walk, once for each side
+# Name: toward up, forward and the side of the hand, of an arm's length.
+REACHES = (
+    ("forward", (0.0, 0.95, 0.1)),
+    ("up", (0.95, 0.05, 0.15)),
+    ("side", (0.05, 0.05, 0.95)),
+    ("across", (-0.05, 0.6, -0.45)),
+    ("down", (-0.95, 0.05, 0.15)),
+)
+
+Turns = dict[int, Floats]  # bone: (4, 4) from rest in armature space
+
+
+@dataclass(frozen=True)
+class Act:
+    """goals: where the ends of limbs go. turns: of the trunk."""
+
+    name: str
+    goals: list[tuple[Limb, Floats]] = field(default_factory=list)
+    turns: Turns = field(default_factory=dict)
+
+
+def acts_of(body: Body, heads: Floats) -> list[Act]:
+    """A walk in place; arms that reach; steps up of two legs, a crouch of more; neck, tail and back
+    to all sides. heads (m, 3): of all bones at rest."""
+    found = []
+    for k in range(2 * len(STEPS)):
+        phase, side = k / (2 * len(STEPS)), "LR"[k // len(STEPS)]
+        goals = []
+        for number, legs in enumerate(body.legs):
+            for n, leg in enumerate(legs):
+                later = 0.5 * n + _later(number, len(body.legs))
+                goals.append((leg, _foot(body, leg, (phase + later) % 1)))
+        for n, arm in enumerate(body.arms or ()):
+            goals.append((arm, _hand(body, arm, (phase + 0.5 * (1 - n)) % 1, n)))
+        found.append(Act(f"Walk {STEPS[k % len(STEPS)]} {side}", goals))
+    if body.arms:
+        found += [
+            Act(f"Reach {name}", [(arm, _reached(body, arm, n, way)) for n, arm in _arms(body)])
+            for name, way in REACHES
+        ]
+    if body.is_biped:
+        for leg, side in zip(body.legs[0], "LR", strict=True):
+            way = 0.45 * body.forward - 0.45 * body.up
+            found.append(Act(f"Step up {side}", [(leg, leg.root + leg.length * way)]))
+    else:
+        every = [leg for pair in body.legs for leg in pair]
+        goals = [(leg, leg.end + CROUCH * leg.length * body.up) for leg in every]
+        found.append(Act("Crouch", goals))
+    for name, bones, most in (
+        ("Neck", body.neck, NECK),
+        ("Tail", body.tail, TAIL),
+        ("Back", body.spine, BACK),
+    ):
+        found += [Act(f"{name} {to}", turns=t) for to, t in _to_all_sides(body, bones, most, heads)]
+    return found
+
+
+def _later(number: int, count: int) -> float:
+    """Of a walk: by how much a pair of legs is behind the last one. Four feet come down one after
+    the other; of six, three together."""
+    return 0.25 * number if count == 2 else 0.5 * (number % 2)
+
+
+def _arms(body: Body) -> list[tuple[int, Limb]]:
+    return list(enumerate(body.arms or ()))
+
+
+def _side(body: Body, number: int) -> Floats:
+    """(3,) outward, of the left limb or the right one."""
+    return -body.left if number else body.left
+
+
+def _reached(body: Body, arm: Limb, number: int, way: tuple[float, float, float]) -> Floats:
+    upward, ahead, out = way
+    toward = upward * body.up + ahead * body.forward + out * _side(body, number)
+    return arm.root + arm.length * toward
+
+
+def _foot(body: Body, leg: Limb, phase: float) -> Floats:
+    """It stands and goes back for half of the time, and comes forward through the air."""
+    if phase < 0.5:
+        ahead, lift = 1 - 4 * phase, 0.0
+    else:
+        ahead, lift = 4 * phase - 3, math.sin(2 * math.pi * (phase - 0.5))
+    way = STRIDE * ahead * body.forward + LIFT * lift * body.up
+    return leg.end + leg.length * way
+
+
+def _hand(body: Body, arm: Limb, phase: float, number: int) -> Floats:
+    """It swings next to the body."""
+    angle = ARM_SWING * math.cos(2 * math.pi * phase)
+    way = math.sin(angle) * body.forward - math.cos(angle) * body.up
+    return arm.root + arm.length * (ARM_DOWN * way + ARM_OUT * _side(body, number))
+
+
+def _to_all_sides(
+    body: Body, bones: tuple[int, ...], most: float, heads: Floats
+) -> list[tuple[str, Turns]]:
+    found = []
+    for name, axis, sign in (
+        ("up", body.left, -1), ("down", body.left, 1),
+        ("left", body.up, 1), ("right", body.up, -1),
+    ):  # fmt: skip
+        if bones:
+            ahead = 1 if (heads[bones[-1]] - heads[bones[0]]) @ body.forward >= 0 else -1
+            angle = sign * ahead * most / len(bones)
+            found.append((name, _curled(bones, axis, angle, heads)))
+    return found
+
+
+def _curled(bones: tuple[int, ...], axis: Floats, angle: float, heads: Floats) -> Turns:
+    """Each bone turns by an angle on the one before it."""
+    found: Turns = {}
+    above = np.eye(4)
+    for bone in bones:
+        own = np.eye(4)
+        own[:3, :3] = about(axis, angle)
+        own[:3, 3] = heads[bone] - own[:3, :3] @ heads[bone]
+        above = above @ own
+        found[bone] = above
+    return found
+
+
+def within_reach(limb: Limb, goal: Floats) -> Floats:
+    """(3,) the goal, or where the limb comes nearest to it."""
+    way = goal - limb.root
+    away = float(np.linalg.norm(way))
+    return limb.root + way * min(1.0, MOST_BENT * limb.length / max(away, 1e-12))
+
+
+def turns_to(body: Body, limb: Limb, goal: Floats) -> Turns:
+    """What takes the end of a limb to a goal; feet stay as they stand. For limbs with bones."""
+    goal = within_reach(limb, goal)
+    is_leg = any(limb is leg for pair in body.legs for leg in pair)
+    hint = body.forward if is_leg else _elbow(body, limb)
+    joints = _bent(limb.joints, goal, hint, keeps=is_leg)
+    rest = np.diff(limb.joints, axis=0)
+    if len(limb.bones) > 2:
+        joints, turns = _folded(limb.joints, goal, hint)
+    else:
+        turns = [between(a, b) for a, b in zip(rest, np.diff(joints, axis=0), strict=True)]
+    found = {
+        bone: _carried(turn, before, after)
+        for bone, turn, before, after in zip(
+            limb.bones, turns, limb.joints[:-1], joints[:-1], strict=True
+        )
+    }
+    if is_leg:
+        found |= {foot: _carried(np.eye(3), limb.end, joints[-1]) for foot in limb.feet}
+    return found
+
+
+def _elbow(body: Body, limb: Limb) -> Floats:
+    """(3,) outward, back and down."""
+    arms = body.arms or ()
+    side = _side(body, int(len(arms) == 2 and limb is arms[1]))
+    return 0.5 * side - 0.6 * body.forward - body.up
+
+
+def _bent(joints: Floats, goal: Floats, hint: Floats, keeps: bool) -> Floats:
+    """Joints of a limb of one or two segments whose end is at a goal. It bends toward the hint; if
+    it keeps its way to bend, only where it is about straight at rest."""
+    root, end = joints[0], joints[-1]
+    way = goal - root
+    along = way / max(float(np.linalg.norm(way)), 1e-12)
+    lengths = np.linalg.norm(np.diff(joints, axis=0), axis=1)
+    if len(lengths) == 1:
+        return np.array([root, root + lengths[0] * along])
+    if len(lengths) > 2:
+        return joints
+    a, b = map(float, lengths)
+    straight = (end - root) / max(float(np.linalg.norm(end - root)), 1e-12)
+    off = joints[1] - root
+    off = off - (off @ straight) * straight
+    if keeps and np.linalg.norm(off) > BENDS * (a + b):
+        hint = between(straight, along) @ off
+    c = float(np.clip(np.linalg.norm(way), abs(a - b) + 1e-9, a + b))
+    across = hint - (hint @ along) * along
+    across = across / max(float(np.linalg.norm(across)), 1e-12)
+    cosine = np.clip((a * a + c * c - b * b) / max(2 * a * c, 1e-12), -1, 1)
+    middle = root + a * (cosine * along + math.sqrt(1 - cosine**2) * across)
+    return np.array([root, middle, root + c * along])
+
+
+def _folded(joints: Floats, goal: Floats, hint: Floats) -> tuple[Floats, list[Floats]]:
+    """(joints, rotations of the segments) of a limb whose end is as far from its root as the goal,
+    in that direction; nearest to it where it cannot fold so far."""
+    rest = np.diff(joints, axis=0)
+    lengths = np.linalg.norm(rest, axis=1)
+    units = rest / np.maximum(lengths, 1e-12)[:, None]
+    along = joints[-1] - joints[0]
+    along = along / max(float(np.linalg.norm(along)), 1e-12)
+    off = units - (units @ along)[:, None] * along
+    if np.linalg.norm(off, axis=1).max() < BENDS:  # straight: it folds in halves
+        across = hint - (hint @ along) * along
+        across = across / max(float(np.linalg.norm(across)), 1e-12)
+        first = np.arange(len(units)) < len(units) / 2
+        off = BENDS * np.where(first, 1, -1)[:, None] * across
+    sizes = np.linalg.norm(off, axis=1)
+    across = off / np.maximum(sizes, 1e-12)[:, None]
+    angles = np.arctan2(sizes, units @ along)
+
+    def placed(factor: float) -> tuple[Floats, Floats]:
+        turned = np.clip(factor * angles, 0, math.pi)[:, None]
+        ways = np.cos(turned) * along + np.sin(turned) * across
+        return ways, np.cumsum(lengths[:, None] * ways, axis=0)
+
+    way = goal - joints[0]
+    wanted, low = float(np.linalg.norm(way)), 0.0
+    high = max(MOST_FOLDED, math.pi / 2 / max(float(angles.max()), 1e-12))
+    for _ in range(HALVINGS):
+        factor = (low + high) / 2
+        longer = np.linalg.norm(placed(factor)[1][-1]) > wanted
+        low, high = (factor, high) if longer else (low, factor)
+    ways, places = placed(low)
+    turn = between(places[-1], way)
+    moved = np.vstack([joints[:1], joints[0] + places @ turn.T])
+    return moved, [turn @ between(a, b) for a, b in zip(units, ways, strict=True)]
+
+
+def _carried(turn: Floats, before: Floats, after: Floats) -> Floats:
+    found = np.eye(4)
+    found[:3, :3] = turn
+    found[:3, 3] = after - turn @ before
+    return found
+
+
+def about(axis: Floats, angle: float) -> Floats:
+    """(3, 3) rotation about a unit vector."""
+    x, y, z = axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
+
+
+def between(before: Floats, after: Floats) -> Floats:
+    """(3, 3) the least rotation that turns one direction into another."""
+    a, b = (each / max(float(np.linalg.norm(each)), 1e-300) for each in (before, after))
+    cross, cosine = np.cross(a, b), float(a @ b)
+    if cosine < -1 + 1e-9:  # half a turn, about anything across
+        axis = np.cross(a, np.eye(3)[np.abs(a).argmin()])
+        axis = axis / np.linalg.norm(axis)
+        return 2 * np.outer(axis, axis) - np.eye(3)
+    k = np.array([[0, -cross[2], cross[1]], [cross[2], 0, -cross[0]], [-cross[1], cross[0], 0]])
+    return np.eye(3) + k + k @ k / (1 + cosine)
