@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from araplbs_addon.core.skeleton.acts import acts_of, turns_to, within_reach
-from araplbs_addon.core.skeleton.biped import find_body
-from araplbs_addon.core.skeleton.limbs import Tree
+from araplbs_addon.core.body.acts import acts_of, turns_to, within_reach
+from araplbs_addon.core.body.body import find_body
+from araplbs_addon.core.body.chains import Tree
 
 UP = np.array([0.0, 0, 1])
 

@@ -14,7 +14,7 @@ LAYERS = [
 ]
 ROOMS = {
     "core": [
-        *("base", "disk", "mirror", "skeleton", "character", "measures", "solvers"),
+        *("base", "disk", "mirror", "skeleton", "body", "character", "measures", "solvers"),
         *("reports", "tools", "checks", "comparison"),
     ],
     "blender": ["data", "poses", "rig", "read", "write", "kept", "bendy_bones"],

@@ -13,9 +13,9 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.base.affine import inverse
-from ...core.skeleton.acts import acts_of, turns_to, within_reach
-from ...core.skeleton.biped import find_body
-from ...core.skeleton.limbs import Chain, Tree
+from ...core.body.acts import acts_of, turns_to, within_reach
+from ...core.body.body import find_body
+from ...core.body.chains import Chain, Tree
 from ...core.skeleton.poses import BENDY, sample
 from ...core.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
 from ...core.skeleton.symmetry import bone_partners, symmetry_plane

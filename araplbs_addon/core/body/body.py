@@ -1,6 +1,6 @@
 """Legs, arms and trunk of a body.
 
-Which chains come in pairs, limbs.py says. A pair that goes down to the lowest joints is one of
+Which chains come in pairs, chains.py says. A pair that goes down to the lowest joints is one of
 legs; a second one far from it makes a quadruped, more an insect. A pair on the trunk, above the
 hips and about as long as any other up there, is one of arms. So tails, hair, ears, skirts and
 weapons stay out: they are no pairs, do not end low, or hang on the head. Names play no part.
@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.arrays import Floats
-from .limbs import Chain, Limb, Pair, Plane, Tree, as_arm, as_leg, find_pairs
+from .chains import Chain, Pair, Plane, Tree, find_pairs
+from .limbs import Limb, as_arm, as_leg
 
 LOW, DROP = 0.25, 0.1  # of the height: legs end below, and come from so much farther up
 FLOOR = 0.12  # of the height: feet that hang on no leg are below

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.arrays import Floats
-from .biped import Body
+from .body import Body
 from .limbs import Limb
 
 MOST_BENT = 0.995  # of the length of a limb: it reaches no further
