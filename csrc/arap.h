@@ -107,6 +107,8 @@ typedef struct arap_bones {
     int count;
     const double *heads;     /* (count, 3) */
     const double *tails;     /* (count, 3) */
+    const char *ways;        /* (count) the parent reaches to this bone's head, whatever its tail;
+                                NULL: bones reach to their tails */
     const int *parents;      /* (count) -1 for a root */
     const double *roll_axes; /* (count, 3) local Z of the bone, any length */
     const char *deform;      /* (count) */

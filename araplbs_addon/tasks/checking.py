@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # The options that it goes by.
 CHECKED = {
     *("max_influences", "symmetric", "swing", "twist", "reach_poses", "seed", "use_joint_limits"),
+    "bone_directions",
     *("through_rig", "animation", "animation_frames"),
 }
 POSES = 12  # random ones: enough for every joint to bend both ways, in a tenth of the time of 80

@@ -43,7 +43,8 @@ class JointTask(WeightingTask):
     def __init__(self, options: JointOptions, threads: int = 0) -> None:
         if options.volume != "NONE":
             raise Refused("Joints are found for the surface: set Volume to Surface Only")
-        options = replace(options, through_rig=False)  # joints that move take their poses along
+        # Joints that move take their poses along; their tails are written.
+        options = replace(options, through_rig=False, bone_directions="TAILS")
         if not options.optimize_weights:
             options = replace(options, start_from="PRESENT")
         super().__init__(options, threads)

@@ -19,6 +19,7 @@ from ..blender.write.write_weights import write_weights
 from ..core.base.progress import Listener
 from ..core.base.refusal import Refused
 from ..core.base.steps import Steps
+from ..core.character.directions import read_directions_in_steps
 from ..core.character.options import Options
 from ..core.character.problem import Mesh, Skeleton
 from ..core.checks.findings import KINDS, NAMES, OF_MESH, Finding, as_json
@@ -88,6 +89,10 @@ class RepairTask(Task):
             _meshes, skeleton = yield from leave_out_of_armature_in_steps(
                 armature, objects, meshes, skeleton, view_layer, self.threads
             )
+            if skeleton.directions == "JOINTS" and skeleton.left_out.any():
+                skeleton = yield from read_directions_in_steps(
+                    meshes, skeleton, self.options.bone_directions, self.threads
+                )
         poses = yield from given_poses_in_steps(armature, skeleton, self.options, view_layer)
         self.reading = Reading(
             [self._unmasked(*each) for each in enumerate(meshes)],

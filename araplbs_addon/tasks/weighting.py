@@ -39,6 +39,7 @@ from ..core.base.progress import Listener
 from ..core.base.refusal import Refused
 from ..core.base.steps import Steps
 from ..core.base.worker import work_in_steps
+from ..core.character.directions import read_directions_in_steps
 from ..core.character.doubles import part_doubles
 from ..core.character.problem import Mesh, Problem, Skeleton
 from ..core.character.sparse_weights import SparseWeights
@@ -109,10 +110,16 @@ class WeightingTask(Task):
             targets, skeleton, view_layer, locked, wanted
         )
         skeleton = self._take(objects, meshes, skeleton)
+        directions = options.bone_directions
+        skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, self.threads)
         if options.control_bones == "LEAVE_OUT":
             meshes, skeleton = yield from leave_out_of_armature_in_steps(
                 armature, objects, meshes, skeleton, view_layer, self.threads
             )
+            if skeleton.directions == "JOINTS" and skeleton.left_out.any():
+                skeleton = yield from read_directions_in_steps(
+                    meshes, skeleton, directions, self.threads
+                )
         if locked[skeleton.deform].all():
             raise Refused(f"Only control bones of '{armature.name}' are selected")
         meshes = part_doubles(meshes, skeleton)

@@ -22,6 +22,8 @@
  *   it may be partly inside, or in a part of the body that is far from its children; with a sure
  *   sign, anywhere. If most of its children are inside, it may continue into them and have more
  *   gain: skin that faces it, such as legs on both sides of it, is not moved from there.
+ *   Of joints alone, whose bones reach to all their children, it goes if its joint is outside of the
+ *   skin, whatever it gains: its ways say nothing of it. A root that is the body itself stays.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
  *   parent, as end joints do, or have children that do not continue it; with next to no gain any
@@ -179,6 +181,13 @@ static void drop_tree(arap_study *t, int root) {
         if (t->group[d] == root) t->group[d] = -1;
 }
 
+static int count_children(const arap_study *t, int d) {
+    int count = 0;
+    for (int o = 0; o < t->s.deform_count; o++)
+        count += !t->control[o] && arap_study_parent(t, o) == d;
+    return count;
+}
+
 /* Is d a root beside the body that hangs on it? */
 static int is_mere_root(arap_study *t, int root) {
     double nearest = INFINITY, deepest = 0;
@@ -248,6 +257,13 @@ static int is_root_outside(arap_study *t, int root) {
     return 2 * inside > children;
 }
 
+/* Of joints alone (joint_skeleton.h): is d a root whose joint is outside of the skin, wherever its
+ * ways go, or surely one? */
+static int is_joint_root(arap_study *t, int root) {
+    if (is_skin(t, root) || !count_children(t, root)) return 0;
+    return arap_study_joint_outside(t, root) || (is_sure(t, root) && t->gain[root] < ROOT_GAIN);
+}
+
 /* Rank single bones: what each owns and gains. */
 static arap_status rank_bones(arap_study *t) {
     int again = t->single;
@@ -263,20 +279,16 @@ static int drop_roots(arap_study *t) {
         if (t->control[d] || arap_study_parent(t, d) >= 0) continue;
         t->failed = arap_listen(t->context);
         double most = is_sure(t, d) ? SURE_ROOT_GAIN : ROOT_GAIN;
-        if (!(t->gain[d] < most && is_mere_root(t, d)) && !is_root_outside(t, d)) continue;
-        if (is_body(t, d)) continue;
-        t->control[d] = arap_study_outside(t, d) ? ARAP_CONTROL_ROOT : ARAP_CONTROL_SERVED;
+        int joints = t->s.ways != NULL, mere = joints && is_joint_root(t, d);
+        if (!joints)
+            mere = (t->gain[d] < most && is_mere_root(t, d)) || is_root_outside(t, d);
+        if (!mere || is_body(t, d)) continue;
+        int outside = joints ? arap_study_joint_outside(t, d) : arap_study_outside(t, d);
+        t->control[d] = outside ? ARAP_CONTROL_ROOT : ARAP_CONTROL_SERVED;
         t->group[d] = -1;
         dropped++;
     }
     return dropped;
-}
-
-static int count_children(const arap_study *t, int d) {
-    int count = 0;
-    for (int o = 0; o < t->s.deform_count; o++)
-        count += !t->control[o] && arap_study_parent(t, o) == d;
-    return count;
 }
 
 static int count_below(const arap_study *t, int d) {

@@ -50,8 +50,21 @@ int arap_study_is_below(const arap_study *t, int d, int ancestor) {
 }
 
 double arap_study_distance2(const arap_study *t, int d, const double *point) {
-    double nearest[3];
-    return arap_nearest_on_segment(point, arap_study_head(t, d), arap_study_tail(t, d), nearest);
+    double nearest[3], least = INFINITY;
+    for (int k = t->s.line_start[d]; k < t->s.line_start[d + 1]; k++)
+        least = fmin(least, arap_nearest_on_segment(point, t->s.lines[k].a, t->s.lines[k].b, nearest));
+    return least;
+}
+
+/* The box of all its ways. */
+static void box_of(const arap_study *t, int d, double *box) {
+    for (int c = 0; c < 3; c++) box[c] = INFINITY, box[3 + c] = -INFINITY;
+    for (int k = t->s.line_start[d]; k < t->s.line_start[d + 1]; k++)
+        for (int c = 0; c < 3; c++) {
+            const arap_segment *line = &t->s.lines[k];
+            box[c] = fmin(box[c], fmin(line->a[c], line->b[c]));
+            box[3 + c] = fmax(box[3 + c], fmax(line->a[c], line->b[c]));
+        }
 }
 
 typedef struct rank_task {
@@ -151,10 +164,7 @@ arap_status arap_study_rank(arap_study *t, int again) {
     for (int d = 0; d < n; d++) {
         if (t->group[d] < 0) continue;
         if (t->group[d] != d) t->alone[t->group[d]] = 0;
-        for (int c = 0; c < 3; c++) {
-            double a = arap_study_head(t, d)[c], b = arap_study_tail(t, d)[c];
-            boxes[6 * count + c] = fmin(a, b), boxes[6 * count + 3 + c] = fmax(a, b);
-        }
+        box_of(t, d, boxes + 6 * count);
         tags[count] = t->group[d];
         bone[count++] = d;
     }
@@ -263,6 +273,12 @@ const double *arap_study_clearance(arap_study *t, int d) {
     return clearance;
 }
 
+int arap_study_joint_outside(arap_study *t, int d) {
+    if (!t->mesh.triangle_count || t->failed) return 0;
+    t->failed = arap_listen(t->context);
+    return !(fabs(arap_winding_number(&t->mesh, arap_study_head(t, d))) >= INSIDE);
+}
+
 int arap_study_is_away(arap_study *t, int d, double lengths) {
     double least = lengths * t->length[d];
     if (t->group[d] == d && t->alone[d] && t->nearest2[d] < least * least) return 0;
@@ -274,12 +290,11 @@ int arap_study_is_away(arap_study *t, int d, double lengths) {
 
 /* Is the point farther than this from the box of the bone, beyond rounding? */
 static int is_beside(const arap_study *t, int d, const double *point, double near) {
-    const double *a = arap_study_head(t, d), *b = arap_study_tail(t, d);
+    double box[6];
+    box_of(t, d, box);
     near *= 1 + 1e-6;
     for (int c = 0; c < 3; c++)
-        if ((point[c] < a[c] - near && point[c] < b[c] - near) ||
-            (point[c] > a[c] + near && point[c] > b[c] + near))
-            return 1;
+        if (point[c] < box[c] - near || point[c] > box[3 + c] + near) return 1;
     return 0;
 }
 
@@ -304,6 +319,7 @@ int arap_study_in_place_of_others(const arap_study *t, int d) {
 }
 
 int arap_study_continues(const arap_study *t, int d, int parent) {
+    if (t->s.ways) return t->s.ways[t->s.deform_bone[d]];
     double near = ATTACHED * fmin(t->length[parent], t->length[d]);
     return arap_distance2(arap_study_head(t, d), arap_study_tail(t, parent)) <= near * near;
 }

@@ -50,7 +50,7 @@ const double *arap_study_tail(const arap_study *t, int d);
 int arap_study_parent(const arap_study *t, int d);
 int arap_study_is_below(const arap_study *t, int d, int ancestor);
 
-/* The head of d is at the tail of `parent`. */
+/* The head of d is at the tail of `parent`, or, of joints alone, at the end of one of its ways. */
 int arap_study_continues(const arap_study *t, int d, int parent);
 
 /* Squared distance of a point. */
@@ -74,6 +74,9 @@ int arap_study_outside(arap_study *t, int d);
 /* Is there skin around the middle of the bone in many directions, even if that is outside? */
 int arap_study_is_amid(arap_study *t, int d);
 int arap_study_is_away(arap_study *t, int d, double lengths);
+
+/* The head is outside the mesh. */
+int arap_study_joint_outside(arap_study *t, int d);
 
 /* Half of the bone lies on bones of other groups, or it starts from the head of one that has a
  * parent or is a control bone. */

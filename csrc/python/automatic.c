@@ -6,12 +6,13 @@
 #include "python/error.h"
 #include "python/input.h"
 #include "python/report.h"
+#include "rig/joint_skeleton.h"
 
 PyObject *arap_py_automatic_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "automatic_weights",
-        .names = "vertices triangles? bone_heads bone_tails bone_parents * edges tets bone_deform "
-                 "progress threads **",
+        .names = "vertices triangles? bone_heads bone_tails? bone_parents * edges tets bone_ways "
+                 "bone_deform progress threads **",
         .tables = {&arap_automatic_settings_table}};
     PyObject *result = NULL;
     arap_automatic_settings settings;
@@ -19,6 +20,7 @@ PyObject *arap_py_automatic_weights(PyObject *module, PyObject *args, PyObject *
     arap_inputs in;
     arap_geometry geometry;
     arap_bones bones;
+    arap_joint_skeleton joints;
     arap_influences weights = {0};
     arap_py_context run;
     arap_status status;
@@ -27,7 +29,10 @@ PyObject *arap_py_automatic_weights(PyObject *module, PyObject *args, PyObject *
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
     ARAP_BEGIN_WORK
-    status = arap_automatic_weights(&run.context, &geometry, &bones, &settings, &weights);
+    status = arap_complete_bones(&run.context, &geometry, &bones, &joints);
+    if (!status)
+        status = arap_automatic_weights(&run.context, &geometry, &bones, &settings, &weights);
+    arap_joint_skeleton_clear(&joints);
     ARAP_END_WORK
     if (status)
         arap_raise(PyModule_GetState(module), &run.context);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "control/control_bones.h"
 #include "initial/diffused_parameters.h"
 #include "measures/center_skinning.h"
 #include "measures/dual_quaternions.h"
@@ -15,7 +16,7 @@
 #include "mesh/rings.h"
 #include "python/error.h"
 #include "python/input.h"
-#include "control/control_bones.h"
+#include "rig/joint_skeleton.h"
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
@@ -256,12 +257,13 @@ done:
 PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "control_bones",
-        .names = "vertices triangles? bone_heads bone_tails bone_parents * bone_deform "
+        .names = "vertices triangles? bone_heads bone_tails? bone_parents * bone_ways bone_deform "
                  "bone_evidence edges tets progress threads"};
     PyObject *result = NULL;
     arap_inputs in;
     arap_geometry geometry;
     arap_bones bones;
+    arap_joint_skeleton joints;
     arap_py_context run;
     arap_status status;
     if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
@@ -273,7 +275,11 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     if (!result) goto done;
     int *control = PyArray_DATA((PyArrayObject *)result);
     ARAP_BEGIN_WORK
-    status = arap_control_bones(&run.context, &geometry, &bones, in.bone_evidence, control);
+    status = arap_complete_bones(&run.context, &geometry, &bones, &joints);
+    bones.deform = in.bone_deform; /* roots that move none are control bones here */
+    if (!status)
+        status = arap_control_bones(&run.context, &geometry, &bones, in.bone_evidence, control);
+    arap_joint_skeleton_clear(&joints);
     ARAP_END_WORK
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 

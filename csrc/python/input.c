@@ -73,6 +73,7 @@ int arap_bones_from_inputs(arap_inputs *in, arap_bones *bones) {
     *bones = (arap_bones){.count = (int)m,
                           .heads = in->bone_heads,
                           .tails = in->bone_tails,
+                          .ways = in->bone_ways,
                           .parents = in->bone_parents,
                           .roll_axes = in->bone_roll_axes,
                           .deform = in->bone_deform,

@@ -15,6 +15,7 @@
 #include "python/bake.h"
 #include "python/deform.h"
 #include "python/deformation.h"
+#include "python/directions.h"
 #include "python/elastic.h"
 #include "python/ending.h"
 #include "python/error.h"
@@ -66,6 +67,8 @@ static PyMethodDef methods[] = {
      "Weights of a mesh and a skeleton by one of the methods of the literature."},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
      "Positions along bones (n, bones) that follow the surface."},
+    {"bone_directions", KEYWORDS(arap_py_bone_directions),
+     "Where bones go, by their tails or, where these mean nothing, by their joints."},
     {"control_bones", KEYWORDS(arap_py_control_bones),
      "Which bones are control bones, and why, (m,)."},
     {"sample_poses", KEYWORDS(arap_py_sample_poses),

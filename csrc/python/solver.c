@@ -11,6 +11,7 @@
 #include "python/inside.h"
 #include "python/object.h"
 #include "python/report.h"
+#include "rig/joint_skeleton.h"
 
 typedef struct solver_object {
     arap_py_object base;
@@ -47,8 +48,8 @@ static void solver_dealloc(solver_object *self) {
 
 const arap_signature arap_solver_signature = {
     "Solver",
-    "vertices triangles? bone_heads bone_tails bone_parents * edges tets bone_roll_axes "
-    "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses pose_weights "
+    "vertices triangles? bone_heads bone_tails? bone_parents * edges tets bone_roll_axes "
+    "bone_ways bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses pose_weights "
     "bends "
     "segment_poses "
     "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
@@ -63,6 +64,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     arap_sparse_weights rows;
     arap_reflection reflection;
     arap_py_context run;
+    arap_joint_skeleton joints;
     arap_solver *created = NULL;
     void *const places[] = {&settings.sampling, &settings, &settings};
     int result = -1;
@@ -77,7 +79,9 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     problem.start_from_weights = in.start_from_weights;
 
     ARAP_BEGIN_WORK
-    arap_solver_create(&run.context, &problem, &settings, &created);
+    if (!arap_complete_bones(&run.context, &problem.geometry, &problem.bones, &joints))
+        arap_solver_create(&run.context, &problem, &settings, &created);
+    arap_joint_skeleton_clear(&joints);
     ARAP_END_WORK
     if (!created) {
         arap_raise(state_of(self), &run.context);

@@ -132,6 +132,36 @@ static int find_depth(const arap_skeleton *s, int deform) {
     return depth;
 }
 
+/* Does it reach to the head of a child? */
+static int has_ways(const arap_skeleton *s, int bone) {
+    for (int b = 0; b < s->count; b++)
+        if (s->ways[b] && s->parents[b] == bone) return 1;
+    return 0;
+}
+
+/* The ways to children as segments of the bones they come from, and the tails of bones without. */
+static void add_ways(arap_skeleton *s, const int *twin) {
+    for (int b = 0; b < s->count; b++) {
+        int up = s->parents[b], leaf = arap_deforming(s, b) >= 0 && !has_ways(s, b);
+        if (s->ways[b] && up >= 0 && twin[up] < 0)
+            add_segment(s, s->heads + 3 * up, s->heads + 3 * b, s->owner[up],
+                        arap_deforming(s, up) >= 0);
+        if (leaf) add_segment(s, s->heads + 3 * b, s->tails + 3 * b, s->owner[b], 1);
+    }
+}
+
+/* The segments that are the deforming bones themselves, by bone. */
+static void list_lines(arap_skeleton *s) {
+    memset(s->line_start, 0, (size_t)(s->deform_count + 1) * sizeof *s->line_start);
+    for (int k = 0; k < s->segment_count; k++)
+        if (s->segments[k].is_bone) s->line_start[s->segments[k].owner + 1]++;
+    for (int d = 0; d < s->deform_count; d++) s->line_start[d + 1] += s->line_start[d];
+    for (int k = 0; k < s->segment_count; k++)
+        if (s->segments[k].is_bone) s->lines[s->line_start[s->segments[k].owner]++] = s->segments[k];
+    for (int d = s->deform_count; d > 0; d--) s->line_start[d] = s->line_start[d - 1];
+    s->line_start[0] = 0;
+}
+
 static arap_status connect_bones(arap_context *context, arap_skeleton *s, const char *deform) {
     int *twin = ARAP_NEW(int, s->count);
     if (!twin) return arap_fail_memory(&context->error, "the skeleton");
@@ -163,7 +193,8 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
     for (int b = 0; b < s->count; b++)
         if (arap_deforming(s, b) < 0) s->owner[b] = find_owner(s, twin, b, -1);
 
-    for (int b = 0; b < s->count; b++) {
+    if (s->ways) add_ways(s, twin);
+    for (int b = 0; b < s->count && !s->ways; b++) {
         const double *head = s->heads + 3 * b;
         int parent = s->parents[b];
         if (twin[b] < 0)
@@ -172,6 +203,7 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
         if (arap_distance2(head, s->tails + 3 * parent) > GAP_TOLERANCE * GAP_TOLERANCE)
             add_segment(s, s->tails + 3 * parent, head, s->owner[parent], 0);
     }
+    list_lines(s);
     arap_free(twin);
     return ARAP_OK;
 }
@@ -198,9 +230,13 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
     s->depth = ARAP_NEW(int, n);
     s->root = ARAP_NEW(int, n);
     s->segments = ARAP_NEW(arap_segment, 2 * n);
+    s->lines = ARAP_NEW(arap_segment, 2 * n);
+    s->line_start = ARAP_NEW(int, n + 1);
+    if (bones->ways) s->ways = ARAP_NEW(char, n);
     if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits || !s->kinds ||
         !s->ranges || !s->bendy_segments || !s->stretch || !s->deform_bone || !s->owner ||
-        !s->deform_parent || !s->depth || !s->root || !s->segments) {
+        !s->deform_parent || !s->depth || !s->root || !s->segments || !s->lines || !s->line_start ||
+        (bones->ways && !s->ways)) {
         status = arap_fail_memory(&context->error, "the skeleton");
         goto done;
     }
@@ -224,12 +260,13 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
         s->stretch[b] = bones->stretch[b] && (!bones->deform || bones->deform[b]) &&
                         !arap_is_spine(s->kinds[b]);
     memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
+    if (s->ways) memcpy(s->ways, bones->ways, (size_t)n);
     double center[3] = {0, 0, 0};
     for (int i = 0; i < 3 * n; i++) center[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;
     for (int b = 0; b < n; b++)
         bone_frame(s->heads + 3 * b, s->tails + 3 * b,
                    bones->roll_axes ? bones->roll_axes + 3 * b : NULL, center, s->axes + 9 * b);
-    status = arap_check_loops(&context->error, s);
+    status = arap_check_parents(&context->error, n, s->parents);
     if (!status) status = connect_bones(context, s, bones->deform);
 
 done:
@@ -254,6 +291,9 @@ void arap_skeleton_clear(arap_skeleton *s) {
     arap_free(s->depth);
     arap_free(s->root);
     arap_free(s->segments);
+    arap_free(s->lines);
+    arap_free(s->line_start);
+    arap_free(s->ways);
     *s = (arap_skeleton){0};
 }
 

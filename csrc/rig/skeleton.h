@@ -4,6 +4,10 @@
  * the tail of its parent. It deforms nothing; it belongs to the nearest deforming bone up the
  * chain, and the points next to it count as next to that bone (paper section 3.1).
  *
+ * A bone reaches from its head to its tail, or, in a skeleton of joints alone, to the heads of its
+ * children (joint_skeleton.h): several segments, which are all the bone itself. The gaps are then
+ * none.
+ *
  * Control rigs hang deforming bones on others that do not deform but lie where deforming bones
  * lie (Rigify's ORG and DEF bones). Such a bone belongs to its twin, the deforming bone on it,
  * so that the deforming bones form the chains that the control rig makes of them. */
@@ -45,6 +49,10 @@ typedef struct arap_skeleton {
     int *root;          /* (deform_count) the ancestor without a parent, or the bone itself */
     int segment_count;
     arap_segment *segments; /* bones and virtual segments with an owner */
+    char *ways;             /* (count) the parent reaches to its head; NULL: bones reach to their
+                               tails */
+    int *line_start;        /* (deform_count + 1) the first of `lines` of each deforming bone */
+    arap_segment *lines;    /* segments that are deforming bones: one of each, or all its ways */
 } arap_skeleton;
 
 /* Check and copy. Errors name the bone: NaN, a parent out of range, a loop of parents, no

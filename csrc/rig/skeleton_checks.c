@@ -40,7 +40,7 @@ arap_status arap_check_bones(arap_error *error, const arap_bones *bones) {
             if (!isfinite(bones->heads[3 * b + c]))
                 return arap_fail(error, ARAP_BAD_VALUE, "bone_heads[%d, %d] is %g: not finite", b,
                                  c, bones->heads[3 * b + c]);
-            if (!isfinite(bones->tails[3 * b + c]))
+            if (bones->tails && !isfinite(bones->tails[3 * b + c]))
                 return arap_fail(error, ARAP_BAD_VALUE, "bone_tails[%d, %d] is %g: not finite", b,
                                  c, bones->tails[3 * b + c]);
             if (bones->roll_axes && isinf(bones->roll_axes[3 * b + c]))
@@ -89,11 +89,11 @@ arap_status arap_check_distances(arap_error *error, const arap_skeleton *s, cons
     return ARAP_OK;
 }
 
-arap_status arap_check_loops(arap_error *error, const arap_skeleton *s) {
-    for (int b = 0; b < s->count; b++) {
+arap_status arap_check_parents(arap_error *error, int count, const int *parents) {
+    for (int b = 0; b < count; b++) {
         int steps = 0;
-        for (int up = b; up >= 0; up = s->parents[up])
-            if (steps++ > s->count)
+        for (int up = b; up >= 0; up = parents[up])
+            if (steps++ > count)
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "bone %d has no root: its parents form a loop", b);
     }

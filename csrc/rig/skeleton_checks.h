@@ -4,7 +4,7 @@
 
 #include "rig/skeleton.h"
 
-/* As the caller gives them: numbers, parents, limits, ranges, segments; one at least deforms. */
+/* As the caller gives them, with or without tails: numbers, parents, limits, ranges, segments; one at least deforms. */
 arap_status arap_check_bones(arap_error *error, const arap_bones *bones);
 
 /* In the units of the mesh: none is so far from it that rounding leaves too little. */
@@ -12,6 +12,6 @@ arap_status arap_check_distances(arap_error *error, const arap_skeleton *skeleto
                                  const arap_bones *bones, const arap_mesh *mesh);
 
 /* A bone that is its own ancestor is an error. */
-arap_status arap_check_loops(arap_error *error, const arap_skeleton *skeleton);
+arap_status arap_check_parents(arap_error *error, int count, const int *parents);
 
 #endif

@@ -10,11 +10,12 @@
 
 #define REACHED 0.4 /* of the rays from a bone: with less a part does not reach around it */
 
-void arap_candidate_inside(void *data, int bone, int part, double share, double off) {
+void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off) {
     arap_candidate *c = (arap_candidate *)data + part;
-    (void)off;
+    (void)line, (void)off;
     if (share < REACHED) return;
-    c->around++;
+    c->around += !c->around || c->last != bone; /* several lines of a bone are one bone */
+    c->last = bone;
     if (share <= c->share) return;
     c->share = share;
     c->inside = bone;

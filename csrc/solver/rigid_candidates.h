@@ -11,6 +11,7 @@ typedef struct arap_candidate {
     int bone;
     int image;          /* part of the images of its vertices, -1: they have none */
     int around, inside; /* how many bones it reaches around, and which it surrounds most of */
+    int last;           /* bone that has been found inside it last */
     double share;       /* of the rays from that bone */
     double departure, radius2;
 } arap_candidate;
@@ -28,7 +29,7 @@ typedef struct arap_rigid_search {
 } arap_rigid_search;
 
 /* An arap_surround_fn of `parts`. */
-void arap_candidate_inside(void *data, int bone, int part, double share, double off);
+void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off);
 
 /* The vertices of all parts. */
 void arap_candidates_sort(arap_rigid_search *search);

@@ -1,8 +1,8 @@
 /* Bones as lines: see bone_lines.h.
  *
  * The nearest point of a line is at head + t along, t = (p - head) . along between 0 and the
- * length. O(bones) time and memory to create. The distances of a point from all bones are one loop
- * without branches over seven arrays, about 1 ns per bone. Fails only without memory. */
+ * length. O(lines) time and memory to create. The distances of a point from all lines are one loop
+ * without branches over seven arrays, about 1 ns per line. Fails only without memory. */
 #include "truss/bone_lines.h"
 
 #include <math.h>
@@ -14,38 +14,43 @@
 #define SAME_PLACE 0.3 /* of a bone's length: a child with its head this near continues it */
 
 static void find_joints(const arap_skeleton *s, arap_bone_lines *lines) {
-    for (int d = 0; d < lines->count; d++) {
+    for (int k = 0; k < lines->count; k++)
+        lines->line[k].head_joint = s->deform_parent[lines->line[k].bone] >= 0;
+    for (int d = 0; d < s->deform_count; d++) {
         int parent = s->deform_parent[d];
         if (parent < 0) continue;
-        lines->line[d].head_joint = 1;
-        arap_bone_line *l = &lines->line[parent];
-        double gap2 = arap_distance2(lines->line[d].head, s->tails + 3 * s->deform_bone[parent]);
-        l->tail_joint |= gap2 < SAME_PLACE * SAME_PLACE * l->length * l->length;
+        const double *head = s->heads + 3 * s->deform_bone[d];
+        for (int k = s->line_start[parent]; k < s->line_start[parent + 1]; k++) {
+            arap_bone_line *l = &lines->line[k];
+            double gap2 = arap_distance2(head, s->lines[k].b);
+            l->tail_joint |= gap2 < SAME_PLACE * SAME_PLACE * l->length * l->length;
+        }
     }
 }
 
 arap_status arap_bone_lines_create(arap_context *context, const arap_skeleton *s,
                                    arap_bone_lines *out) {
-    size_t count = (size_t)s->deform_count;
-    *out = (arap_bone_lines){.count = s->deform_count,
+    size_t count = (size_t)s->line_start[s->deform_count];
+    *out = (arap_bone_lines){.count = (int)count,
+                             .start = s->line_start,
                              .line = ARAP_NEW_ZERO(arap_bone_line, count),
                              .lanes = ARAP_NEW(double, 7 * count)};
     if (!out->line || !out->lanes) {
         arap_bone_lines_clear(out);
         return arap_fail_memory(&context->error, "the bones as lines");
     }
-    for (size_t d = 0; d < count; d++) {
-        arap_bone_line *l = &out->line[d];
-        int b = s->deform_bone[d];
-        l->head = s->heads + 3 * b;
-        arap_sub(s->tails + 3 * b, l->head, l->along);
+    for (size_t k = 0; k < count; k++) {
+        arap_bone_line *l = &out->line[k];
+        l->bone = s->lines[k].owner;
+        l->head = s->lines[k].a;
+        arap_sub(s->lines[k].b, l->head, l->along);
         l->length = sqrt(arap_dot(l->along, l->along));
         for (size_t c = 0; c < 3; c++) {
             l->along[c] = l->length > 0 ? l->along[c] / l->length : 0;
-            out->lanes[c * count + d] = l->head[c];
-            out->lanes[(3 + c) * count + d] = l->along[c];
+            out->lanes[c * count + k] = l->head[c];
+            out->lanes[(3 + c) * count + k] = l->along[c];
         }
-        out->lanes[6 * count + d] = l->length;
+        out->lanes[6 * count + k] = l->length;
     }
     find_joints(s, out);
     return ARAP_OK;
@@ -55,6 +60,19 @@ void arap_bone_lines_clear(arap_bone_lines *lines) {
     arap_free(lines->line);
     arap_free(lines->lanes);
     *lines = (arap_bone_lines){0};
+}
+
+int arap_nearest_line(const arap_bone_lines *lines, int bone, const double *p) {
+    double least = INFINITY, place, point[3];
+    int best = lines->start[bone];
+    if (lines->start[bone + 1] == best + 1) return best;
+    for (int k = best; k < lines->start[bone + 1]; k++) {
+        double distance = arap_line_distance(&lines->line[k], p, &place, point);
+        if (!(distance < least)) continue;
+        least = distance;
+        best = k;
+    }
+    return best;
 }
 
 double arap_line_distance(const arap_bone_line *l, const double *p, double *place, double *point) {

@@ -116,7 +116,7 @@ static void look_around(view *v, const arap_bvh *faces, const arap_bone_line *l)
 }
 
 struct arap_surrounding {
-    int bone, part;
+    int line, part;
     double share, off;
 };
 
@@ -236,7 +236,7 @@ arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
     }
     for (int k = 0; k < kept->count && !status; k++) {
         const struct arap_surrounding *one = &kept->found[k];
-        visit(data, one->bone, one->part, one->share, one->off);
+        visit(data, one->line, lines->line[one->line].bone, one->part, one->share, one->off);
     }
     return status;
 }

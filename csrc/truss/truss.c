@@ -13,7 +13,8 @@
  * spoke has JOINT of its strength, rising to all of it at the limb's radius from the joint. h: what
  * is left of a spoke that has given way (spokes.c).
  *
- * Which bone. A part of the mesh surrounds a bone if most rays from the bone, across it, meet the
+ * Which bone. A bone of several ways (skeleton.h) counts as so many bones here, of which any may
+ * carry the spoke. A part of the mesh surrounds a bone if most rays from the bone, across it, meet the
  * part, and on all sides at about the same distance (surround.c). A vertex gets its spoke to the
  * nearest bone among those that its part surrounds and that are not barred from it; a bone that no
  * part surrounds counts for the part with most of the skin near it. A part that surrounds no bone,
@@ -45,9 +46,9 @@
 #define ROUNDING 1e-9  /* differences below it decide nothing: the first bone or part wins */
 #define NO_LENGTH 1e-6 /* bones shorter than it have no direction */
 
-/* The skin of a part that is nearest to a bone. */
+/* The skin of a part that is nearest to a line: a bone or one way of it (bone_lines.h). */
 typedef struct patch {
-    int part, bone;
+    int part, line;
     double area, distance; /* area-weighted mean */
     int open;              /* spokes of the part may go to the bone */
 } patch;
@@ -59,11 +60,11 @@ typedef struct truss {
     double strength, unit;
     arap_surroundings *kept;
     arap_bone_lines lines;
-    int *near;         /* (vertices) the bone of its spoke, or -1 */
+    int *near;         /* (vertices) the line of its spoke, or -1 */
     double *distance;  /* (vertices) */
-    double *distances; /* (workers, bones) of the present vertex */
+    double *distances; /* (workers, lines) of the present vertex */
     int patch_count;
-    patch *patches; /* ascending by part, then bone */
+    patch *patches; /* ascending by part, then line */
     int *patch_of;  /* (vertices) its patch, or -1 */
     int *first;     /* (parts + 1) first patch of a part */
     int *member;    /* (vertices) ascending by part */
@@ -72,24 +73,24 @@ typedef struct truss {
     double *size2;  /* (parts) mean square distance from its center */
 } truss;
 
-static int is_barred(const truss *t, int i, int bone) {
-    return t->barred && t->barred(t->data, i, bone);
+static int is_barred(const truss *t, int i, int line) {
+    return t->barred && t->barred(t->data, i, t->lines.line[line].bone);
 }
 
-/* The nearest of all bones, of each vertex. */
+/* The nearest of all lines, of each vertex. */
 static void find_nearest(void *data, int chunk, int worker) {
     const truss *t = data;
-    int bones = t->lines.count, end = (chunk + 1) * CHUNK;
+    int lines = t->lines.count, end = (chunk + 1) * CHUNK;
     if (end > t->mesh->count) end = t->mesh->count;
-    double *distance = t->distances + (size_t)worker * arap_apart((size_t)bones);
+    double *distance = t->distances + (size_t)worker * arap_apart((size_t)lines);
     for (int i = chunk * CHUNK; i < end; i++) {
         double least = INFINITY;
         arap_line_distances(&t->lines, t->mesh->v + 3 * (size_t)i, distance);
         t->near[i] = -1;
-        for (int b = 0; b < bones; b++) {
-            if (!(distance[b] < least * (1 - ROUNDING)) || is_barred(t, i, b)) continue;
-            least = distance[b];
-            t->near[i] = b;
+        for (int k = 0; k < lines; k++) {
+            if (!(distance[k] < least * (1 - ROUNDING)) || is_barred(t, i, k)) continue;
+            least = distance[k];
+            t->near[i] = k;
         }
         t->distance[i] = least;
     }
@@ -106,25 +107,25 @@ static void find_open(void *data, int chunk, int worker) {
         double least = INFINITY, place, point[3];
         t->near[i] = -1;
         for (int k = t->first[mesh->part[i]]; k < t->first[mesh->part[i] + 1]; k++) {
-            if (!t->patches[k].open || is_barred(t, i, t->patches[k].bone)) continue;
-            const arap_bone_line *l = &t->lines.line[t->patches[k].bone];
+            if (!t->patches[k].open || is_barred(t, i, t->patches[k].line)) continue;
+            const arap_bone_line *l = &t->lines.line[t->patches[k].line];
             double d = arap_line_distance(l, mesh->v + 3 * (size_t)i, &place, point);
             if (!(d < least * (1 - ROUNDING))) continue;
             least = d;
-            t->near[i] = t->patches[k].bone;
+            t->near[i] = t->patches[k].line;
         }
         t->distance[i] = least;
     }
 }
 
-static int by_bone(const void *key, const void *patch_) {
-    int bone = *(const int *)key, other = ((const patch *)patch_)->bone;
-    return (bone > other) - (bone < other);
+static int by_line(const void *key, const void *patch_) {
+    int line = *(const int *)key, other = ((const patch *)patch_)->line;
+    return (line > other) - (line < other);
 }
 
-static patch *find_patch(const truss *t, int part, int bone) {
-    return bsearch(&bone, t->patches + t->first[part],
-                   (size_t)(t->first[part + 1] - t->first[part]), sizeof(patch), by_bone);
+static patch *find_patch(const truss *t, int part, int line) {
+    return bsearch(&line, t->patches + t->first[part],
+                   (size_t)(t->first[part + 1] - t->first[part]), sizeof(patch), by_line);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -132,17 +133,17 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The patches of the present nearest bones, none of them open, and their distances. */
+/* The patches of the present nearest lines, none of them open, and their distances. */
 static arap_status make_patches(arap_context *context, truss *t) {
     const arap_mesh *mesh = t->mesh;
-    int *at = ARAP_NEW(int, t->lines.count); /* patch of each bone, if not below first[part] */
-    int *bone = ARAP_NEW(int, t->lines.count);
+    int *at = ARAP_NEW(int, t->lines.count); /* patch of each line, if not below first[part] */
+    int *line = ARAP_NEW(int, t->lines.count);
     arap_status status = ARAP_OK;
-    if (!at || !bone) {
+    if (!at || !line) {
         status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
-    for (int b = 0; b < t->lines.count; b++) at[b] = -1;
+    for (int k = 0; k < t->lines.count; k++) at[k] = -1;
     t->patch_count = 0;
     for (int p = 0; p < mesh->part_count; p++) {
         int from = t->first[p] = t->patch_count, count = 0;
@@ -150,12 +151,12 @@ static arap_status make_patches(arap_context *context, truss *t) {
             int near = t->near[t->member[m]];
             if (near < 0 || at[near] >= from) continue;
             at[near] = from;
-            bone[count++] = near;
+            line[count++] = near;
         }
-        qsort(bone, (size_t)count, sizeof *bone, ascending);
+        qsort(line, (size_t)count, sizeof *line, ascending);
         for (int k = 0; k < count; k++) {
-            at[bone[k]] = from + k;
-            t->patches[from + k] = (patch){.part = p, .bone = bone[k]};
+            at[line[k]] = from + k;
+            t->patches[from + k] = (patch){.part = p, .line = line[k]};
         }
         t->patch_count += count;
         for (int m = t->begin[p]; m < t->begin[p + 1]; m++) {
@@ -172,31 +173,32 @@ static arap_status make_patches(arap_context *context, truss *t) {
 
 done:
     arap_free(at);
-    arap_free(bone);
+    arap_free(line);
     return status;
 }
 
 /* An arap_surround_fn: opens the patch of the part. */
-static void open_around(void *data, int bone, int part, double share, double off) {
+static void open_around(void *data, int line, int bone, int part, double share, double off) {
     truss *t = data;
-    patch *own = find_patch(t, part, bone);
+    patch *own = find_patch(t, part, line);
+    (void)bone;
     if (own && share >= MOST_RAYS && off <= OFF_CENTER) own->open = 1;
 }
 
 /* Which patches are open: see the top of this file. */
 static arap_status open_patches(arap_context *context, truss *t) {
     const arap_mesh *mesh = t->mesh;
-    patch **best = ARAP_NEW_ZERO(patch *, t->lines.count); /* of a bone: an open or the largest */
+    patch **best = ARAP_NEW_ZERO(patch *, t->lines.count); /* of a line: an open or the largest */
     if (!best) return arap_fail_memory(&context->error, "the truss");
     arap_status status =
         arap_visit_surrounded(context, mesh, &t->lines, "truss", t->kept, open_around, t);
     for (int k = 0; k < t->patch_count && !status; k++) {
-        patch *own = &t->patches[k], **most = &best[own->bone];
+        patch *own = &t->patches[k], **most = &best[own->line];
         if (*most && (*most)->open) continue;
         if (!*most || own->open || own->area > (*most)->area * (1 + ROUNDING)) *most = own;
     }
-    for (int b = 0; b < t->lines.count && !status; b++)
-        if (best[b]) best[b]->open = 1;
+    for (int k = 0; k < t->lines.count && !status; k++)
+        if (best[k]) best[k]->open = 1;
     for (int p = 0; p < mesh->part_count && !status; p++) {
         patch *most = NULL;
         t->whole[p] = t->first[p] < t->first[p + 1];
@@ -235,7 +237,7 @@ static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i) {
     const arap_bone_line *l = &t->lines.line[t->near[i]];
     int part = t->mesh->part[i];
     double radius = t->patches[t->patch_of[i]].distance, place, joint = INFINITY;
-    arap_spoke spoke = {.bone = t->near[i], .held = 1, .whole = t->whole[part]};
+    arap_spoke spoke = {.bone = l->bone, .held = 1, .whole = t->whole[part]};
     double length = arap_line_distance(l, t->mesh->v + 3 * (size_t)i, &place, spoke.point);
     arap_place_columns(bendy, spoke.bone, l->length > 0 ? place / l->length : 0, spoke.column,
                        spoke.share);
@@ -259,7 +261,7 @@ static arap_spoke reflect(const truss *t, const arap_bendy *bendy, const arap_sy
     double place, point[3];
     out.bone = symmetry->bone[spoke->bone];
     arap_reflect(symmetry, spoke->point, symmetry->offset, out.point);
-    const arap_bone_line *l = &t->lines.line[out.bone];
+    const arap_bone_line *l = &t->lines.line[arap_nearest_line(&t->lines, out.bone, out.point)];
     arap_line_distance(l, out.point, &place, point);
     arap_place_columns(bendy, out.bone, l->length > 0 ? place / l->length : 0, out.column,
                        out.share);
@@ -273,7 +275,7 @@ static int place_spokes(const truss *t, const arap_bendy *bendy, const arap_symm
     int image = symmetry->vertex ? symmetry->vertex[i] : -1;
     int from = image >= 0 && image < i ? image : i;
     if (t->near[from] < 0) return 0;
-    int partner = image >= 0 ? symmetry->bone[t->near[from]] : -1;
+    int partner = image >= 0 ? symmetry->bone[t->lines.line[t->near[from]].bone] : -1;
     if (partner < 0) from = i;
     if (t->near[from] < 0) return 0;
     out[0] = make_spoke(t, bendy, from);
@@ -353,11 +355,11 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
         memset(t.whole, 1, parts);
         for (size_t i = 0; i < n; i++) {
             double place, point[3];
-            t.near[i] = wanted[i];
+            t.near[i] = wanted[i] < 0 ? -1 : arap_nearest_line(&t.lines, wanted[i], mesh->v + 3 * i);
             t.whole[mesh->part[i]] &= wanted_whole[i];
             if (wanted[i] >= 0)
                 t.distance[i] =
-                    arap_line_distance(&t.lines.line[wanted[i]], mesh->v + 3 * i, &place, point);
+                    arap_line_distance(&t.lines.line[t.near[i]], mesh->v + 3 * i, &place, point);
         }
     } else {
         status = arap_parallel_short(context, chunks, find_nearest, &t);

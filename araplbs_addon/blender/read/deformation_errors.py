@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core.base.refusal import Refused
 from ...core.base.steps import finish
+from ...core.character.directions import read_directions_in_steps
 from ...core.character.options import Options
 from ...core.character.problem import Problem
 from ...core.measures.armature_modifier import vertex_strain
@@ -20,7 +21,7 @@ from .read_mesh import present_weights, read_mesh, refuse_mesh
 # The options that say which poses there are.
 POSE_OPTIONS = (
     *("pose_count", "swing", "twist", "reach_poses", "seed"),
-    *("use_joint_limits", "symmetric"),
+    *("use_joint_limits", "symmetric", "bone_directions"),
     *("through_rig", "animation", "animation_frames"),
 )
 
@@ -45,6 +46,7 @@ def read_weighted(ob, view_layer, options):
     mesh.reflections = []  # only what is there can be colored or selected
     rows = present_weights(ob, skeleton)
     skeleton = _of_weighted(skeleton, rows)
+    skeleton = finish(read_directions_in_steps([mesh], skeleton, options.bone_directions))
     problem = Problem([mesh], skeleton, symmetric=options.symmetric)
     problem.parameters = finish(
         curved_parameters_in_steps(armature, skeleton, problem.arguments["vertices"])

@@ -120,6 +120,7 @@ def _find_in_steps(
             bone_parents=skeleton.parents,
             bone_deform=skeleton.deform & ~facts.leaf,
             bone_evidence=evidence,
+            **skeleton.way_arguments,
             progress=progress,
             threads=threads,
         )

@@ -286,6 +286,26 @@ class Options(OptionTable):
         ),
         advanced=True,
     )
+    bone_directions: str = option(
+        "AUTOMATIC",
+        "Bone Directions",
+        "Where bones go. Importers of FBX and glTF often leave tails that point anywhere",
+        choices=(
+            (
+                "AUTOMATIC",
+                "Automatic",
+                "By their tails, unless these lead past the joints of nearly all bones",
+            ),
+            ("TAILS", "Tails", "From head to tail, as the armature shows them"),
+            (
+                "JOINTS",
+                "Joints",
+                "From joint to joint, to all children. Bones without any go to the skin beyond "
+                "their joint",
+            ),
+        ),
+        advanced=True,
+    )
     deformer: str = option(
         "LINEAR",
         "Optimize For",

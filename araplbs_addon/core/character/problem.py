@@ -47,10 +47,15 @@ class Skeleton:
     taken_in: np.ndarray = None  # (m,) bool: deforms, whatever it looks like
     control: np.ndarray = None  # (m,) why it is left out, a place in REASONS; then deform is off
     evidence: dict[int, str] = field(default_factory=dict)  # why else it is left out, in words
+    ways: np.ndarray = None  # (m,) bool: its parent reaches to it; None: bones reach to their tails
+    directions: str = "TAILS"  # what tails and ways come from; see directions.py
+    drawn_tails: np.ndarray = None  # (m, 3) as the armature has them
 
     def __post_init__(self) -> None:
         if self.taken_in is None:
             self.taken_in = np.zeros(len(self.names), bool)
+        if self.drawn_tails is None:
+            self.drawn_tails = self.tails
         if self.control is None:
             self.control = np.zeros(len(self.names), np.int32)
         if self.kinds is None:
@@ -94,6 +99,11 @@ class Skeleton:
         """Joints of all bendy bones."""
         bendy = np.array([kind == BENDY for kind in self.kinds], bool)
         return int((self.segments[bendy] + 1).sum())
+
+    @property
+    def way_arguments(self) -> dict[str, Any]:
+        """What the engine has to know of bones that reach to all their children."""
+        return {} if self.ways is None else {"bone_ways": self.ways}
 
     @property
     def kind_arguments(self) -> dict[str, Any]:
@@ -192,6 +202,7 @@ class Problem:
             "bone_deform": skeleton.deform,
             "bone_limits": skeleton.limits,
             **skeleton.kind_arguments,
+            **skeleton.way_arguments,
             **self._poses(poses),
         }
         symmetry = symmetry_plane(skeleton, self.arguments["vertices"]) if symmetric else None

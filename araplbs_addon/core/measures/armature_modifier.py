@@ -27,7 +27,7 @@ MOST_POINTS = 2_000_000  # posed at a time: 48 MB
 def falloff(skeleton: Skeleton, envelopes: Envelopes, bones: Integers, points: Floats) -> Floats:
     """(k,) 1 inside the envelopes of these bones (k,), falling to 0 at their distance; points
     (k, 3)."""
-    heads, tails = skeleton.heads[bones], skeleton.tails[bones]
+    heads, tails = skeleton.heads[bones], skeleton.drawn_tails[bones]
     lengths = np.linalg.norm(tails - heads, axis=1)
     axes = (tails - heads) / np.where(lengths > 0, lengths, 1)[:, None]
     height = np.einsum("kc,kc->k", points - heads, axes)
@@ -104,7 +104,7 @@ class Columns:
     def axes(self) -> Floats:
         """(columns, 3, 3) local X, Y and Z at rest, as columns."""
         skeleton = self.skeleton
-        own = orthonormal_axes(skeleton.tails - skeleton.heads, skeleton.roll_axes)
+        own = orthonormal_axes(skeleton.drawn_tails - skeleton.heads, skeleton.roll_axes)
         if not self.bendy.any():
             return own
         joints = orthonormal_axes(skeleton.joint_axes[:, :, 1], skeleton.joint_axes[:, :, 2])
@@ -119,7 +119,7 @@ class Columns:
         if not bendy.any():
             return rows._replace(bones=self.first[rows.bones].astype(np.int32))
         vertices, bones = rows.vertices[bendy], rows.bones[bendy]
-        along = self.skeleton.tails[bones] - self.skeleton.heads[bones]
+        along = self.skeleton.drawn_tails[bones] - self.skeleton.heads[bones]
         height = np.einsum("kc,kc->k", points[vertices] - self.skeleton.heads[bones], along)
         place = np.clip(height / np.einsum("kc,kc->k", along, along), 0, 1)
         if parameters is not None:

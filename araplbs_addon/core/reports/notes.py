@@ -37,6 +37,7 @@ def result_notes(report: dict[str, Any], locked_groups: int = 0) -> list[Note]:
             report["control_bones"], "control bone left out", "control bones left out", control=True
         ),
         _rigid(report),
+        _directions(report),
     ]
     if locked_groups:
         kept = (
@@ -66,6 +67,12 @@ def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note |
 def _rigid(report: dict[str, Any]) -> Note | None:
     places = tuple((part["object"], part["vertex"]) for part in report["rigid"])
     return _counted(report["rigid"], "rigid part", "rigid parts", places=places)
+
+
+def _directions(report: dict[str, Any]) -> Note | None:
+    found = report.get("bone_directions")
+    texts = {"JOINTS": "bones read from their joints", "LENGTHS": "lengths of bones corrected"}
+    return Note(texts[found]) if found in texts else None
 
 
 def _far(report: dict[str, Any]) -> Iterator[Note]:

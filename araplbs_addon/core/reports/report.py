@@ -62,6 +62,8 @@ def make_report(
     extent.py for both.
     taken_as_one: vertices that were welded with others apart from them, where these are many.
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.
+    bone_directions: what the bones were read from: TAILS, LENGTHS (tails whose lengths are wrong by
+    one factor) or JOINTS.
     posed_by: of a rig that moves itself, the deform bones by what poses them in the random poses:
     {one of WAYS: names}; else None.
     control_evidence: why else they are left out, in words: {bone: "IK target, name"}.
@@ -112,6 +114,7 @@ def make_report(
             bones[b]: REASONS[problem.skeleton.control[b]][0]
             for b in problem.skeleton.left_out.nonzero()[0]
         },
+        "bone_directions": problem.skeleton.directions,
         "posed_by": problem.posed_by,
         "control_evidence": {
             bones[b]: words for b, words in problem.skeleton.evidence.items() if words
@@ -157,7 +160,7 @@ def notes(report: dict[str, Any] | None) -> list[str]:
     found = report["control_bones"] if report else {}
     lines = []
     if report:
-        lines = _rigid_line(report) + _posed_line(report)
+        lines = _direction_lines(report) + _rigid_line(report) + _posed_line(report)
         whole = "follows its nearest bone as a whole", "follow their nearest bones as a whole"
         lines += _unseen_lines(report, True, *whole)
     for identifier, _name, description in REASONS:
@@ -187,6 +190,19 @@ def count_above(problem: Problem, rows: SparseWeights, most: int) -> int:
     if locked is not None and len(locked) == rows.count:
         counts[locked] = 0
     return int((counts > most).sum()) if most else 0
+
+
+def _direction_lines(report: dict[str, Any]) -> list[str]:
+    lines = {
+        "JOINTS": "Bones go from joint to joint: their tails point elsewhere, as importers leave "
+        "them",
+        "LENGTHS": "Bones are shortened or lengthened to reach their joints: all were wrong by one "
+        "factor",
+    }
+    if report["options"].get("bone_directions") == "JOINTS":
+        lines["JOINTS"] = "Bones go from joint to joint, as asked for"
+    line = lines.get(report.get("bone_directions"))
+    return [line] if line else []
 
 
 def _rigid_line(report: dict[str, Any]) -> list[str]:

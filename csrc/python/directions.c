@@ -1,0 +1,71 @@
+/* The function bone_directions of the module: see the stubs. Arguments are copied and the work runs
+ * without the GIL; cost and failures are those of rig/bone_tails.c and rig/joint_skeleton.c. */
+#include "python/directions.h"
+
+#include <string.h>
+
+#include "python/error.h"
+#include "python/input.h"
+#include "rig/bone_tails.h"
+#include "rig/joint_skeleton.h"
+#include "rig/skeleton_checks.h"
+
+/* What is found of the tails, and where they go; `made` only where joints count alone. */
+static arap_status find_directions(arap_context *context, const arap_geometry *geometry,
+                                   const arap_bones *bones, arap_tail_study *tails,
+                                   arap_joint_skeleton *made) {
+    *made = (arap_joint_skeleton){0};
+    arap_status status = arap_check_geometry(&context->error, geometry);
+    if (!status) status = arap_check_bones(&context->error, bones);
+    if (!status) status = arap_check_parents(&context->error, bones->count, bones->parents);
+    if (!status) status = arap_study_tails(context, bones, tails);
+    if (!status && tails->are == ARAP_TAILS_ANY)
+        status = arap_joint_skeleton_create(context, geometry, bones, made);
+    return status;
+}
+
+PyObject *arap_py_bone_directions(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "bone_directions",
+        .names = "vertices triangles? bone_heads bone_tails? bone_parents * bone_deform edges tets "
+                 "progress threads"};
+    static const char *const names[] = {
+        [ARAP_TAILS_MEANT] = "tails", [ARAP_TAILS_SCALED] = "lengths", [ARAP_TAILS_ANY] = "joints"};
+    PyObject *ends = NULL, *ways = NULL, *result = NULL;
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_bones bones;
+    arap_tail_study tails;
+    arap_joint_skeleton made = {0};
+    arap_py_context run;
+    arap_status status;
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
+        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
+        goto done;
+    Py_BEGIN_ALLOW_THREADS
+    status = find_directions(&run.context, &geometry, &bones, &tails, &made);
+    Py_END_ALLOW_THREADS
+    if (status) {
+        arap_raise(PyModule_GetState(module), &run.context);
+        goto done;
+    }
+    npy_intp m = bones.count, sizes[2] = {m, 3};
+    ends = arap_new_doubles(2, sizes, NULL);
+    ways = !made.ways ? Py_NewRef(Py_None) : PyArray_SimpleNew(1, &m, NPY_BOOL);
+    if (!ends || !ways) goto done;
+    double *end = PyArray_DATA((PyArrayObject *)ends);
+    for (npy_intp i = 0; i < 3 * m; i++)
+        end[i] = made.tails  ? made.tails[i]
+                 : tails.are == ARAP_TAILS_SCALED
+                     ? bones.heads[i] + (bones.tails[i] - bones.heads[i]) / tails.factor
+                     : bones.tails[i];
+    if (made.ways) memcpy(PyArray_DATA((PyArrayObject *)ways), made.ways, (size_t)m);
+    result = Py_BuildValue("(OOs)", ends, ways, names[tails.are]);
+
+done:
+    Py_XDECREF(ends);
+    Py_XDECREF(ways);
+    arap_joint_skeleton_clear(&made);
+    arap_inputs_release(&in);
+    return result;
+}

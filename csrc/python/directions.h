@@ -1,0 +1,9 @@
+/* The function bone_directions of the module. */
+#ifndef ARAP_PYDIRECTIONS_H
+#define ARAP_PYDIRECTIONS_H
+
+#include <Python.h>
+
+PyObject *arap_py_bone_directions(PyObject *module, PyObject *args, PyObject *kwargs);
+
+#endif

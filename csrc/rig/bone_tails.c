@@ -1,0 +1,139 @@
+/* Whether tails mean anything: see bone_tails.h.
+ *
+ * A bone that somebody drew ends at or near the joint of a child. Importers know joints alone:
+ * they point the bone along an axis of the joint's frame, and give it a length of their own. Of a
+ * deforming bone with children let
+ *     off = min over its children of |tail - head of the child| / |head of the child - head|.
+ * The median of off over an armature was from 0 to 0.46 in 175 files with drawn tails and from 0.68
+ * to 99 in 21 files that importers left, so OFF separates them. The decision is about the whole
+ * armature: a single bone that points aside is common, as in a hand or under a control.
+ *
+ * Lengths alone can be wrong. Blender's importer of glTF makes a bone as long as the way to its
+ * nearest child, but does not divide this by the scale of the armature object. All lengths are then
+ * too large by one factor, the inverse of this scale. If length / (way to the nearest child) is the
+ * same number f for nearly all bones, and the tails are near the joints after a division by f, the
+ * directions are right, and only the lengths have to be divided.
+ *
+ * One bone with children is too little to judge by: then the tails stay, unless all bones are stubs
+ * or poles of one length, as importers leave them (STUB). Tails also stay where all joints are in
+ * one place.
+ *
+ * O(bones log bones). Fails without memory. */
+#include "rig/bone_tails.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define OFF 0.57      /* the geometric mean of 0.46 and 0.68 */
+#define FEWEST 2      /* bones with children */
+#define NO_WAY 1e-4   /* of the extent of the joints: nearer ones are at one place */
+#define SAME 0.03     /* two factors that differ by no more are the same */
+#define MOST 0.75     /* of the bones: so many have the same factor */
+#define STUB 0.05     /* of the way to a child: so short nobody draws a bone */
+#define RIGHT 1.1     /* lengths that are wrong by less are right */
+
+typedef struct child_study {
+    double off2, way2; /* squares; infinite without a child */
+} child_study;
+
+static int by_value(const void *a_, const void *b_) {
+    double a = *(const double *)a_, b = *(const double *)b_;
+    return (a > b) - (a < b);
+}
+
+/* The median; sorts the values. */
+static double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, by_value);
+    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
+}
+
+static double extent2(const arap_bones *bones) {
+    double sum = 0;
+    for (int c = 0; c < 3; c++) {
+        double lo = INFINITY, hi = -INFINITY;
+        for (int b = 0; b < bones->count; b++) {
+            lo = fmin(lo, bones->heads[3 * b + c]);
+            hi = fmax(hi, bones->heads[3 * b + c]);
+        }
+        sum += (hi - lo) * (hi - lo);
+    }
+    return sum;
+}
+
+/* The median of off, with lengths divided by `factor`; *found: of how many bones. ways (bones):
+ * of the nearest child, infinite for bones that are not judged. */
+static double measure_off(const arap_bones *bones, double factor, double no_way2, double *ways,
+                          double *scratch, int *found) {
+    for (int b = 0; b < bones->count; b++) ways[b] = scratch[b] = INFINITY;
+    for (int c = 0; c < bones->count; c++) {
+        int b = bones->parents[c];
+        if (b < 0 || (bones->deform && !bones->deform[b])) continue;
+        const double *head = bones->heads + 3 * b, *tail = bones->tails + 3 * b;
+        double end[3], way2 = arap_distance2(head, bones->heads + 3 * c);
+        if (!(way2 > no_way2)) continue;
+        for (int k = 0; k < 3; k++) end[k] = head[k] + (tail[k] - head[k]) / factor;
+        ways[b] = fmin(ways[b], sqrt(way2));
+        scratch[b] = fmin(scratch[b], sqrt(arap_distance2(end, bones->heads + 3 * c) / way2));
+    }
+    *found = 0;
+    for (int b = 0; b < bones->count; b++)
+        if (isfinite(scratch[b])) scratch[(*found)++] = scratch[b];
+    return *found ? median(scratch, *found) : 0;
+}
+
+/* The factor by which nearly all lengths are too large, or 1. */
+static double common_factor(const arap_bones *bones, const double *ways, double *scratch) {
+    int count = 0, same = 0;
+    for (int b = 0; b < bones->count; b++) {
+        if (!isfinite(ways[b])) continue;
+        double length = sqrt(arap_distance2(bones->heads + 3 * b, bones->tails + 3 * b));
+        scratch[count++] = length / ways[b];
+    }
+    double factor = median(scratch, count);
+    for (int k = 0; k < count; k++) same += fabs(scratch[k] - factor) <= SAME * factor;
+    return factor > 0 && isfinite(factor) && same >= MOST * count ? factor : 1;
+}
+
+/* Are all deforming bones of one length, far from that of a way to a child? */
+static int are_stubs(const arap_bones *bones, const double *ways) {
+    double least = INFINITY, most = 0, way = 0;
+    for (int b = 0; b < bones->count; b++) {
+        if (bones->deform && !bones->deform[b]) continue;
+        double length = sqrt(arap_distance2(bones->heads + 3 * b, bones->tails + 3 * b));
+        least = fmin(least, length);
+        most = fmax(most, length);
+        if (isfinite(ways[b])) way = ways[b];
+    }
+    return most - least <= SAME * most && (most < STUB * way || least * STUB > way);
+}
+
+arap_status arap_study_tails(arap_context *context, const arap_bones *bones, arap_tail_study *out) {
+    *out = (arap_tail_study){.are = bones->tails ? ARAP_TAILS_MEANT : ARAP_TAILS_ANY, .factor = 1};
+    if (!bones->tails) return ARAP_OK;
+    int found;
+    double no_way2 = NO_WAY * NO_WAY * extent2(bones);
+    double *ways = ARAP_NEW(double, bones->count), *scratch = ARAP_NEW(double, bones->count);
+    arap_status status = ARAP_OK;
+    if (!ways || !scratch) {
+        status = arap_fail_memory(&context->error, "the tails of the bones");
+        goto done;
+    }
+    out->off = measure_off(bones, 1, no_way2, ways, scratch, &found);
+    if (!found || (found < FEWEST && !are_stubs(bones, ways))) goto done;
+    double factor = common_factor(bones, ways, scratch);
+    int scaled = (factor > RIGHT || factor < 1 / RIGHT) &&
+                 measure_off(bones, factor, no_way2, ways, scratch, &found) < OFF;
+    if (scaled) {
+        out->are = ARAP_TAILS_SCALED;
+        out->factor = factor;
+    } else if (out->off > OFF)
+        out->are = ARAP_TAILS_ANY;
+
+done:
+    arap_free(ways);
+    arap_free(scratch);
+    return status;
+}

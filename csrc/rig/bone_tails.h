@@ -1,0 +1,24 @@
+/* Do the tails of an armature mean anything? */
+#ifndef ARAP_BONE_TAILS_H
+#define ARAP_BONE_TAILS_H
+
+#include "arap.h"
+#include "base/context.h"
+
+typedef enum arap_tails {
+    ARAP_TAILS_MEANT,  /* somebody drew them, or they were made for the mesh */
+    ARAP_TAILS_SCALED, /* their directions are right, their lengths wrong by one factor */
+    ARAP_TAILS_ANY     /* an importer left them: joints alone mean something */
+} arap_tails;
+
+typedef struct arap_tail_study {
+    arap_tails are;
+    double off;    /* how far a tail is from the nearest child, of the way there: the median */
+    double factor; /* by which all lengths are too large; 1 unless they are scaled */
+} arap_tail_study;
+
+/* The bones have been checked (arap_check_bones). Without tails they are ARAP_TAILS_ANY. Fails
+ * without memory. */
+arap_status arap_study_tails(arap_context *context, const arap_bones *bones, arap_tail_study *out);
+
+#endif

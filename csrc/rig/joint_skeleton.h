@@ -1,0 +1,24 @@
+/* A skeleton from its joints alone: where the bones of an armature go whose tails mean nothing. */
+#ifndef ARAP_JOINT_SKELETON_H
+#define ARAP_JOINT_SKELETON_H
+
+#include "arap.h"
+#include "base/context.h"
+
+typedef struct arap_joint_skeleton {
+    double *tails; /* (bones, 3) caller's units: along which each bone turns, and where leaves end */
+    char *ways;    /* (bones) the parent's own way goes to this bone's head */
+    char *deform;  /* (bones) without the roots outside of the skin, which move none */
+} arap_joint_skeleton;
+
+/* Of these bones, whose tails do not count: they stay where nothing else is known, and may be NULL.
+ * Errors: those of arap_mesh_create and arap_check_bones. Release with arap_joint_skeleton_clear. */
+arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometry *geometry,
+                                       const arap_bones *bones, arap_joint_skeleton *out);
+void arap_joint_skeleton_clear(arap_joint_skeleton *skeleton);
+
+/* Give bones without tails those of their joints, which `made` then owns; others stay. */
+arap_status arap_complete_bones(arap_context *context, const arap_geometry *geometry,
+                                arap_bones *bones, arap_joint_skeleton *made);
+
+#endif
