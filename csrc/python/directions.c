@@ -19,8 +19,8 @@ static arap_status find_directions(arap_context *context, const arap_geometry *g
     if (!status) status = arap_check_bones(&context->error, bones);
     if (!status) status = arap_check_parents(&context->error, bones->count, bones->parents);
     if (!status) status = arap_study_tails(context, bones, tails);
-    if (!status && tails->are == ARAP_TAILS_ANY)
-        status = arap_joint_skeleton_create(context, geometry, bones, made);
+    if (!status && tails->are != ARAP_TAILS_MEANT)
+        status = arap_joint_skeleton_create(context, geometry, bones, tails->are, made);
     return status;
 }
 
@@ -29,8 +29,6 @@ PyObject *arap_py_bone_directions(PyObject *module, PyObject *args, PyObject *kw
         .function = "bone_directions",
         .names = "vertices triangles? bone_heads bone_tails? bone_parents * bone_deform edges tets "
                  "progress threads"};
-    static const char *const names[] = {
-        [ARAP_TAILS_MEANT] = "tails", [ARAP_TAILS_SCALED] = "lengths", [ARAP_TAILS_ANY] = "joints"};
     PyObject *ends = NULL, *ways = NULL, *result = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -51,16 +49,16 @@ PyObject *arap_py_bone_directions(PyObject *module, PyObject *args, PyObject *kw
     }
     npy_intp m = bones.count, sizes[2] = {m, 3};
     ends = arap_new_doubles(2, sizes, NULL);
-    ways = !made.ways ? Py_NewRef(Py_None) : PyArray_SimpleNew(1, &m, NPY_BOOL);
+    int reaches = made.ways && !made.along;
+    ways = reaches ? PyArray_SimpleNew(1, &m, NPY_BOOL) : Py_NewRef(Py_None);
     if (!ends || !ways) goto done;
-    double *end = PyArray_DATA((PyArrayObject *)ends);
-    for (npy_intp i = 0; i < 3 * m; i++)
-        end[i] = made.tails  ? made.tails[i]
-                 : tails.are == ARAP_TAILS_SCALED
-                     ? bones.heads[i] + (bones.tails[i] - bones.heads[i]) / tails.factor
-                     : bones.tails[i];
-    if (made.ways) memcpy(PyArray_DATA((PyArrayObject *)ways), made.ways, (size_t)m);
-    result = Py_BuildValue("(OOs)", ends, ways, names[tails.are]);
+    const double *tail = made.tails ? made.tails : bones.tails;
+    memcpy(PyArray_DATA((PyArrayObject *)ends), tail, 3 * (size_t)m * sizeof *tail);
+    if (reaches) memcpy(PyArray_DATA((PyArrayObject *)ways), made.ways, (size_t)m);
+    result = Py_BuildValue("(OOs)", ends, ways,
+                           reaches       ? "joints"
+                           : made.tails  ? "lengths"
+                                         : "tails");
 
 done:
     Py_XDECREF(ends);

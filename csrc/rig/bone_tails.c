@@ -10,13 +10,15 @@
  *
  * Lengths alone can be wrong. Blender's importer of glTF makes a bone as long as the way to its
  * nearest child, but does not divide this by the scale of the armature object. All lengths are then
- * too large by one factor, the inverse of this scale. If length / (way to the nearest child) is the
- * same number f for nearly all bones, and the tails are near the joints after a division by f, the
- * directions are right, and only the lengths have to be divided.
+ * too large by one factor, the inverse of this scale: length / (way to the nearest child) is the same
+ * number f for nearly all bones (MOST), and the tails are near the joints after a division by f. It
+ * cuts lengths off besides, below a few millimeters, so that f can differ. The directions are right
+ * nevertheless if the tails are off and nearly all bones (ALIGNED) point at a child.
  *
- * One bone with children is too little to judge by: then the tails stay, unless all bones are stubs
- * or poles of one length, as importers leave them (STUB). Tails also stay where all joints are in
- * one place.
+ * With one bone with children there is too little to judge by: then the tails stay, unless all bones
+ * are stubs or poles of one length, as importers leave them (STUB). Their directions are right if
+ * they differ: frames that nobody has turned all point the same way. Tails also stay where all joints
+ * are in one place.
  *
  * O(bones log bones). Fails without memory. */
 #include "rig/bone_tails.h"
@@ -33,6 +35,10 @@
 #define SAME 0.03     /* two factors that differ by no more are the same */
 #define MOST 0.75     /* of the bones: so many have the same factor */
 #define STUB 0.05     /* of the way to a child: so short nobody draws a bone */
+#define PARALLEL 0.95 /* length of the mean direction of bones that all point the same way */
+#define COSINE 0.95   /* of the direction of a bone that points at a child */
+#define ALIGNED 0.75  /* of the bones with children */
+#define ENOUGH 3      /* such bones */
 #define RIGHT 1.1     /* lengths that are wrong by less are right */
 
 typedef struct child_study {
@@ -61,6 +67,26 @@ static double extent2(const arap_bones *bones) {
         sum += (hi - lo) * (hi - lo);
     }
     return sum;
+}
+
+/* Do nearly all bones point at a child? ways, scratch: (bones) */
+static int are_aligned(const arap_bones *bones, double no_way2, const double *ways,
+                       double *scratch) {
+    int count = 0, aligned = 0;
+    for (int b = 0; b < bones->count; b++) scratch[b] = -1;
+    for (int c = 0; c < bones->count; c++) {
+        int b = bones->parents[c];
+        if (b < 0 || !isfinite(ways[b])) continue;
+        double to_child[3], to_tail[3];
+        arap_sub(bones->heads + 3 * c, bones->heads + 3 * b, to_child);
+        arap_sub(bones->tails + 3 * b, bones->heads + 3 * b, to_tail);
+        double way2 = arap_dot(to_child, to_child), long2 = way2 * arap_dot(to_tail, to_tail);
+        if (way2 > no_way2 && long2 > 0)
+            scratch[b] = fmax(scratch[b], arap_dot(to_child, to_tail) / sqrt(long2));
+    }
+    for (int b = 0; b < bones->count; b++)
+        if (isfinite(ways[b])) count++, aligned += scratch[b] > COSINE;
+    return count >= ENOUGH && aligned >= ALIGNED * count;
 }
 
 /* The median of off, with lengths divided by `factor`; *found: of how many bones. ways (bones):
@@ -110,8 +136,22 @@ static int are_stubs(const arap_bones *bones, const double *ways) {
     return most - least <= SAME * most && (most < STUB * way || least * STUB > way);
 }
 
+static int are_parallel(const arap_bones *bones) {
+    double mean[3] = {0, 0, 0};
+    int count = 0;
+    for (int b = 0; b < bones->count; b++) {
+        double along[3];
+        if (bones->deform && !bones->deform[b]) continue;
+        arap_sub(bones->tails + 3 * b, bones->heads + 3 * b, along);
+        double length = sqrt(arap_dot(along, along));
+        for (int c = 0; c < 3 && length > 0; c++) mean[c] += along[c] / length;
+        count++;
+    }
+    return !(arap_dot(mean, mean) < PARALLEL * PARALLEL * count * count);
+}
+
 arap_status arap_study_tails(arap_context *context, const arap_bones *bones, arap_tail_study *out) {
-    *out = (arap_tail_study){.are = bones->tails ? ARAP_TAILS_MEANT : ARAP_TAILS_ANY, .factor = 1};
+    *out = (arap_tail_study){.are = bones->tails ? ARAP_TAILS_MEANT : ARAP_TAILS_ANY};
     if (!bones->tails) return ARAP_OK;
     int found;
     double no_way2 = NO_WAY * NO_WAY * extent2(bones);
@@ -126,11 +166,10 @@ arap_status arap_study_tails(arap_context *context, const arap_bones *bones, ara
     double factor = common_factor(bones, ways, scratch);
     int scaled = (factor > RIGHT || factor < 1 / RIGHT) &&
                  measure_off(bones, factor, no_way2, ways, scratch, &found) < OFF;
-    if (scaled) {
-        out->are = ARAP_TAILS_SCALED;
-        out->factor = factor;
-    } else if (out->off > OFF)
-        out->are = ARAP_TAILS_ANY;
+    if (scaled || (out->off > OFF && are_aligned(bones, no_way2, ways, scratch)))
+        out->are = ARAP_TAILS_AXES;
+    else if (out->off > OFF)
+        out->are = found < FEWEST && !are_parallel(bones) ? ARAP_TAILS_AXES : ARAP_TAILS_ANY;
 
 done:
     arap_free(ways);

@@ -6,15 +6,14 @@
 #include "base/context.h"
 
 typedef enum arap_tails {
-    ARAP_TAILS_MEANT,  /* somebody drew them, or they were made for the mesh */
-    ARAP_TAILS_SCALED, /* their directions are right, their lengths wrong by one factor */
-    ARAP_TAILS_ANY     /* an importer left them: joints alone mean something */
+    ARAP_TAILS_MEANT, /* somebody drew them, or they were made for the mesh */
+    ARAP_TAILS_AXES,  /* their directions are right, their lengths mean nothing */
+    ARAP_TAILS_ANY    /* an importer left them: joints alone mean something */
 } arap_tails;
 
 typedef struct arap_tail_study {
     arap_tails are;
-    double off;    /* how far a tail is from the nearest child, of the way there: the median */
-    double factor; /* by which all lengths are too large; 1 unless they are scaled */
+    double off; /* how far a tail is from the nearest child, of the way there: the median */
 } arap_tail_study;
 
 /* The bones have been checked (arap_check_bones). Without tails they are ARAP_TAILS_ANY. Fails

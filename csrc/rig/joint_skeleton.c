@@ -16,7 +16,12 @@
  *      these point apart (a pelvis, |mean| <= APART), that to the child with most bones below it.
  *   4. A leaf goes to the middle of the skin beyond its joint, and as far again (feet, jaws and
  *      hands do not go on in the direction of their parents). This is the skin that is nearer to
- *      the joint than to all ways, the end of the way to it included.
+ *      the joint than to all ways, the end of the way to it included. If another joint lies in
+ *      this direction that no way goes to, the leaf ends there: a shin whose foot hangs on the root.
+ *
+ * Where the directions of the tails are right and the lengths alone mean nothing (bone_tails.h), a
+ * bone goes in its own direction: as far as the child it points at, else as far as its nearest
+ * child, and as a leaf as far as its skin.
  *
  * Cost: O(vertices log bones) for the nearest ways, twice if some are left out, O(triangles) for
  * each root. A leaf without skin of its own goes on as its parent does, half as far; so does one
@@ -45,6 +50,9 @@
 #define SOME 3       /* vertices: fewer have no middle */
 #define FARTHEST 0.95 /* of the vertices of a leaf end before it does */
 #define LEAF 0.9     /* of the way through the middle and as far again */
+#define IN_LINE 0.9   /* cosine of the direction to a joint that a leaf ends at, */
+#define MOST_ON 6     /* no farther off than so many times its skin */
+#define POINTS_AT 0.9 /* cosine of the direction of a tail to the child that it points at */
 #define OFF_SKIN 0.5  /* of the way to the middle: a joint outside that is this far has no skin */
 #define SHORTEST 1e-3 /* of the size of the mesh: leaves are no shorter */
 
@@ -256,46 +264,93 @@ static int by_value(const void *a_, const void *b_) {
     return (a > b) - (a < b);
 }
 
-/* Is vertex i beyond the joint of the leaf that is way k? joint: the way to it */
-static int is_beyond(const study *t, int i, int k, int joint) {
-    return t->near[i] == k || (t->near[i] == joint && t->at_end[i]);
+/* The first leaf with the joint of leaf k: of several in one place it has all their skin. */
+static int first_leaf(const study *t, int k) {
+    double no_way2 = NO_WAY * NO_WAY * t->mesh->size * t->mesh->size;
+    for (int j = 0; j < k; j++)
+        if (t->way[j].to < 0 && arap_distance2(t->way[j].a, t->way[k].a) <= no_way2) return j;
+    return k;
+}
+
+/* What a leaf ends in. */
+typedef struct leaf_skin {
+    int first;               /* the leaf that has the skin of its joint */
+    int joint;               /* the way to the joint, or -1 */
+    const double *direction; /* or NULL */
+} leaf_skin;
+
+/* Is vertex i beyond the joint of a leaf, and, if that has a direction, on that side? */
+static int is_beyond(const study *t, int i, const leaf_skin *skin) {
+    double to[3];
+    if (t->near[i] != skin->first && !(t->near[i] == skin->joint && t->at_end[i])) return 0;
+    if (!skin->direction) return 1;
+    arap_sub(t->mesh->v + 3 * (size_t)i, t->way[skin->first].a, to);
+    return arap_dot(to, skin->direction) > 0;
+}
+
+/* The way that ends at the joint of leaf k, or -1. */
+static int way_to(const study *t, int k) {
+    int up = t->parents[t->way[k].from];
+    double no_way2 = NO_WAY * NO_WAY * t->mesh->size * t->mesh->size;
+    for (int j = 0; j < t->way_count && up >= 0; j++)
+        if (t->way[j].from == up && t->way[j].to >= 0 &&
+            arap_distance2(t->way[j].b, t->way[k].a) <= no_way2)
+            return j;
+    return -1;
+}
+
+/* The nearest joint in this direction (a unit vector) from that of a leaf at the end of a chain, of
+ * those that no way goes to and that move skin: a leg ends there whose foot hangs elsewhere. Its
+ * distance, or 0. */
+static double next_joint(const study *t, int bone, const double *direction, double farthest) {
+    double best = 0;
+    for (int b = 0; b < t->count && t->ways[bone]; b++) {
+        double step[3];
+        if (b == bone || !t->deform[b] || t->ways[b]) continue;
+        arap_sub(t->head + 3 * b, t->head + 3 * bone, step);
+        double length = sqrt(arap_dot(step, step)), along = arap_dot(step, direction);
+        if (!(along > IN_LINE * length) || !(length > NO_WAY * t->mesh->size) ||
+            length > farthest || (best > 0 && along >= best))
+            continue;
+        best = along;
+    }
+    return best;
 }
 
 /* The tail of the leaf that is way k, in the skin beyond its joint; 0 where none is its own.
- * scratch: (vertices) */
-static int end_leaf(const study *t, int k, double *scratch, double *tail) {
+ * direction: of the tail, or NULL; scratch: (vertices) */
+static int end_leaf(const study *t, int k, const double *direction, double *scratch, double *tail) {
     const way *leaf = &t->way[k];
     const double *v = t->mesh->v;
-    int up = t->parents[leaf->from], joint = -1, count = 0;
-    double middle[3] = {0, 0, 0}, area = 0, nearest2 = INFINITY,
-           no_way2 = NO_WAY * NO_WAY * t->mesh->size * t->mesh->size;
-    for (int j = 0; j < t->way_count && joint < 0; j++)
-        if (up >= 0 && t->way[j].from == up && t->way[j].to >= 0 &&
-            arap_distance2(t->way[j].b, leaf->a) <= no_way2)
-            joint = j;
+    leaf_skin skin = {first_leaf(t, k), way_to(t, k), direction};
+    int count = 0;
+    double middle[3] = {0, 0, 0}, area = 0, nearest2 = INFINITY, least = SHORTEST * t->mesh->size;
     for (int i = 0; i < t->mesh->count; i++) {
-        if (!is_beyond(t, i, k, joint)) continue;
+        if (!is_beyond(t, i, &skin)) continue;
         for (int c = 0; c < 3; c++) middle[c] += t->area[i] * v[3 * (size_t)i + (size_t)c];
         nearest2 = fmin(nearest2, arap_distance2(v + 3 * (size_t)i, leaf->a));
         area += t->area[i];
         count++;
     }
-    if (count < SOME || !(area > 0)) return 0;
+    if (count < SOME || !(area > 0) || (skin.first != k && !direction)) return 0;
     for (int c = 0; c < 3; c++) middle[c] = middle[c] / area - leaf->a[c];
-    double far = sqrt(arap_dot(middle, middle)), least = SHORTEST * t->mesh->size;
+    double far = sqrt(arap_dot(middle, middle));
     if (is_outside(leaf) && nearest2 > OFF_SKIN * OFF_SKIN * far * far) return 0;
-    if (!(far > least)) return 0;
+    if (!direction && !(far > least)) return 0;
+    for (int c = 0; c < 3; c++) middle[c] = direction ? direction[c] : middle[c] / far;
     count = 0;
     for (int i = 0; i < t->mesh->count; i++) {
         double from[3];
-        if (!is_beyond(t, i, k, joint)) continue;
+        if (!is_beyond(t, i, &skin)) continue;
         arap_sub(v + 3 * (size_t)i, leaf->a, from);
-        scratch[count++] = arap_dot(from, middle) / far;
+        scratch[count++] = arap_dot(from, middle);
     }
     qsort(scratch, (size_t)count, sizeof *scratch, by_value);
     double most = scratch[(int)(FARTHEST * (count - 1))];
-    double length = fmax(LEAF * fmin(2 * far, most), least);
-    for (int c = 0; c < 3; c++) tail[c] = leaf->a[c] + middle[c] / far * length;
+    double length = LEAF * (direction ? most : fmin(2 * far, most));
+    double next = next_joint(t, leaf->from, middle, MOST_ON * fmax(most, far));
+    if (next > 0) length = next;
+    for (int c = 0; c < 3; c++) tail[c] = leaf->a[c] + middle[c] * fmax(length, least);
     return 1;
 }
 
@@ -310,13 +365,53 @@ static void continue_parent(const study *t, int b, double *tail) {
     for (int c = 0; c < 3; c++) tail[c] = t->head[3 * b + c] + share * step[c];
 }
 
-/* The tails, in the caller's units. */
-static void end_bones(const study *t, const arap_bones *bones, const int *child, double *scratch,
-                      double *tails) {
+/* The direction of a tail, as a unit vector, or 0. */
+static void point(const arap_bones *bones, int b, double *direction) {
+    arap_sub(bones->tails + 3 * b, bones->heads + 3 * b, direction);
+    double length = sqrt(arap_dot(direction, direction));
+    for (int c = 0; c < 3; c++) direction[c] = length > 0 ? direction[c] / length : 0;
+}
+
+/* The lengths of bones in these directions (count, 3): to the child that each points at, else as
+ * far as the nearest child; 0 without children, and of roots that point at none. */
+static void measure_lengths(const study *t, const double *directions, double *length) {
+    for (int b = 0; b < t->count; b++) length[b] = 0;
+    for (int round = 0; round < 2; round++) /* the nearest child, then the one it points at */
+        for (int b = 0; b < t->count; b++) {
+            int up = t->parents[b];
+            double step[3];
+            if (up < 0) continue;
+            arap_sub(t->head + 3 * b, t->head + 3 * up, step);
+            double way = sqrt(arap_dot(step, step));
+            double along = arap_dot(step, directions + 3 * up);
+            if (!(way > NO_WAY * t->mesh->size)) continue;
+            int is_root = t->parents[up] < 0 || t->owner[t->parents[up]] < 0;
+            if (!round && !is_root)
+                length[up] = length[up] > 0 ? fmin(length[up], way) : way;
+            else if (round && along > POINTS_AT * way)
+                length[up] = along;
+        }
+}
+
+/* The tails, in the caller's units; child: see choose_children, NULL: in the directions of the given
+ * tails. */
+static void end_bones(const study *t, const arap_bones *bones, const int *child,
+                      const double *directions, double *lengths, double *scratch, double *tails) {
     const arap_mesh *mesh = t->mesh;
+    if (directions) measure_lengths(t, directions, lengths);
     for (int b = 0; b < t->count; b++) {
         double tail[3];
-        if (child[b] >= 0) {
+        if (directions) {
+            double length = lengths[b], step[3];
+            arap_sub(bones->tails + 3 * b, bones->heads + 3 * b, step);
+            double given = sqrt(arap_dot(step, step)) / mesh->diagonal;
+            if (!(length > 0)) {
+                continue_parent(t, b, tail);
+                length = fmin(given, sqrt(arap_distance2(tail, t->head + 3 * b)));
+            }
+            for (int c = 0; c < 3; c++)
+                tail[c] = t->head[3 * b + c] + length * directions[3 * b + c];
+        } else if (child[b] >= 0) {
             memcpy(tail, t->head + 3 * child[b], sizeof tail);
         } else if (!t->deform[b] && bones->tails) {
             memcpy(tails + 3 * b, bones->tails + 3 * b, sizeof tail);
@@ -327,9 +422,10 @@ static void end_bones(const study *t, const arap_bones *bones, const int *child,
     }
     for (int k = 0; k < t->way_count; k++) {
         double tail[3];
-        if (t->way[k].to >= 0 || !end_leaf(t, k, scratch, tail)) continue;
-        for (int c = 0; c < 3; c++)
-            tails[3 * t->way[k].from + c] = mesh->center[c] + mesh->diagonal * tail[c];
+        int b = t->way[k].from;
+        if (t->way[k].to >= 0) continue;
+        if (!end_leaf(t, k, directions ? directions + 3 * b : NULL, scratch, tail)) continue;
+        for (int c = 0; c < 3; c++) tails[3 * b + c] = mesh->center[c] + mesh->diagonal * tail[c];
     }
 }
 
@@ -347,7 +443,8 @@ static void weigh_vertices(const study *t) {
 }
 
 arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometry *geometry,
-                                       const arap_bones *bones, arap_joint_skeleton *out) {
+                                       const arap_bones *bones, arap_tails are,
+                                       arap_joint_skeleton *out) {
     arap_mesh mesh = {0};
     study t = {.mesh = &mesh, .parents = bones->parents, .count = bones->count};
     double *scratch = NULL, *means = NULL;
@@ -398,8 +495,12 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
         if (status) goto done;
         vote(&t);
     }
-    choose_children(&t, means, inside);
-    end_bones(&t, bones, inside, scratch, out->tails);
+    out->along = are == ARAP_TAILS_AXES;
+    if (out->along)
+        for (int b = 0; b < t.count; b++) point(bones, b, means + 3 * b);
+    else
+        choose_children(&t, means, inside);
+    end_bones(&t, bones, inside, out->along ? means : NULL, means + 3 * m, scratch, out->tails);
 
 done:
     arap_bvh_free(t.tree);
@@ -432,7 +533,7 @@ arap_status arap_complete_bones(arap_context *context, const arap_geometry *geom
                                 arap_bones *bones, arap_joint_skeleton *made) {
     *made = (arap_joint_skeleton){0};
     if (bones->tails) return ARAP_OK;
-    arap_status status = arap_joint_skeleton_create(context, geometry, bones, made);
+    arap_status status = arap_joint_skeleton_create(context, geometry, bones, ARAP_TAILS_ANY, made);
     if (status) return status;
     bones->tails = made->tails;
     bones->ways = made->ways;
