@@ -17,7 +17,7 @@
  *
  * This is of the process, as the end of Python is, and so the one thing here that is global. Only
  * the main interpreter has it: others end without threads. Of the threads that work, those of a
- * process that has forked this one are none of ours: their number belongs to a process. */
+ * process that has forked this one are none of ours: the numbers are those of one process. */
 #include "python/ending.h"
 
 #include <pthread.h>
@@ -35,15 +35,13 @@ static struct {
     atomic_int asking;   /* of those, in Python */
     atomic_int is_ended; /* by the thread `ender` */
     unsigned long ender;
-    long process;
+    atomic_long process;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* once it has ended */
     pthread_cond_t never;
 } ending = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .changed = PTHREAD_COND_INITIALIZER,
             .never = PTHREAD_COND_INITIALIZER};
-
-static _Thread_local int depth; /* of work of this thread */
 
 int arap_python_ends(void) {
     return atomic_load(&ending.is_ended) && ending.ender != PyThread_get_thread_ident();
@@ -53,8 +51,8 @@ int arap_python_ends(void) {
 static void count_own_process(void) {
     if (ending.process == (long)getpid()) return;
     ending.process = (long)getpid();
-    atomic_store(&ending.working, depth);
-    atomic_store(&ending.asking, depth);
+    atomic_store(&ending.working, 0);
+    atomic_store(&ending.asking, 0);
 }
 
 static void tell(void) {
@@ -64,18 +62,16 @@ static void tell(void) {
     pthread_mutex_unlock(&ending.lock);
 }
 
-PyThreadState *arap_begin_work(void) {
+arap_py_work arap_begin_work(void) {
     count_own_process();
-    depth++;
     atomic_fetch_add(&ending.working, 1);
-    return PyEval_SaveThread();
+    return (arap_py_work){.process = ending.process, .thread = PyEval_SaveThread()};
 }
 
-void arap_end_work(PyThreadState *thread) {
-    depth--;
-    atomic_fetch_sub(&ending.working, 1);
+void arap_end_work(arap_py_work work) {
+    if (work.process == ending.process) atomic_fetch_sub(&ending.working, 1);
     tell();
-    PyEval_RestoreThread(thread);
+    PyEval_RestoreThread(work.thread);
 }
 
 /* Of a thread that is ended in Python. */
@@ -88,13 +84,14 @@ static void sleep_for_good(void *unused) {
 int arap_ask_python(int (*question)(void *data), void *data) {
     if (arap_python_ends()) return 1;
     int answer;
+    const long process = ending.process;
     atomic_fetch_add(&ending.asking, 1);
     pthread_cleanup_push(sleep_for_good, NULL);
     PyGILState_STATE gil = PyGILState_Ensure();
     answer = question(data);
     PyGILState_Release(gil);
     pthread_cleanup_pop(0);
-    atomic_fetch_sub(&ending.asking, 1);
+    if (process == ending.process) atomic_fetch_sub(&ending.asking, 1);
     tell();
     return answer;
 }

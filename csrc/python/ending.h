@@ -5,11 +5,15 @@
 #include "python/array.h"
 
 /* In place of Py_BEGIN_ALLOW_THREADS and Py_END_ALLOW_THREADS around work of the engine. */
-PyThreadState *arap_begin_work(void);
-void arap_end_work(PyThreadState *thread);
+typedef struct arap_py_work {
+    PyThreadState *thread;
+    long process;
+} arap_py_work;
+arap_py_work arap_begin_work(void);
+void arap_end_work(arap_py_work work);
 #define ARAP_BEGIN_WORK                                                                            \
     {                                                                                              \
-        PyThreadState *at_work = arap_begin_work();
+        const arap_py_work at_work = arap_begin_work();
 #define ARAP_END_WORK                                                                              \
     arap_end_work(at_work);                                                                        \
     }
