@@ -424,3 +424,43 @@ def test_command(monkeypatch, tmp_path, capfd):
     last = capfd.readouterr().err.strip().splitlines()[-1]
     assert last.startswith("araplbs: The command failed because of a bug in the program")
     assert not out.exists()
+
+
+EDITABLE = {"weight_new in Edit mode", "select_worst", "mark_rigid"}
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("operator", sorted(TABLE.keys() - EDITABLE))
+def test_mesh_in_edit_mode_while_another_object_is_active(operator, shared):
+    """As scripts and windows without Lock Object Modes have it: refused by name before the work,
+    also where another object holds the same mesh in Edit mode."""
+    scene, options, _faults = TABLE[operator]
+    scene()
+    layer = bpy.context.view_layer
+    active, selected = layer.objects.active, bpy.context.selected_objects
+    edited = next(ob for ob in selected if ob.type == "MESH" and ob != active)
+    in_mode = edited
+    if shared:
+        in_mode = edited.copy()
+        in_mode.parent = None
+        in_mode.modifiers.clear()
+        bpy.context.scene.collection.objects.link(in_mode)
+    select(in_mode)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for ob in layer.objects:
+        ob.select_set(ob in selected)
+    layer.objects.active = active
+    assert bpy.context.mode == "OBJECT" and edited.data.is_editmode
+    before = deep_snapshot()
+    with pytest.raises(RuntimeError, match=f"'{edited.name}' is in Edit mode"):
+        call(operator, options)
+    assert difference(before, deep_snapshot()) == {}
+
+
+def test_armature_in_edit_mode_while_a_mesh_is_active():
+    tube, rig = tube_and_rig()
+    select(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    select(tube, rig, active=tube)
+    with pytest.raises(RuntimeError, match="'Rig' is in Edit mode"):
+        bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT")

@@ -45,7 +45,7 @@ def deformed_meshes(armature):
 def refuse_groups(ob, armature, view_layer):
     """Raises Refused when the groups of a mesh cannot be changed, or others need them as well."""
     refuse_mesh(ob)
-    if ob.mode == "EDIT":
+    if ob.data.is_editmode:
         raise Refused(f"'{ob.name}' is in Edit mode")
     place = matrix_between(ob, armature, view_layer)
     for other in bpy.data.objects:

@@ -44,6 +44,14 @@ def refuse_linked(ob):
             raise Refused(f"'{ob.name}' is a library override: make it local first")
 
 
+def refuse_edited(*objects):
+    """Raises Refused for those in Edit mode, which keeps data of its own: scripts, and windows
+    without Lock Object Modes, have another object active meanwhile."""
+    for ob in objects:
+        if ob and getattr(ob.data, "is_editmode", False):
+            raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
+
+
 def read_mesh(*arguments):
     """read_mesh_in_steps() at once."""
     return finish(read_mesh_in_steps(*arguments))

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.base.refusal import Refused
 from ...core.reports.report import names_in_line
 from ..data.binding import armature_of, is_deformed_by
-from .read_mesh import matrix_between
+from .read_mesh import matrix_between, refuse_edited
 
 # Others can hang on an armature as well, but have no weights that could be solved for.
 DEFORMABLE = {"CURVE", "SURFACE", "FONT", "LATTICE"}
@@ -37,6 +37,12 @@ def find_targets(context, posing=False, editing=False):
     """
     if editing and context.mode == "EDIT_MESH":
         return _edited(context)
+    targets = _found_targets(context, posing, editing)
+    refuse_edited(*targets.meshes, targets.armature)
+    return targets
+
+
+def _found_targets(context, posing, editing):
     if posing and context.mode == "POSE":
         return _bound_to(context, context.active_object)
     if context.mode == "PAINT_WEIGHT":

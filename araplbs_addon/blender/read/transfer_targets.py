@@ -8,7 +8,7 @@ from ...core.base.refusal import Refused
 from ...core.reports.report import names_in_line
 from ..data.binding import armature_modifier, armature_of
 from ..data.mesh_shape import refuse_absolute
-from .read_mesh import refuse_mesh
+from .read_mesh import refuse_edited, refuse_mesh
 
 
 @dataclass
@@ -41,7 +41,9 @@ def find_transfer_targets(context, sources="ACTIVE"):
 def _selected_meshes(context):
     if context.mode != "OBJECT":
         raise Refused("Works in Object mode")
-    return [ob for ob in context.selected_objects if ob.type == "MESH"]
+    meshes = [ob for ob in context.selected_objects if ob.type == "MESH"]
+    refuse_edited(context.active_object, *meshes)
+    return meshes
 
 
 def find_transfer_in_file(view_layer, source_names, target_names):

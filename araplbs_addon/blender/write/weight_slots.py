@@ -24,7 +24,7 @@ class WeightSlot:
     def object(self):
         """Raises Refused where it has changed since."""
         ob = self._reference.get()
-        if ob.mode == "EDIT":
+        if ob.data.is_editmode:
             raise Refused(f"'{ob.name}' is in Edit mode")
         return ob
 
