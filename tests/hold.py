@@ -55,7 +55,11 @@ def hold_where_it_is_solved():
 def hold_where_it_is_saved():
     import bpy
 
-    bpy.app.handlers.save_post.append(lambda *_: arrive())
+    @bpy.app.handlers.persistent  # also where another file is opened
+    def hold(*_):
+        arrive()
+
+    bpy.app.handlers.save_post.append(hold)
 
 
 if MOMENT in ("open", "serve"):

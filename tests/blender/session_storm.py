@@ -8,14 +8,14 @@ held in that moment.
 """
 
 import random
-import time
 
 import bpy
 import numpy as np
 from deep import deep_snapshot, difference, without_memory, without_weights
+from patience import wait_until
 from scenes import MODULE, add_armature, add_cube, add_tube, addon, bind, new_scene, select
 
-LIMIT = 30  # seconds for a session to get to its next frame, or to its end
+LOOKS = 100  # at a session that may have nothing to write
 NAMES = ("lower", "middle", "upper")
 SESSION_MESHES = ("Tube", "Sleeve")
 
@@ -212,16 +212,19 @@ def wait(session, draw):
         for _ in range(draw.randrange(6)):
             session.tick(0)
         return
-    written, end = session.written, time.monotonic() + 0.5
-    while session.state == "RUNNING" and session.written == written and time.monotonic() < end:
+    written = session.written
+    for _ in range(LOOKS):
+        if session.state != "RUNNING" or session.written != written:
+            return
         session.tick(0.01)
 
 
 def finish(session):
-    end = time.monotonic() + LIMIT
-    while session.state != "ENDED":
+    def look():
         session.tick(0.01)
-        assert time.monotonic() < end, f"still {session.state}"
+        return session.state == "ENDED"
+
+    wait_until(look, lambda: f"still {session.state}")
 
 
 def run(seed, folder):
@@ -248,11 +251,15 @@ def run(seed, folder):
     to_object_mode()
     assert storm.done == alone.done
     kept = draw.random() < 0.5
-    end = time.monotonic() + LIMIT
-    while kept and session.state in {"READING", "RUNNING"} and time.monotonic() < end:
+
+    def keep():
         session.tick(0.01)
-        session.keep()  # heard when there is a frame
-    if not kept:
+        session.keep()  # done when there is a frame
+        return session.state not in {"READING", "RUNNING"}
+
+    if kept:
+        wait_until(keep, lambda: f"still {session.state}")
+    else:
         session.restore()
     finish(session)
     bpy.context.view_layer.update()

@@ -397,9 +397,7 @@ def test_killed_child(tmp_path):
     words = ["weight", str(path), f"--output={tmp_path / 'out.blend'}"]
     pool_module.BlenderProcess = Killed
     try:
-        pool_module.Pool(command, 1).run(
-            [task(*words)], lambda _t, r: found.append(r), stop()
-        )
+        pool_module.Pool(command, 1).run([task(*words)], lambda _t, r: found.append(r), stop())
     finally:
         pool_module.BlenderProcess = started
     assert killed and "error" not in found[0], found

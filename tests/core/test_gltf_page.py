@@ -125,7 +125,10 @@ def rows(names, mesh, primitive, width=BONES):
     """(places, dense weights) of a primitive."""
     attributes = names["gltf"]["meshes"][mesh]["primitives"][primitive]["attributes"]
     assert set(attributes) == {"POSITION", "JOINTS_0", "WEIGHTS_0"}
-    joints, weights = names["read"](attributes["JOINTS_0"], 4), names["read"](attributes["WEIGHTS_0"], 4)
+    joints, weights = (
+        names["read"](attributes["JOINTS_0"], 4),
+        names["read"](attributes["WEIGHTS_0"], 4),
+    )
     dense = np.zeros((len(joints), width))
     np.add.at(dense, (np.arange(len(joints))[:, None], joints), weights)
     return names["read"](attributes["POSITION"], 3), dense

@@ -8,6 +8,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
+from patience import HANGS
 
 
 def make(limit=4, seed=0, **settings):
@@ -29,7 +30,7 @@ def run_all(*functions):
     for t in threads:
         t.start()
     for t in threads:
-        t.join(120)
+        t.join(HANGS)
         assert not t.is_alive(), "a thread does not come back"
     if errors:
         raise errors[0]

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from paths import ROOT
+from patience import HANGS
 
 SHIM = """#!/bin/sh
 # blender -c araplbs ARGUMENTS, where Blender is the module bpy

@@ -10,30 +10,31 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 
 import pytest
 from conftest import CHARACTERS, farm
+from gate import Gate
+from patience import HANGS, wait_until
 
 pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="signals and mounts are those of POSIX"),
 ]
-PATIENCE = 300
 
 
 class Cluster:
     """tcp://127.0.0.1 with a port of its own. Each process leads a group, so that it can be
     frozen or killed with its Blender, as a machine would be."""
 
-    def __init__(self, folder, workers=3):
+    def __init__(self, folder, workers=3, gate=None):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.folder, self.workers = folder, []
+        self.held = gate.environment("serve") if gate else {}
         self.start_scheduler()
         for i in range(workers):
             self.start_worker(f"worker{i}")
@@ -42,6 +43,7 @@ class Cluster:
         environment = os.environ | {
             "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "6s",
             "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "15s",
+            **self.held,
         }
         with open(self.folder / f"{name}.log", "ab") as log:
             return subprocess.Popen(
@@ -88,32 +90,45 @@ def cluster(tmp_path):
     found.end()
 
 
+@pytest.fixture
+def gate():
+    """Each Blender waits there when it begins with a file."""
+    with Gate() as found:
+        yield found
+
+
+@pytest.fixture
+def held(tmp_path, gate):
+    """A cluster of Blenders that wait at the gate."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    found = Cluster(folder, gate=gate)
+    yield found
+    found.end()
+
+
 class Watch:
     """Looks which files there are at a path over time: one that is written again is another."""
 
     def __init__(self, folder):
         self.folder, self.seen, self.over = folder, {}, False
-        self.thread = threading.Thread(target=self._look, daemon=True)
+        self.thread = threading.Thread(target=wait_until, args=(self._look,), daemon=True)
         self.thread.start()
 
     def _look(self):
-        while not self.over:
-            if self.folder.exists():
-                for entry in os.scandir(self.folder):
-                    if entry.name.endswith(".blend") and not entry.name.startswith("."):
-                        self.seen.setdefault(entry.name, set()).add(entry.inode())
-            time.sleep(0.005)
+        if self.folder.exists():
+            for entry in os.scandir(self.folder):
+                if entry.name.endswith(".blend") and not entry.name.startswith("."):
+                    self.seen.setdefault(entry.name, set()).add(entry.inode())
+        return self.over
 
     def wait_for(self, files):
-        end = time.monotonic() + PATIENCE
-        while len(self.seen) < files:
-            assert time.monotonic() < end, "no output"
-            time.sleep(0.01)
+        wait_until(lambda: len(self.seen) >= files, "no output")
 
     def end(self):
-        time.sleep(0.05)
         self.over = True
         self.thread.join()
+        self._look()
         return {name: len(found) for name, found in self.seen.items()}
 
 
@@ -128,7 +143,7 @@ def start(plan, cluster, blender, *more):
 
 
 def finish(client, code=0):
-    printed, errors = client.communicate(timeout=PATIENCE)
+    printed, errors = client.communicate(timeout=HANGS)
     assert client.returncode == code, (printed, errors)
     return printed, errors
 
@@ -147,11 +162,11 @@ def blenders_of(process):
     return [pid for pid, group in pairs if group == process.pid and pid != process.pid]
 
 
-def wait_until(condition, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
+def let_all_go(gate, waiting):
+    """Nobody waits any more."""
+    gate.close()
+    for each in waiting:
+        each.let_go()
 
 
 def test_all(plan, cluster, blender, reference, tmp_path):
@@ -168,68 +183,80 @@ def test_all(plan, cluster, blender, reference, tmp_path):
     assert strains == sorted(strains, reverse=True)
 
 
-def test_killed_worker(plan, cluster, blender, reference, tmp_path):
+def test_killed_worker(plan, held, gate, blender, reference, tmp_path):
     """Its Blender ends with it, its file goes to another."""
     out = tmp_path / "out"
     watch = Watch(out)
-    client = start(plan(out), cluster, blender)
-    watch.wait_for(1)
-    wait_until(lambda: blenders_of(cluster.workers[0]), "the worker does nothing")
-    left = blenders_of(cluster.workers[0])
-    os.kill(cluster.workers[0].pid, signal.SIGKILL)
-    cluster.workers[0].wait()
+    client = start(plan(out), held, blender)
+    waiting = [gate.arrived(client) for _ in held.workers]
+    left = blenders_of(held.workers[0])
+    assert left
+    os.kill(held.workers[0].pid, signal.SIGKILL)
+    held.workers[0].wait()
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in left), "Blender stays")
+    let_all_go(gate, waiting)
     finish(client)
     assert_all_done(out, watch, blender, reference)
 
 
-def test_frozen_worker(plan, cluster, blender, reference, tmp_path):
+def test_frozen_worker(plan, held, gate, blender, reference, tmp_path):
     """As a machine that stands still: the others do its file. When it goes on, it does not write
     that once more."""
     out = tmp_path / "out"
     watch = Watch(out)
-    client = start(plan(out), cluster, blender)
-    watch.wait_for(1)
-    frozen = next(each for each in cluster.workers if blenders_of(each))
+    client = start(plan(out), held, blender)
+    waiting = [gate.arrived(client) for _ in held.workers]
+    frozen = held.workers[0]
+    assert blenders_of(frozen)
     os.killpg(frozen.pid, signal.SIGSTOP)
+    let_all_go(gate, waiting)
     finish(client)
     os.killpg(frozen.pid, signal.SIGCONT)
-    time.sleep(8)  # for it to write, would it
+    wait_until(lambda: not blenders_of(frozen), "its Blender stays")  # and could still write
     assert_all_done(out, watch, blender, reference)
 
 
-def test_scheduler_restarts(plan, cluster, blender, reference, tmp_path):
+def test_scheduler_restarts(plan, held, gate, blender, reference, tmp_path):
     """Its workers are started again, too, as a service would; the client hands in what is left."""
     out = tmp_path / "out"
     watch = Watch(out)
-    client = start(plan(out), cluster, blender)
+    client = start(plan(out), held, blender)
+    waiting = [gate.arrived(client) for _ in held.workers]
+    for each in waiting[:2]:
+        each.let_go()
     watch.wait_for(2)
-    os.killpg(cluster.scheduler.pid, signal.SIGKILL)
-    cluster.scheduler.wait()
-    time.sleep(1)
-    cluster.start_scheduler()
-    for i, worker in enumerate(list(cluster.workers)):
-        worker.wait(timeout=120)  # without a scheduler it ends
-        cluster.start_worker(f"again{i}")
+    os.killpg(held.scheduler.pid, signal.SIGKILL)
+    held.scheduler.wait()
+    for worker in held.workers:
+        worker.wait()  # without a scheduler it ends
+    gate.close()
+    held.start_scheduler()
+    for number in range(len(held.workers)):
+        held.start_worker(f"again{number}")
     printed, _errors = finish(client)
     assert "the scheduler has lost the tasks" in printed
     assert_all_done(out, watch, blender, reference)
 
 
-def test_canceled(plan, cluster, blender, reference, tmp_path):
+def test_canceled(plan, held, gate, blender, reference, tmp_path):
     """Ctrl-C: what runs is withdrawn from the workers, and the rest is done by the next run."""
     out = tmp_path / "out"
     path = plan(out)
     watch = Watch(out)
-    client = start(path, cluster, blender)
+    client = start(path, held, blender)
+    waiting = [gate.arrived(client) for _ in held.workers]
+    for each in waiting[:2]:
+        each.let_go()
     watch.wait_for(2)
     client.send_signal(signal.SIGINT)
     _printed, errors = finish(client, 130)
     assert "stopped" in errors
-    time.sleep(3)
+    waiting[2].wait_until_gone()
+    wait_until(lambda: not any(map(blenders_of, held.workers)), "Blenders stay")
     assert not [name for name in os.listdir(out) if name.startswith(".")]
     assert len(os.listdir(out)) < len(CHARACTERS)
-    finish(start(path, cluster, blender))
+    gate.close()
+    finish(start(path, held, blender))
     assert_all_done(out, watch, blender, reference)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import farm
+from patience import HANGS
 
 # What the manager gives to a script, by its documentation: author.Task and author.Command.
 FLAMENCO = """
