@@ -1,12 +1,14 @@
-"""Holds another process of Blender at a gate (gate.py) at the moment that a test names: run there by
-`blender -P`, or, where Blender is the module bpy, as sitecustomize.
+"""Holds another process of Blender at a gate (gate.py), at the moment that a test names. It is run
+there by `blender -P` or, if Blender is the module bpy, as sitecustomize.
 
-HOLD_AT: "open", where a .blend file is first opened; "serve", there, in a process of --jobs or a farm
-alone; "solve", at the first report of progress; "save", when the file is written beside its place."""
+HOLD_AT: "open", when a .blend file is first opened; "serve", then, and only in a process of --jobs
+or of a farm; "solve", at the first report of progress; "save", when the file is written and not yet
+in its place."""
 
 import os
 import socket
 import sys
+from contextlib import suppress
 
 GATE, MOMENT = os.environ["HOLD_GATE"], os.environ["HOLD_AT"]
 
@@ -17,11 +19,8 @@ def arrive():
         gate = socket.create_connection((host, int(port)))
     except OSError:  # nobody holds anything any more
         return
-    try:
+    with gate, suppress(OSError):
         gate.recv(1)
-    except OSError:
-        pass
-    gate.close()
 
 
 def hold_where_files_are_opened():

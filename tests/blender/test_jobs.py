@@ -273,10 +273,10 @@ def test_whole(compress, tmp_path):
     for end in (0, 3, 8, 12, 100, size // 2, size - 100, size - 1):
         torn.write_bytes(content[:end])
         assert not is_whole(torn), end
-    for start in (size // 3, size - 2000):
+    for begin in (size // 3, size - 2000):
         # Not whole blocks of it: what is left could be a file.
-        torn.write_bytes(content[:start] + content[start + 1001 :])
-        assert not is_whole(torn), start
+        torn.write_bytes(content[:begin] + content[begin + 1001 :])
+        assert not is_whole(torn), begin
 
 
 FORGED = '\x1earaplbs {"code": 0, "results": [{"forged": 1}]}'

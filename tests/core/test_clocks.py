@@ -1,6 +1,6 @@
-"""No test asks the clock: what is waited for is an event, work that must still run is held at a gate
-(tests/gate.py), and where time is the subject, work is counted or a page of docs/bench measures.
-Only tests/patience.py waits, and ends what hangs."""
+"""No test asks the clock. A test waits for an event, it holds work that must still run at a gate
+(gate.py), and if time is its subject, work is counted or a page of docs/bench measures it. Only
+patience.py looks at a clock: it ends what hangs."""
 
 import ast
 import re
@@ -35,27 +35,30 @@ EXCEPTIONS = {
 }
 
 
+WAITS = {"wait", "join", "settimeout", "dump_traceback_later"}
+
+
 def clocks(text):
     """Lines that look at a clock, wait for seconds, or wait no longer than some."""
-    found = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Call):
-            name = ast.unparse(node.func).rpartition(".")[2]
-            first = ast.unparse(node.args[0]) if node.args else ""
-            if ast.unparse(node.func) == "time.time" or (name in CLOCKS and first != "0"):
-                found.append((node.lineno, ast.unparse(node)))
-            elif name in ("wait", "join", "settimeout", "dump_traceback_later") and re.match(
-                r"[\d.]", first
-            ):
-                found.append((node.lineno, ast.unparse(node)))
-        if isinstance(node, ast.keyword) and node.arg in ("timeout", "limit_s", "seconds"):
-            value = ast.unparse(node.value)
-            if node.arg == "timeout" and value not in LAST_RESORTS and value != "timeout":
-                found.append((node.value.lineno, f"timeout={value}"))
-        # `yield 0.5` of a test of the window would be seconds.
-        if isinstance(node, ast.Yield) and isinstance(getattr(node.value, "value", None), float):
-            found.append((node.lineno, ast.unparse(node)))
-    return found
+    return [
+        (node.lineno, ast.unparse(node))
+        for node in ast.walk(ast.parse(text))
+        if (isinstance(node, ast.Call) and is_clock(node))
+        or (isinstance(node, ast.keyword) and is_limit(node))
+        or (isinstance(node, ast.Yield) and isinstance(getattr(node.value, "value", None), float))
+    ]  # where a test of the window says `yield 0.5`, it waits for seconds
+
+
+def is_clock(call):
+    name = ast.unparse(call.func)
+    last, first = name.rpartition(".")[2], ast.unparse(call.args[0]) if call.args else ""
+    looks = name == "time.time" or (last in CLOCKS and first != "0")
+    return looks or (last in WAITS and first[:1].isdigit())
+
+
+def is_limit(keyword):
+    value = ast.unparse(keyword.value)
+    return keyword.arg == "timeout" and value not in LAST_RESORTS | {"timeout"}
 
 
 def name_of(path):

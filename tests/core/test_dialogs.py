@@ -1,5 +1,5 @@
-"""An operator of ours that starts another of ours, as the OK of a dialog does, hands over to it: the
-guard refuses what is started in the midst of an operator (operators/base/guard.py)."""
+"""An operator of ours that starts another of ours, as the OK of a dialog does, hands over to it:
+the guard refuses what is started in the midst of an operator (operators/base/guard.py)."""
 
 import ast
 

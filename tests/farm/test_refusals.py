@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from conftest import farm
+from patience import HANGS
 
 TASK = {
     **{"output": "/out/a.blend", "seconds": 1.0, "bytes": 1, "timeout": 0},

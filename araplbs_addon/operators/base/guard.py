@@ -6,8 +6,8 @@ sentence of core/base/faults.py is reported.
 
 Work evaluates the scene, and so drivers and handlers of others. An operator that these call in the
 midst of another one is refused: it would change what is being read. So is one that is called in
-another thread: in the midst of an evaluation, or of a render. An operator that ends by starting another
-one, as the OK of a dialog does, says so by handing_over().
+another thread: in the midst of an evaluation, or of a render. An operator that ends by starting
+another one, as the OK of a dialog does, says so by handing_over().
 """
 
 import threading
