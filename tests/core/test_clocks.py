@@ -27,7 +27,7 @@ EXCEPTIONS = {
     "core/test_outputs.py": "files get an age",
     "core/test_gaps.py": "seconds of the processor, measured against a loop beside it",
     "core/gaps.py": "as test_gaps.py; `make bench PART=heard`",
-    "core/fuzzing.py": "how long `make fuzz` is to go on; problems that never end are findings",
+    "core/fuzzing.py": "how long `make fuzz` is to go on; seconds of the processor",
     "core/fuzzing_functions.py": "as fuzzing.py",
     "core/test_farm_process.py": "a time limit is what is tested: of work that never ends",
     "gui/run_in_gui.py": "the seconds of each test in the results",

@@ -7,8 +7,8 @@ import sys
 import textwrap
 
 import pytest
+from patience import HANGS
 
-LONGEST = 300  # seconds of a program that hangs
 BEGIN = """
 import atexit, os, sys, threading, time
 sys.path[:0] = {path!r}
@@ -39,7 +39,7 @@ def end(code, count=1, threads=4):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(program, **pipes, start_new_session=True) as process:
         try:
-            said, complaint = process.communicate(timeout=LONGEST)
+            said, complaint = process.communicate(timeout=HANGS)
         except subprocess.TimeoutExpired:
             if sys.platform != "win32":
                 os.killpg(process.pid, signal.SIGKILL)  # with what it has forked
