@@ -1,4 +1,4 @@
-"""A gate for other processes: each that arrives is told of, and waits there until it is let go."""
+"""A gate for other processes: a test waits until one arrives, and that one until it is let go."""
 
 import select
 import shutil

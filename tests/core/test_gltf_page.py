@@ -84,7 +84,7 @@ class Glb:
 
 def of_several_parts():
     """A tube in three materials, the third in a mesh that was bound elsewhere; a box that hangs on
-    no joint; a chain of joints with a node between the second and third that is none of them."""
+    no joint; and a chain of joints, between the second and third of which is another node."""
     glb = Glb()
     between = BONES
     for k in range(BONES):
