@@ -27,6 +27,7 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 #include "mesh/cells.h"
+#include "rig/mirror_growth.h"
 
 #define NEAR 0.25       /* of the mean edge of a vertex: how far off its image the partner may be */
 #define ALONG 0.5       /* of an edge that leads to a vertex: the same */
@@ -385,6 +386,10 @@ arap_status arap_symmetry_vertices(arap_context *context, const arap_mesh *mesh,
     arap_status status = match_positions(context, mesh, symmetry);
     if (!status) status = grow(context, mesh, symmetry);
     if (!status) status = drop_chance(context, symmetry, mesh);
+    if (!status && arap_is_nearly_symmetric(mesh, symmetry)) {
+        status = arap_grow_partners(context, mesh, symmetry);
+        if (!status) status = drop_chance(context, symmetry, mesh);
+    }
     if (!status) status = drop_parts(context, symmetry, mesh);
     for (int i = 0; i < mesh->count && !status && !plane; i++)
         if (symmetry->vertex[i] == i) symmetry->vertex[i] = -1;

@@ -30,9 +30,9 @@ def skeleton():
 BONES = skeleton()
 
 
-def body():
+def body(around=16, along=25):
     """A trunk of which the arms are pulled out: one piece. Returns a mesh and its symmetry map."""
-    vertices, triangles = shapes.tube(16, 25, 0.25, 2.0, caps=True)
+    vertices, triangles = shapes.tube(around, along, 0.25, 2.0, caps=True)
     sideways = np.abs(vertices[:, 0]) / 0.25
     at_arms = np.exp(-(((vertices[:, 2] - 1.5) / 0.12) ** 2))
     vertices = vertices * (1 + 5 * (at_arms * sideways**4)[:, None] * [1, 0, 0])
@@ -395,3 +395,54 @@ def test_vertices_without_edges_and_lone_points():
     np.testing.assert_array_equal(found(solver)[n:], [n + 1, n, n + 2, -1])
     one_sided = solved((mesh[0] + [5, 0, 0], mesh[1]), plane=PLANE)
     assert one_sided.report["symmetric_vertices"] == 0
+
+
+def deviation(vertices, size):
+    """A smooth way off symmetry."""
+    x, y, z = vertices.T
+    return size * np.column_stack([np.sin(2 * z + 1), np.cos(1.5 * z + x), np.sin(x + 2 * y)])
+
+
+@pytest.mark.parametrize("size", [0.004, 0.009, 0.018])
+def test_map_of_a_body_that_is_off_smoothly(size):
+    """By as much as its edges are long: the vertex nearest to an image may be a neighbor of the
+    partner, or none."""
+    (vertices, triangles), partner = body(48, 81)
+    edge = 2.0 / 80
+    moved = vertices + deviation(vertices, size)
+    off = np.linalg.norm(moved[partner] * FLIP - moved, axis=1)
+    assert 0.2 * edge < off.max() < 2.2 * edge
+    pairs = found(make((moved, triangles)))
+    assert (pairs == partner).mean() > 0.99
+
+
+def test_weights_of_a_body_that_is_off_smoothly():
+    (vertices, triangles), partner = body()
+    solver = solved((vertices + deviation(vertices, 0.025), triangles))
+    np.testing.assert_array_equal(found(solver), partner)
+    assert asymmetry(solver.weights, partner) == 0
+
+
+def test_a_body_with_its_own_faces_on_each_side_is_free_when_it_is_off():
+    """A tube of other rings on the other side, and off as well: nothing grows there."""
+    (vertices, triangles), _partner = body()
+    left, right = shapes.tube(11, 17, 0.1, 1.0), shapes.tube(9, 14, 0.1, 1.0)
+    turned = [
+        (tube[0] @ shapes.rotation([0, 1, 0], side * np.pi / 2).T + [side * 0.4, 0.6, 1.5], tube[1])
+        for side, tube in ((1, left), (-1, right))
+    ]
+    whole = shapes.join((vertices, triangles), *turned)
+    whole = whole[0] + deviation(whole[0], 0.02), whole[1]
+    n = len(vertices)
+    free = found(make(whole))[n:]
+    assert (free >= 0).mean() < 0.2
+
+
+def test_partners_are_no_farther_off_than_a_share_of_the_size():
+    """One arm is moved away as a whole: its edges are images, its places are not."""
+    (vertices, triangles), _partner = body()
+    arm = np.clip((vertices[:, 0] - 0.3) / 0.2, 0, 1)
+    moved = vertices + deviation(vertices, 0.02) + np.outer(arm, [0, 0.4, 0])
+    pairs = found(make((moved, triangles)))
+    end = np.flatnonzero(vertices[:, 0] > 0.8)
+    assert len(end) > 4 and (pairs[end] < 0).all()

@@ -1,0 +1,159 @@
+/* Partners in a nearly symmetric mesh: see mirror_growth.h.
+ *
+ * A sculpted or scanned body is symmetric but for some thousandths of its size, which is as much as
+ * its edges are long: the vertex nearest to an image is then often the neighbor of the partner, or
+ * none is near. The deviation is smooth, however, so that edges are still images of each other:
+ *
+ *   x_l - x_j = S (x_k - x_i)   for partners i, j and their neighbors k, l,
+ *
+ * within half the length of the edge, and l within 2 % of the size of the image of k. Of each part
+ * the largest set of partners that positions have found, connected by edges that are images within
+ * a tenth of their length, is taken for right: others may be off by a vertex. From there partners
+ * grow along edges, those that fit best first, each by both sides. O(edges x ring). Fails without
+ * memory.
+ */
+#include "rig/mirror_growth.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sets.h"
+
+#define EXACT 1e-5 /* of the size: images that are as near are exact */
+#define MOST 0.02  /* of the size: how far partners may be off */
+#define LEVELS 3
+
+/* Of an edge: how far its image may be off, of those along which partners grow first and last. */
+static const double along[LEVELS] = {0.1, 0.25, 0.5};
+
+/* Links are no edges of the caller's. */
+static int is_link(const arap_mesh *mesh, size_t e) { return mesh->kind[e] == ARAP_EDGE_LINK; }
+
+static double off_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, int j) {
+    double image[3];
+    arap_reflect(symmetry, mesh->v + 3 * (size_t)i, symmetry->offset, image);
+    return sqrt(arap_distance2(image, mesh->v + 3 * (size_t)j));
+}
+
+int arap_is_nearly_symmetric(const arap_mesh *mesh, const arap_symmetry *symmetry) {
+    int exact = 0;
+    for (int i = 0; i < mesh->count; i++) {
+        int j = symmetry->vertex[i];
+        exact += j >= 0 && off_image(mesh, symmetry, i, j) <= EXACT * mesh->size;
+    }
+    return 2 * exact < mesh->count;
+}
+
+/* The neighbor of vertex j without a partner to which an edge leads that is the image of edge e of
+ * vertex i, within this share of its length; -1 if none does. */
+static int edge_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, size_t e, int j,
+                      double share) {
+    double edge[3], image[3], other[3];
+    int best = -1, k = mesh->neighbor[e];
+    arap_mesh_edge(mesh, i, e, edge);
+    arap_reflect(symmetry, edge, 0, image);
+    double least = share * share * arap_dot(edge, edge);
+    for (size_t f = mesh->ring[j]; f < mesh->ring[j + 1]; f++) {
+        int l = mesh->neighbor[f];
+        if (symmetry->vertex[l] >= 0 || is_link(mesh, f)) continue;
+        arap_mesh_edge(mesh, j, f, other);
+        double distance2 = arap_distance2(image, other);
+        if (distance2 < least && off_image(mesh, symmetry, k, l) <= MOST * mesh->size) {
+            least = distance2;
+            best = l;
+        }
+    }
+    return best;
+}
+
+/* Pairs grow from those in the queue until none is left. */
+static void grow(const arap_mesh *mesh, arap_symmetry *symmetry, int *queue, int count,
+                 double share) {
+    for (int q = 0; q < count; q++) {
+        int i = queue[q], j = symmetry->vertex[i];
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            int k = mesh->neighbor[e];
+            if (symmetry->vertex[k] >= 0 || is_link(mesh, e)) continue;
+            int l = edge_image(mesh, symmetry, i, e, j, share);
+            if (l < 0) continue;
+            size_t back = arap_mesh_find_edge(mesh, j, l);
+            if (edge_image(mesh, symmetry, j, back, i, share) != k) continue;
+            symmetry->vertex[k] = l;
+            symmetry->vertex[l] = k;
+            queue[count++] = k;
+        }
+    }
+}
+
+static int count_pairs(const arap_mesh *mesh, const arap_symmetry *symmetry, int *queue) {
+    int count = 0;
+    for (int i = 0; i < mesh->count; i++)
+        if (symmetry->vertex[i] >= i) queue[count++] = i;
+    return count;
+}
+
+/* Is edge e of vertex i, between two that have partners, the image of what is between these? */
+static int fits(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, size_t e) {
+    double edge[3], image[3], other[3];
+    int j = symmetry->vertex[i], l = symmetry->vertex[mesh->neighbor[e]];
+    arap_mesh_edge(mesh, i, e, edge);
+    arap_reflect(symmetry, edge, 0, image);
+    arap_sub(mesh->v + 3 * (size_t)l, mesh->v + 3 * (size_t)j, other);
+    return arap_distance2(image, other) <= along[0] * along[0] * arap_dot(edge, edge);
+}
+
+/* Take the partners from all but the largest set of each part: of vertices that are connected, with
+ * their partners. size, set, largest: (vertices, vertices, parts). */
+static void keep_largest(const arap_mesh *mesh, arap_symmetry *symmetry, int *set, int *size,
+                         int *largest) {
+    for (int i = 0; i < mesh->count; i++) set[i] = i, size[i] = 0;
+    for (int p = 0; p < mesh->part_count; p++) largest[p] = -1;
+    for (int i = 0; i < mesh->count; i++) {
+        int j = symmetry->vertex[i];
+        if (j < 0) continue;
+        arap_unite(set, i, j);
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
+            if (symmetry->vertex[mesh->neighbor[e]] >= 0 && !is_link(mesh, e) &&
+                fits(mesh, symmetry, i, e))
+                arap_unite(set, i, mesh->neighbor[e]);
+    }
+    for (int i = 0; i < mesh->count; i++)
+        if (symmetry->vertex[i] >= 0) size[arap_find_root(set, i)]++;
+    for (int i = 0; i < mesh->count; i++) {
+        int *best = &largest[mesh->part[i]], own = arap_find_root(set, i);
+        if (symmetry->vertex[i] >= 0 && (*best < 0 || size[own] > size[*best])) *best = own;
+    }
+    for (int i = 0; i < mesh->count; i++)
+        if (symmetry->vertex[i] >= 0 && largest[mesh->part[i]] != arap_find_root(set, i)) {
+            symmetry->vertex[symmetry->vertex[i]] = -1;
+            symmetry->vertex[i] = -1;
+        }
+}
+
+arap_status arap_grow_partners(arap_context *context, const arap_mesh *mesh,
+                               arap_symmetry *symmetry) {
+    size_t n = (size_t)mesh->count;
+    int *before = ARAP_NEW(int, n), *queue = ARAP_NEW(int, n), *set = ARAP_NEW(int, n);
+    int *largest = ARAP_NEW(int, (size_t)mesh->part_count), most, count;
+    arap_status status = ARAP_OK;
+    if (!before || !queue || !set || !largest) {
+        status = arap_fail_memory(&context->error, "the symmetry map");
+        goto done;
+    }
+    memcpy(before, symmetry->vertex, n * sizeof *before);
+    most = count_pairs(mesh, symmetry, queue);
+    keep_largest(mesh, symmetry, set, queue, largest);
+    for (int level = 0; level < LEVELS; level++) {
+        count = count_pairs(mesh, symmetry, queue);
+        grow(mesh, symmetry, queue, count, along[level]);
+    }
+    if (count_pairs(mesh, symmetry, queue) < most)
+        memcpy(symmetry->vertex, before, n * sizeof *before);
+
+done:
+    arap_free(before);
+    arap_free(queue);
+    arap_free(set);
+    arap_free(largest);
+    return status;
+}
