@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 from paths import RIGS
 from scenes import add_armature, add_mesh, add_object, add_tube, addon, auto_weight, bind, weights
 from test_rigs_table import opened
@@ -363,6 +364,30 @@ def test_strays(rig):
     assert strays(rig) == []
     animate(rig, "helper", 3.0)
     assert strays(rig) == ["helper"]
+
+
+def test_the_body_walks_away_from_it(rig):
+    """A camera on the root, which stays while the bone moves that all others hang on."""
+    bones = [("camera", (0, 1.5, 2), (0, 1.5, 2.4), None), *BONES]
+    rig = add_armature("Walker", bones)
+    animate(rig, "lower", 0.5)
+    assert strays(rig) == []
+    animate(rig, "lower", 4.0)
+    assert strays(rig) == ["camera"]
+
+
+def test_a_limb_that_goes_along_does_not_stray(rig):
+    """Keyed by itself, as far as the body, which it does not hang on: the foot of a rig for IK."""
+    bones = [("foot", (0, 0, -0.5), (0, -0.3, -0.5), None), *BONES]
+    rig = add_armature("Walker", bones)
+    for bone in ("lower", "foot"):
+        posed = rig.pose.bones[bone]
+        for frame, way in ((1, 0), (20, 4)):
+            local = rig.data.bones[bone].matrix_local.to_3x3().inverted() @ Vector((way, 0, 0))
+            posed.location = local
+            posed.keyframe_insert("location", frame=frame)
+        posed.location = (0, 0, 0)
+    assert strays(rig) == []
 
 
 def test_a_bone_that_takes_others_along_does_not_stray(rig):

@@ -205,23 +205,37 @@ def _key_values(curve):
 
 
 def _carried_away(armature, skeleton, asked):
-    """(m,) bool: deform bones without any below that an action moves by more than their length, of
-    those asked about."""
-    found, ends = np.zeros(len(skeleton.names), bool), asked.copy()
-    for bone in np.flatnonzero(skeleton.deform):
-        up = skeleton.parents[bone]
-        while up >= 0:
-            ends[up] = False
-            up = skeleton.parents[up]
+    """(m,) bool: deform bones without any below, of those asked about, that an action takes away
+    from the others: it moves them by more than their length, or else a bone by more than its own
+    that carries most of the others, as the hips of a body that walks off do."""
+    found, carried = np.zeros(len(skeleton.names), bool), _carried_by(skeleton)
+    deform = skeleton.deform
+    ends = asked & deform & ~(carried & deform & ~np.eye(len(found), dtype=bool)).any(axis=1)
+    most = MOST * np.count_nonzero(deform)
+    carriers = np.count_nonzero(carried & deform, axis=1) > most
     lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
     place = {
         f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"].location': bone
-        for bone in np.flatnonzero(ends)
+        for bone in np.flatnonzero(ends | carriers)
     }
-    for action, slot in clips(armature) if place else ():
+    seen = np.zeros(len(found), bool)
+    for action, slot in clips(armature) if ends.any() else ():
         for own, curve in action_curves(action):
             bone = place.get(curve.data_path)
-            if bone is None or found[bone] or own != slot:
+            if bone is None or seen[bone] or own != slot:
                 continue
-            found[bone] = (np.abs(_key_values(curve)) > lengths[bone]).any()
+            seen[bone] = (np.abs(_key_values(curve)) > lengths[bone]).any()
+            if seen[bone]:
+                found |= ends & (~carried[bone] if carriers[bone] else carried[bone])
+    return found
+
+
+def _carried_by(skeleton):
+    """(m, m) bool: that bone is this one or hangs on it."""
+    own = np.arange(len(skeleton.names))
+    found, above = np.zeros((len(own), len(own)), bool), own
+    while len(own):
+        found[above, own] = True
+        above = skeleton.parents[above]
+        own, above = own[above >= 0], above[above >= 0]
     return found
