@@ -12,6 +12,7 @@ from araplbs_addon.core.base.steps import finish
 from araplbs_addon.core.character.control_bones import leave_out_in_steps
 from araplbs_addon.core.character.doubles import (
     find_doubles,
+    lesser_copies,
     lesser_doubles,
     part_doubles,
     parts_of_doubles,
@@ -131,6 +132,85 @@ def test_the_lesser_one_of_two_bones_that_are_skin(sums, parts, expected):
     of_all[[1, 4]] = sums
     found = lesser_doubles(bones, of_all, np.isin(np.arange(5), parts))
     assert np.flatnonzero(found).tolist() == expected
+
+
+UNREAL = ("pelvis", "spine_01", "spine_02", "clavicle_l", "upperarm_l", "lowerarm_l")
+OWN = ("hips", "belly", "chest", "collar", "arm", "forearm")
+
+
+def retargeted(names, add="DEF_{}", on_originals=False):
+    """A chain with these names, and a copy of it, whose names have something added."""
+    m = len(names)
+    heads = np.zeros((2 * m, 3))
+    heads[:, 2] = np.tile(np.arange(m), 2)
+    up = np.arange(m) - 1
+    below = np.arange(m) if on_originals else np.where(up < 0, -1, up + m)
+    return Skeleton(
+        [*names, *map(add.format, names)],
+        heads,
+        heads + np.array([0, 0, 1.0]),
+        np.concatenate([up, below]),
+        np.tile([0.0, 1, 0], (2 * m, 1)),
+        np.ones(2 * m, bool),
+        np.full((2 * m, 3, 2), np.nan),
+        np.arange(2 * m),
+    )
+
+
+def lesser_of(bones, sums=(0, 0), parts=()):
+    """Of which chain all bones are controls: "originals", "copies" or None."""
+    m = len(bones.names) // 2
+    found = lesser_copies(bones, np.repeat(sums, m).astype(float), np.isin(np.arange(2 * m), parts))
+    roles = {(True, False): "originals", (False, True): "copies", (False, False): None}
+    assert all(half.all() == half.any() for half in (found[:m], found[m:]))
+    return roles[bool(found[0]), bool(found[m])]
+
+
+@pytest.mark.parametrize(
+    ("names", "add", "sums", "expected"),
+    [
+        (UNREAL, "DEF_{}", (0, 0), "copies"),  # the engine knows the others
+        (OWN, "DEF_{}", (0, 0), "originals"),
+        (OWN, "{}_copy", (0, 0), "copies"),
+        (OWN, "target:{}", (0, 0.5), "copies"),
+        (UNREAL, "DEF_{}", (0, -2), "originals"),  # they copy transforms
+        (OWN, "{}_copy", (0, -1), "originals"),
+        (OWN, "DEF_{}", (-3, 0), "copies"),  # painted
+    ],
+)
+def test_copies_of_a_chain_have_one_role(names, add, sums, expected):
+    assert lesser_of(retargeted(names, add), sums) == expected
+
+
+def test_copies_with_parts_of_their_own_stay():
+    assert lesser_of(retargeted(OWN), parts=[8]) is None
+
+
+def test_twist_bones_are_no_copies():
+    """They hang on the bones that they lie on."""
+    assert lesser_of(retargeted(OWN, "{}_twist", on_originals=True)) is None
+
+
+def test_other_names_and_few_bones_are_no_copies():
+    bones = retargeted(OWN)
+    bones.names[6:] = [f"other {k}" for k in range(6)]
+    assert lesser_of(bones) is None
+    assert lesser_of(retargeted(OWN[:2])) is None
+
+
+def test_copies_elsewhere_are_no_copies():
+    bones = retargeted(OWN)
+    bones.heads[6:] += 0.3
+    bones.tails[6:] += 0.3
+    assert lesser_of(bones) is None
+
+
+def test_a_chain_beside_its_copy_moves_all_the_skin():
+    tube = shapes.tube(12, 61, 0.3, 6.0, caps=True)
+    for names, skin in ((UNREAL, range(6)), (OWN, range(6, 12))):
+        bones = retargeted(names)
+        left = finish(leave_out_in_steps([mesh_of(tube)], bones))[1]
+        assert np.flatnonzero(left.deform).tolist() == list(skin)
 
 
 def test_the_lesser_one_is_left_out_unless_it_was_painted():

@@ -17,7 +17,7 @@ from ..base.worker import work_in_steps
 from ..skeleton.bone_distances import nearest_bones
 from ..skeleton.bone_evidence import weigh
 from ..skeleton.bone_facts import BoneFacts, leaf_bones, painted, spanned
-from .doubles import bones_with_parts, lesser_doubles
+from .doubles import bones_with_parts, lesser_copies, lesser_doubles
 from .mirror_modifier import reflect
 from .problem import join_geometry
 from .sparse_weights import make_sparse_weights
@@ -59,7 +59,9 @@ def leave_out_in_steps(
     if not len(facts.leaf):
         facts = replace(facts, leaf=leaf_bones(skeleton))
     sums = weigh(facts).sums
-    facts = replace(facts, lesser=lesser_doubles(skeleton, sums, facts.has_parts))
+    lesser = lesser_doubles(skeleton, sums, facts.has_parts)
+    lesser |= lesser_copies(skeleton, sums, facts.has_parts)
+    facts = replace(facts, lesser=lesser)
     yield
     stays = skeleton.taken_in.copy()
     for mesh in meshes:

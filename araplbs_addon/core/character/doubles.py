@@ -8,6 +8,7 @@ lies on, as body and clothes do. Where these parts are as small as buttons, noth
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 from ..skeleton.bone_distances import NEARER, distances_from_own
 from ..skeleton.bone_evidence import SKIN
+from ..skeleton.bone_names import words_of
+from ..skeleton.generators import is_of_engine
 from .edits import Pairs
 from .patch import JoinedMeshes
 
@@ -27,6 +30,9 @@ COINCIDENT = 0.05  # of the shorter one's length: ends so near are at one place 
 LEAST = 2  # bones of a double that lie on others
 MOST = 0.5  # of the bones of a double, and of the vertices of its parts
 SMALL = 0.1  # of the skin nearest to a double, by area: less is no part for bones of its own
+LEAST_COPIES = 3  # bones whose names differ from those of others by the same words
+TOLD = 1.0  # evidence that tells two chains apart, for each of their bones
+DEFORM_WORDS = {"def", "deform", "skin", "bind"}
 REACHED = 0.4  # of the rays from a bone: a part that meets fewer is not around it (rigid_search.c)
 SECTIONS, RAYS = 4, 12  # along a bone and around it
 
@@ -126,6 +132,35 @@ def lesser_doubles(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
     skin = (sums <= SKIN) & ~has_parts
     more = skin & (sums < sums[:, None])
     return (_same_place(skeleton) & more).any(1) & skin
+
+
+def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
+    """(m,) bool: the controls among whole chains that lie on others and have their names with
+    something added, such as `DEF_`, as tools for retargeting make them.
+
+    All of a chain have one role. What else is known of them decides, by the sums (m,) of
+    bone_evidence.py; else skin are the bones with the names of an engine's skeleton, those to which
+    a word for deforming is added, or the originals. Chains with loose parts of their own stay.
+    """
+    found, pairs = np.zeros(len(skeleton.names), bool), defaultdict(list)
+    for original, copy in np.argwhere(_same_place(skeleton)).tolist():
+        name, longer = skeleton.names[original], skeleton.names[copy]
+        if name != longer and name in longer:
+            pairs[tuple(longer.split(name, 1))].append((original, copy))
+    for added, chain in pairs.items():
+        originals, copies = np.array(chain).T
+        joined = np.isin(skeleton.parents[copies], copies)  # not so twist bones, on their originals
+        if len(chain) < LEAST_COPIES or 2 * np.count_nonzero(joined) < len(chain):
+            continue
+        if has_parts[[*originals, *copies]].any():
+            continue
+        apart = float(sums[copies].mean() - sums[originals].mean())
+        if abs(apart) < TOLD:
+            engine = is_of_engine([skeleton.names[bone] for bone in originals.tolist()])
+            says_deform = not DEFORM_WORDS.isdisjoint(words_of(" ".join(added)))
+            apart = -1.0 if says_deform and not engine else 1.0
+        found[copies if apart > 0 else originals] = True
+    return found
 
 
 def _areas(whole: JoinedMeshes) -> Floats:

@@ -115,6 +115,15 @@ GENERATORS = (
 )
 
 
+# Those that make skeletons for engines, in which all bones with their names deform.
+ENGINES = {"Mixamo", "VRM", "MMD", "Unreal", "Unity", "Daz", "Biped"}
+
+
+def is_of_engine(names: Iterable[str]) -> bool:
+    """Whether these are names of a skeleton for engines."""
+    return any(generator.name in ENGINES for generator in recognize(names))
+
+
 def recognize(names: Iterable[str]) -> list[Generator]:
     """The Generators that made these bones."""
     return list(_recognize(tuple(names)))
