@@ -274,9 +274,12 @@ const double *arap_study_clearance(arap_study *t, int d) {
 }
 
 int arap_study_joint_outside(arap_study *t, int d) {
+    const double *head = arap_study_head(t, d);
+    if (!t->surface && !t->failed) t->failed = build_surface(t);
     if (!t->mesh.triangle_count || t->failed) return 0;
     t->failed = arap_listen(t->context);
-    return !(fabs(arap_winding_number(&t->mesh, arap_study_head(t, d))) >= INSIDE);
+    return fabs(arap_winding_number(&t->mesh, head)) < INSIDE &&
+           arap_surrounding(&t->mesh, t->surface, head, ENCLOSED) < ENCLOSED;
 }
 
 int arap_study_is_away(arap_study *t, int d, double lengths) {

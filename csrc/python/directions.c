@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "python/ending.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "rig/bone_tails.h"
@@ -40,9 +41,9 @@ PyObject *arap_py_bone_directions(PyObject *module, PyObject *args, PyObject *kw
     if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
-    Py_BEGIN_ALLOW_THREADS
+    ARAP_BEGIN_WORK
     status = find_directions(&run.context, &geometry, &bones, &tails, &made);
-    Py_END_ALLOW_THREADS
+    ARAP_END_WORK
     if (status) {
         arap_raise(PyModule_GetState(module), &run.context);
         goto done;

@@ -23,8 +23,8 @@
  * bone goes in its own direction: as far as the child it points at, else as far as its nearest
  * child, and as a leaf as far as its skin.
  *
- * Cost: O(vertices log bones) for the nearest ways, twice if some are left out, O(triangles) for
- * each root. A leaf without skin of its own goes on as its parent does, half as far; so does one
+ * Cost: O(vertices log bones) for the nearest ways, again if some are left out or added,
+ * O(triangles) for each root, O(vertices) for each leaf. A leaf without skin of its own goes on as its parent does, half as far; so does one
  * that stands off outside of the skin, as the pole of a limb does. Meshes without
  * triangles have no inside: no root and no way is outside of them. Turned, moved, scaled and
  * mirrored scenes give the same. Fails without memory, for a bad mesh or bones, or when cancelled. */
@@ -73,6 +73,7 @@ typedef struct study {
     char *deform;   /* (count) */
     int *owner;     /* (count) the bone itself or the nearest one above that deforms, or -1 */
     char *ways;     /* (count) the way to it counts */
+    int *next;      /* (count) a joint elsewhere that a leaf leads to, or -1 */
     int *children;  /* (count) how many such ways go on from here */
     int way_count;
     way *way;       /* those that count, by the bone they go to, then leaves */
@@ -176,9 +177,12 @@ static arap_status rank_ways(arap_context *context, study *t) {
         t->children[up]++;
         add_way(t, up, b, t->head + 3 * up, t->head + 3 * b);
     }
-    for (int b = 0; b < t->count; b++)
-        if (t->deform[b] && !t->children[b])
-            add_way(t, b, -1, t->head + 3 * b, t->head + 3 * b);
+    for (int b = 0; b < t->count; b++) {
+        if (!t->deform[b] || t->children[b]) continue;
+        int to = t->next[b];
+        t->children[b] += to >= 0;
+        add_way(t, b, to, t->head + 3 * b, t->head + 3 * (to < 0 ? b : to));
+    }
     for (int k = 0; k < t->way_count; k++)
         for (int c = 0; c < 3; c++) {
             boxes[6 * k + c] = fmin(t->way[k].a[c], t->way[k].b[c]);
@@ -290,67 +294,92 @@ static int is_beyond(const study *t, int i, const leaf_skin *skin) {
 
 /* The way that ends at the joint of leaf k, or -1. */
 static int way_to(const study *t, int k) {
-    int up = t->parents[t->way[k].from];
+    int leaf = t->way[k].from, up = t->parents[leaf];
     double no_way2 = NO_WAY * NO_WAY * t->mesh->size * t->mesh->size;
-    for (int j = 0; j < t->way_count && up >= 0; j++)
-        if (t->way[j].from == up && t->way[j].to >= 0 &&
-            arap_distance2(t->way[j].b, t->way[k].a) <= no_way2)
+    for (int j = 0; j < t->way_count; j++)
+        if (t->way[j].to == leaf || (t->way[j].to >= 0 && t->way[j].from == up &&
+                                     arap_distance2(t->way[j].b, t->way[k].a) <= no_way2))
             return j;
     return -1;
 }
 
-/* The nearest joint in this direction (a unit vector) from that of a leaf at the end of a chain, of
- * those that no way goes to and that move skin: a leg ends there whose foot hangs elsewhere. Its
- * distance, or 0. */
-static double next_joint(const study *t, int bone, const double *direction, double farthest) {
-    double best = 0;
-    for (int b = 0; b < t->count && t->ways[bone]; b++) {
-        double step[3];
-        if (b == bone || !t->deform[b] || t->ways[b]) continue;
-        arap_sub(t->head + 3 * b, t->head + 3 * bone, step);
-        double length = sqrt(arap_dot(step, step)), along = arap_dot(step, direction);
-        if (!(along > IN_LINE * length) || !(length > NO_WAY * t->mesh->size) ||
-            length > farthest || (best > 0 && along >= best))
-            continue;
-        best = along;
-    }
-    return best;
-}
-
-/* The tail of the leaf that is way k, in the skin beyond its joint; 0 where none is its own.
- * direction: of the tail, or NULL; scratch: (vertices) */
-static int end_leaf(const study *t, int k, const double *direction, double *scratch, double *tail) {
+/* Where the skin of the leaf that is way k lies: a unit vector to its middle, unless `given` is the
+ * direction, how far that is, and how far along this it reaches; 0 where none is its own. scratch:
+ * (vertices) */
+static int find_skin(const study *t, int k, const double *given, double *scratch, double *direction,
+                     double *far, double *most) {
     const way *leaf = &t->way[k];
     const double *v = t->mesh->v;
-    leaf_skin skin = {first_leaf(t, k), way_to(t, k), direction};
+    leaf_skin skin = {first_leaf(t, k), way_to(t, k), given};
     int count = 0;
-    double middle[3] = {0, 0, 0}, area = 0, nearest2 = INFINITY, least = SHORTEST * t->mesh->size;
+    double area = 0, nearest2 = INFINITY;
+    direction[0] = direction[1] = direction[2] = 0;
     for (int i = 0; i < t->mesh->count; i++) {
         if (!is_beyond(t, i, &skin)) continue;
-        for (int c = 0; c < 3; c++) middle[c] += t->area[i] * v[3 * (size_t)i + (size_t)c];
+        for (int c = 0; c < 3; c++) direction[c] += t->area[i] * v[3 * (size_t)i + (size_t)c];
         nearest2 = fmin(nearest2, arap_distance2(v + 3 * (size_t)i, leaf->a));
         area += t->area[i];
         count++;
     }
-    if (count < SOME || !(area > 0) || (skin.first != k && !direction)) return 0;
-    for (int c = 0; c < 3; c++) middle[c] = middle[c] / area - leaf->a[c];
-    double far = sqrt(arap_dot(middle, middle));
-    if (is_outside(leaf) && nearest2 > OFF_SKIN * OFF_SKIN * far * far) return 0;
-    if (!direction && !(far > least)) return 0;
-    for (int c = 0; c < 3; c++) middle[c] = direction ? direction[c] : middle[c] / far;
+    if (count < SOME || !(area > 0) || (skin.first != k && !given)) return 0;
+    for (int c = 0; c < 3; c++) direction[c] = direction[c] / area - leaf->a[c];
+    *far = sqrt(arap_dot(direction, direction));
+    if (is_outside(leaf) && nearest2 > OFF_SKIN * OFF_SKIN * *far * *far) return 0;
+    if (!given && !(*far > SHORTEST * t->mesh->size)) return 0;
+    for (int c = 0; c < 3; c++) direction[c] = given ? given[c] : direction[c] / *far;
     count = 0;
     for (int i = 0; i < t->mesh->count; i++) {
         double from[3];
         if (!is_beyond(t, i, &skin)) continue;
         arap_sub(v + 3 * (size_t)i, leaf->a, from);
-        scratch[count++] = arap_dot(from, middle);
+        scratch[count++] = arap_dot(from, direction);
     }
     qsort(scratch, (size_t)count, sizeof *scratch, by_value);
-    double most = scratch[(int)(FARTHEST * (count - 1))];
-    double length = LEAF * (direction ? most : fmin(2 * far, most));
-    double next = next_joint(t, leaf->from, middle, MOST_ON * fmax(most, far));
-    if (next > 0) length = next;
-    for (int c = 0; c < 3; c++) tail[c] = leaf->a[c] + middle[c] * fmax(length, least);
+    *most = scratch[(int)(FARTHEST * (count - 1))];
+    return 1;
+}
+
+/* The nearest joint in this direction from that of a leaf at the end of a chain, of those that no
+ * way goes to and that move skin: a leg ends there whose foot hangs elsewhere. Or -1. */
+static int next_joint(const study *t, int bone, const double *direction, double farthest) {
+    double nearest = farthest;
+    int best = -1;
+    for (int b = 0; b < t->count && t->ways[bone]; b++) {
+        double step[3];
+        if (b == bone || !t->deform[b] || t->ways[b]) continue;
+        arap_sub(t->head + 3 * b, t->head + 3 * bone, step);
+        double length = sqrt(arap_dot(step, step));
+        if (!(arap_dot(step, direction) > IN_LINE * length) || !(length < nearest) ||
+            !(length > NO_WAY * t->mesh->size))
+            continue;
+        nearest = length;
+        best = b;
+    }
+    return best;
+}
+
+/* Let leaves lead to joints elsewhere; returns how many do. directions: of their tails or NULL */
+static int lead_on(const study *t, const double *directions, double *scratch) {
+    int count = 0;
+    for (int k = 0; k < t->way_count; k++) {
+        int b = t->way[k].from;
+        double direction[3], far, most;
+        if (t->way[k].to >= 0) continue;
+        if (!find_skin(t, k, directions ? directions + 3 * b : NULL, scratch, direction, &far, &most))
+            continue;
+        t->next[b] = next_joint(t, b, direction, MOST_ON * fmax(most, far));
+        count += t->next[b] >= 0;
+    }
+    return count;
+}
+
+/* The tail of the leaf that is way k, in the skin beyond its joint; 0 where none is its own. */
+static int end_leaf(const study *t, int k, const double *given, double *scratch, double *tail) {
+    double direction[3], far, most;
+    if (!find_skin(t, k, given, scratch, direction, &far, &most)) return 0;
+    double length = LEAF * (given ? most : fmin(2 * far, most));
+    length = fmax(length, SHORTEST * t->mesh->size);
+    for (int c = 0; c < 3; c++) tail[c] = t->way[k].a[c] + direction[c] * length;
     return 1;
 }
 
@@ -376,6 +405,12 @@ static void point(const arap_bones *bones, int b, double *direction) {
  * far as the nearest child; 0 without children, and of roots that point at none. */
 static void measure_lengths(const study *t, const double *directions, double *length) {
     for (int b = 0; b < t->count; b++) length[b] = 0;
+    for (int b = 0; b < t->count; b++) {
+        double step[3];
+        if (t->next[b] < 0) continue;
+        arap_sub(t->head + 3 * t->next[b], t->head + 3 * b, step);
+        length[b] = arap_dot(step, directions + 3 * b);
+    }
     for (int round = 0; round < 2; round++) /* the nearest child, then the one it points at */
         for (int b = 0; b < t->count; b++) {
             int up = t->parents[b];
@@ -459,6 +494,7 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     t.order = ARAP_NEW(int, m);
     t.below = ARAP_NEW(int, m);
     t.owner = ARAP_NEW(int, m);
+    t.next = ARAP_NEW(int, m);
     t.children = ARAP_NEW(int, m);
     inside = ARAP_NEW(int, m);
     means = ARAP_NEW(double, 4 * m);
@@ -471,7 +507,7 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     out->deform = t.deform = ARAP_NEW(char, m);
     out->ways = t.ways = ARAP_NEW(char, m);
     out->tails = ARAP_NEW(double, 3 * m);
-    if (!t.head || !t.order || !t.below || !t.owner || !t.children || !inside || !means || !t.way ||
+    if (!t.head || !t.order || !t.below || !t.owner || !t.children || !t.next || !inside || !means || !t.way ||
         !t.area || !t.normal || !t.near || !t.at_end || !scratch || !t.deform || !t.ways ||
         !out->tails) {
         status = arap_fail_memory(&context->error, "the joints");
@@ -479,7 +515,10 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     }
     for (size_t i = 0; i < 3 * m; i++)
         t.head[i] = (bones->heads[i] - mesh.center[i % 3]) / mesh.diagonal;
-    for (size_t b = 0; b < m; b++) t.deform[b] = !bones->deform || bones->deform[b];
+    for (size_t b = 0; b < m; b++) {
+        t.deform[b] = !bones->deform || bones->deform[b];
+        t.next[b] = -1;
+    }
     sort_bones(&t);
     find_owners(&t);
     status = drop_roots(context, &t);
@@ -496,10 +535,13 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
         vote(&t);
     }
     out->along = are == ARAP_TAILS_AXES;
-    if (out->along)
-        for (int b = 0; b < t.count; b++) point(bones, b, means + 3 * b);
-    else
-        choose_children(&t, means, inside);
+    for (int b = 0; b < t.count && out->along; b++) point(bones, b, means + 3 * b);
+    if (lead_on(&t, out->along ? means : NULL, scratch)) {
+        status = rank_ways(context, &t);
+        if (status) goto done;
+        vote(&t);
+    }
+    if (!out->along) choose_children(&t, means, inside);
     end_bones(&t, bones, inside, out->along ? means : NULL, means + 3 * m, scratch, out->tails);
 
 done:
@@ -508,6 +550,7 @@ done:
     arap_free(t.order);
     arap_free(t.below);
     arap_free(t.owner);
+    arap_free(t.next);
     arap_free(t.children);
     arap_free(inside);
     arap_free(means);
