@@ -16,8 +16,8 @@
  * has it: its stack stays.
  *
  * This is of the process, as the end of Python is, and so the one thing here that is global. Only
- * the main interpreter has it: others end without threads. Of the threads that work, those of a
- * process that has forked this one are none of ours: the numbers are those of one process. */
+ * the main interpreter has it: others end without threads. A process that was forked has no threads
+ * of its parent: the numbers are those of one process. */
 #include "python/ending.h"
 
 #include <pthread.h>

@@ -25,7 +25,7 @@ int arap_ask_python(int (*question)(void *data), void *data);
 /* Is this a thread whose work stops because Python ends? */
 int arap_python_ends(void);
 
-/* When Python ends, threads that work are told to stop and waited for. -1 with an exception. */
+/* When Python ends, threads that work are asked to stop and waited for. -1 with an exception. */
 int arap_watch_ending(void);
 
 #endif

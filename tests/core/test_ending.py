@@ -129,7 +129,7 @@ def test_frames_that_are_read_one_by_one():
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="without fork")
 def test_a_process_that_was_forked_in_the_midst():
-    """The threads of its parent are none of its own: it waits for none of them."""
+    """It has no threads of its parent, and does not wait for them."""
     said = end(
         """
         import warnings
