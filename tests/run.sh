@@ -31,7 +31,7 @@ WIN_LESS=(tests/blender/test_bendy_{gltf,groups,motion,parameters,refusals,weigh
   tests/blender/test_joint_{effects,refusals,settings}.py tests/blender/test_{bone_facts,copies,doubles}.py
   tests/blender/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
   tests/blender/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,weight_new}.py
-  tests/blender/test_{reduce_bones,bake_bones,transfer_shapes}.py)
+  tests/blender/test_{reduce_bones,bake_bones,transfer_shapes,command_page}.py)
 WIN_LESS_OF=(tests/blender/test_guard.py::test_fault
   tests/blender/test_every_task.py::test_{progress_and_stopping,changed_meanwhile}
   tests/blender/test_operator.py::test_every_option_reaches_the_solver)

@@ -227,11 +227,10 @@ def test_scheduler_restarts(plan, held, gate, blender, reference, tmp_path):
     watch.wait_for(2)
     os.killpg(held.scheduler.pid, signal.SIGKILL)
     held.scheduler.wait()
-    for worker in held.workers:
-        worker.wait()  # without a scheduler it ends
-    gate.close()
+    let_all_go(gate, waiting)
     held.start_scheduler()
-    for number in range(len(held.workers)):
+    for number, worker in enumerate(list(held.workers)):
+        worker.wait()  # without its scheduler it ends
         held.start_worker(f"again{number}")
     printed, _errors = finish(client)
     assert "the scheduler has lost the tasks" in printed
