@@ -162,11 +162,11 @@ def blenders_of(process):
     return [pid for pid, group in pairs if group == process.pid and pid != process.pid]
 
 
-def let_all_go(gate, waiting):
-    """Nobody waits any more."""
-    gate.close()
-    for each in waiting:
-        each.let_go()
+def let_two_go(gate, client, watch):
+    """Two files are done, and more are left."""
+    for _ in range(2):
+        gate.arrived(client).let_go()
+    watch.wait_for(2)
 
 
 def test_all(plan, cluster, blender, reference, tmp_path):
@@ -188,13 +188,13 @@ def test_killed_worker(plan, held, gate, blender, reference, tmp_path):
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
-    waiting = [gate.arrived(client) for _ in held.workers]
-    left = blenders_of(held.workers[0])
-    assert left
-    os.kill(held.workers[0].pid, signal.SIGKILL)
-    held.workers[0].wait()
+    gate.arrived(client)
+    killed = next(each for each in held.workers if blenders_of(each))
+    left = blenders_of(killed)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in left), "Blender stays")
-    let_all_go(gate, waiting)
+    gate.close()
     finish(client)
     assert_all_done(out, watch, blender, reference)
 
@@ -205,11 +205,11 @@ def test_frozen_worker(plan, held, gate, blender, reference, tmp_path):
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
-    waiting = [gate.arrived(client) for _ in held.workers]
-    frozen = held.workers[0]
-    assert blenders_of(frozen)
+    waiting = gate.arrived(client)
+    frozen = next(each for each in held.workers if blenders_of(each))
     os.killpg(frozen.pid, signal.SIGSTOP)
-    let_all_go(gate, waiting)
+    gate.close()
+    waiting.let_go()
     finish(client)
     os.killpg(frozen.pid, signal.SIGCONT)
     wait_until(lambda: not blenders_of(frozen), "its Blender stays")  # and could still write
@@ -221,13 +221,12 @@ def test_scheduler_restarts(plan, held, gate, blender, reference, tmp_path):
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
-    waiting = [gate.arrived(client) for _ in held.workers]
-    for each in waiting[:2]:
-        each.let_go()
-    watch.wait_for(2)
+    let_two_go(gate, client, watch)
+    waiting = gate.arrived(client)
     os.killpg(held.scheduler.pid, signal.SIGKILL)
     held.scheduler.wait()
-    let_all_go(gate, waiting)
+    gate.close()
+    waiting.let_go()
     held.start_scheduler()
     for number, worker in enumerate(list(held.workers)):
         worker.wait()  # without its scheduler it ends
@@ -243,14 +242,12 @@ def test_canceled(plan, held, gate, blender, reference, tmp_path):
     path = plan(out)
     watch = Watch(out)
     client = start(path, held, blender)
-    waiting = [gate.arrived(client) for _ in held.workers]
-    for each in waiting[:2]:
-        each.let_go()
-    watch.wait_for(2)
+    let_two_go(gate, client, watch)
+    waiting = gate.arrived(client)
     client.send_signal(signal.SIGINT)
     _printed, errors = finish(client, 130)
     assert "stopped" in errors
-    waiting[2].wait_until_gone()
+    waiting.wait_until_gone()
     wait_until(lambda: not any(map(blenders_of, held.workers)), "Blenders stay")
     assert not [name for name in os.listdir(out) if name.startswith(".")]
     assert len(os.listdir(out)) < len(CHARACTERS)
