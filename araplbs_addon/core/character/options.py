@@ -84,8 +84,8 @@ class Options(OptionTable):
     symmetric: bool = option(
         True,
         "Symmetric",
-        "Where the character is symmetric about the armature's X axis, vertices get exactly the "
-        "same weights on both sides. The rest is weighted as if this were off",
+        "Where the character is symmetric, whichever way it faces, vertices get exactly the same "
+        "weights on both sides. The rest is weighted as if this were off",
     )
     rigid_parts: str = option(
         "DETECTED",
