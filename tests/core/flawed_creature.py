@@ -114,6 +114,14 @@ def idle_bone(s):
     return "back.R", None
 
 
+def deaf_bone(s):
+    """A finger whose skin goes with the hand, but for a little at its tip."""
+    w = s.weights[:, N("back.L")].copy()
+    s.weights[:, N("back.L")] = 0.08 * w
+    s.weights[:, N("hand.L")] += 0.92 * w
+    return "back.L", None
+
+
 def unweighted(s):
     bare = s.near((0, 0, 2.4), 0.25)
     s.weights[bare] = 0
@@ -189,6 +197,7 @@ FLAWS = {
     "DRIFT": drift,
     "BONE_OUTSIDE": bone_outside,
     "IDLE_BONE": idle_bone,
+    "DEAF_BONE": deaf_bone,
     "UNWEIGHTED": unweighted,
     "UNNORMALIZED": unnormalized,
     "SPECKLE": speckle,

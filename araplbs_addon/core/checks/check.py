@@ -12,6 +12,7 @@ from ..character.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from .check_bones import bones_outside, drifting_limbs, idle_bones
 from .check_mesh import mesh_faults
+from .check_response import deaf_bones
 from .check_rows import asymmetry, bleeding, influences, speckles, unnormalized, unweighted
 from .check_surface import intersections, loose_parts, strained
 from .inspected import Inspected
@@ -28,6 +29,7 @@ CHECKS = (
     ("limbs", drifting_limbs),
     ("bones", bones_outside),
     ("bones", idle_bones),
+    ("bones", deaf_bones),
     ("parts", loose_parts),
     ("parts", intersections),
     ("gaps", bleeding),

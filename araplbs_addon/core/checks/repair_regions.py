@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from .findings import Finding
 
 # How many rings around what was found are solved with it.
-RINGS = {"STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2}
+RINGS = {
+    "STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2,
+    "DEAF_BONE": 2,
+}  # fmt: skip
 WIDER = 4  # more of them where that was not enough
 COVERS = 0.03  # of the size of all: cloth lies so near to the skin beneath
 
@@ -104,7 +107,7 @@ class Regions:
     def about(self, finding: Finding) -> Bools:
         """What has to change for a finding to go."""
         at = self.at(finding)
-        if finding.kind == "IDLE_BONE":
+        if finding.kind in ("IDLE_BONE", "DEAF_BONE"):
             return at | self._around_bone(finding)
         if finding.kind == "INTERSECTION":
             return self._cloth(at)
