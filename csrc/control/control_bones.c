@@ -22,8 +22,8 @@
  *   it may be partly inside, or in a part of the body that is far from its children; with a sure
  *   sign, anywhere. If most of its children are inside, it may continue into them and have more
  *   gain: skin that faces it, such as legs on both sides of it, is not moved from there.
- *   Of joints alone, whose bones reach to all their children, it goes if its joint is outside of the
- *   skin, whatever it gains: its ways say nothing of it. A root that is the body itself stays.
+ *   Of joints alone, whose bones reach to all their children, it goes if its joint is outside of
+ * the skin, whatever it gains: its ways say nothing of it. A root that is the body itself stays.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
  *   parent, as end joints do, or have children that do not continue it; with next to no gain any
@@ -280,8 +280,7 @@ static int drop_roots(arap_study *t) {
         t->failed = arap_listen(t->context);
         double most = is_sure(t, d) ? SURE_ROOT_GAIN : ROOT_GAIN;
         int joints = t->s.ways != NULL, mere = joints && is_joint_root(t, d);
-        if (!joints)
-            mere = (t->gain[d] < most && is_mere_root(t, d)) || is_root_outside(t, d);
+        if (!joints) mere = (t->gain[d] < most && is_mere_root(t, d)) || is_root_outside(t, d);
         if (!mere || is_body(t, d)) continue;
         int outside = joints ? arap_study_joint_outside(t, d) : arap_study_outside(t, d);
         t->control[d] = outside ? ARAP_CONTROL_ROOT : ARAP_CONTROL_SERVED;

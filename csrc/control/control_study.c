@@ -52,7 +52,8 @@ int arap_study_is_below(const arap_study *t, int d, int ancestor) {
 double arap_study_distance2(const arap_study *t, int d, const double *point) {
     double nearest[3], least = INFINITY;
     for (int k = t->s.line_start[d]; k < t->s.line_start[d + 1]; k++)
-        least = fmin(least, arap_nearest_on_segment(point, t->s.lines[k].a, t->s.lines[k].b, nearest));
+        least =
+            fmin(least, arap_nearest_on_segment(point, t->s.lines[k].a, t->s.lines[k].b, nearest));
     return least;
 }
 

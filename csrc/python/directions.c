@@ -57,9 +57,9 @@ PyObject *arap_py_bone_directions(PyObject *module, PyObject *args, PyObject *kw
     memcpy(PyArray_DATA((PyArrayObject *)ends), tail, 3 * (size_t)m * sizeof *tail);
     if (reaches) memcpy(PyArray_DATA((PyArrayObject *)ways), made.ways, (size_t)m);
     result = Py_BuildValue("(OOs)", ends, ways,
-                           reaches       ? "joints"
-                           : made.tails  ? "lengths"
-                                         : "tails");
+                           reaches      ? "joints"
+                           : made.tails ? "lengths"
+                                        : "tails");
 
 done:
     Py_XDECREF(ends);

@@ -49,7 +49,8 @@ static void solver_dealloc(solver_object *self) {
 const arap_signature arap_solver_signature = {
     "Solver",
     "vertices triangles? bone_heads bone_tails? bone_parents * edges tets bone_roll_axes "
-    "bone_ways bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses pose_weights "
+    "bone_ways bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses "
+    "pose_weights "
     "bends "
     "segment_poses "
     "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "

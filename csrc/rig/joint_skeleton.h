@@ -7,16 +7,18 @@
 #include "rig/bone_tails.h"
 
 typedef struct arap_joint_skeleton {
-    double *tails; /* (bones, 3) caller's units: along which each bone turns, and where leaves end */
-    char *ways;    /* (bones) the parent's own way goes to this bone's head */
-    char *deform;  /* (bones) without the roots outside of the skin, which move none */
-    int along;     /* bones keep their directions, and reach to their tails alone */
+    double
+        *tails;   /* (bones, 3) caller's units: along which each bone turns, and where leaves end */
+    char *ways;   /* (bones) the parent's own way goes to this bone's head */
+    char *deform; /* (bones) without the roots outside of the skin, which move none */
+    int along;    /* bones keep their directions, and reach to their tails alone */
 } arap_joint_skeleton;
 
 /* Of these bones, whose tails do not count: they stay where nothing else is known, and may be NULL.
  * are: what is known of the tails. ARAP_TAILS_AXES: directions count, lengths do not; then bones
  * reach to their tails, as others do, and `ways` is not for them.
- * Errors: those of arap_mesh_create and arap_check_bones. Release with arap_joint_skeleton_clear. */
+ * Errors: those of arap_mesh_create and arap_check_bones. Release with arap_joint_skeleton_clear.
+ */
 arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometry *geometry,
                                        const arap_bones *bones, arap_tails are,
                                        arap_joint_skeleton *out);

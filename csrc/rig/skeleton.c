@@ -157,7 +157,8 @@ static void list_lines(arap_skeleton *s) {
         if (s->segments[k].is_bone) s->line_start[s->segments[k].owner + 1]++;
     for (int d = 0; d < s->deform_count; d++) s->line_start[d + 1] += s->line_start[d];
     for (int k = 0; k < s->segment_count; k++)
-        if (s->segments[k].is_bone) s->lines[s->line_start[s->segments[k].owner]++] = s->segments[k];
+        if (s->segments[k].is_bone)
+            s->lines[s->line_start[s->segments[k].owner]++] = s->segments[k];
     for (int d = s->deform_count; d > 0; d--) s->line_start[d] = s->line_start[d - 1];
     s->line_start[0] = 0;
 }

@@ -5,9 +5,9 @@
 #include "mesh/bvh.h"
 #include "truss/bone_lines.h"
 
-/* A part around a line of a bone (bone_lines.h). share: the share of its rays that meet the part; off: the length of
- * their mean vector relative to their mean length: 0 with the bone in the middle, 0.64 in the axis
- * of half a tube. */
+/* A part around a line of a bone (bone_lines.h). share: the share of its rays that meet the part;
+ * off: the length of their mean vector relative to their mean length: 0 with the bone in the
+ * middle, 0.64 in the axis of half a tube. */
 typedef void (*arap_surround_fn)(void *data, int line, int bone, int part, double share,
                                  double off);
 
@@ -20,8 +20,8 @@ typedef struct arap_surroundings {
 void arap_surroundings_drop_faces(arap_surroundings *surroundings);
 void arap_surroundings_clear(arap_surroundings *surroundings);
 
-/* Call `visit` for every line of a deforming bone, in ascending order, and every part that its rays meet.
- * stage: the name under which progress is reported. kept: of the same mesh and bones. */
+/* Call `visit` for every line of a deforming bone, in ascending order, and every part that its rays
+ * meet. stage: the name under which progress is reported. kept: of the same mesh and bones. */
 arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
                                   const arap_bone_lines *lines, const char *stage,
                                   arap_surroundings *kept, arap_surround_fn visit, void *data);

@@ -14,13 +14,13 @@
  * is left of a spoke that has given way (spokes.c).
  *
  * Which bone. A bone of several ways (skeleton.h) counts as so many bones here, of which any may
- * carry the spoke. A part of the mesh surrounds a bone if most rays from the bone, across it, meet the
- * part, and on all sides at about the same distance (surround.c). A vertex gets its spoke to the
- * nearest bone among those that its part surrounds and that are not barred from it; a bone that no
- * part surrounds counts for the part with most of the skin near it. A part that surrounds no bone,
- * such as a piece of armor or a button, is tied as a whole to the bone nearest to most of its area,
- * the more weakly the smaller it is relative to its distance from the bone: a button follows what
- * it sits on (links.c). STBs and spines carry no points, so problems with them have no truss.
+ * carry the spoke. A part of the mesh surrounds a bone if most rays from the bone, across it, meet
+ * the part, and on all sides at about the same distance (surround.c). A vertex gets its spoke to
+ * the nearest bone among those that its part surrounds and that are not barred from it; a bone that
+ * no part surrounds counts for the part with most of the skin near it. A part that surrounds no
+ * bone, such as a piece of armor or a button, is tied as a whole to the bone nearest to most of its
+ * area, the more weakly the smaller it is relative to its distance from the bone: a button follows
+ * what it sits on (links.c). STBs and spines carry no points, so problems with them have no truss.
  *
  * Cost: once O(vertices x bones) distances (bone_lines.c) and the rays of surround.c, O(vertices)
  * memory; then that of one more neighbor per vertex. Fails only without memory or when cancelled.
@@ -355,7 +355,8 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
         memset(t.whole, 1, parts);
         for (size_t i = 0; i < n; i++) {
             double place, point[3];
-            t.near[i] = wanted[i] < 0 ? -1 : arap_nearest_line(&t.lines, wanted[i], mesh->v + 3 * i);
+            t.near[i] =
+                wanted[i] < 0 ? -1 : arap_nearest_line(&t.lines, wanted[i], mesh->v + 3 * i);
             t.whole[mesh->part[i]] &= wanted_whole[i];
             if (wanted[i] >= 0)
                 t.distance[i] =

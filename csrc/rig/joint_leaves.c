@@ -1,0 +1,148 @@
+/* Leaves of a skeleton from joints: see joint_leaves.h, and joint_skeleton.c for the rules.
+ *
+ * The skin of a leaf is nearer to its joint than to all ways, the end of the way to it included.
+ * Its length is LEAF of as far again as the middle of this skin, or, in a given direction, of all
+ * of it. Of several leaves at one joint the first has the skin, or each that on its side if
+ * directions are given. O(vertices log vertices) for each leaf. It cannot fail. */
+#include "rig/joint_leaves.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/vec3.h"
+
+#define SOME 3        /* vertices: fewer have no middle */
+#define FARTHEST 0.95 /* of the vertices of a leaf end before it does */
+#define LEAF 0.9      /* of the way through the middle and as far again */
+#define SIDE 0.5      /* cosine: skin in front of a leaf, whose nearest way leads to the leaf */
+#define IN_LINE 0.9   /* cosine of the direction to a joint that a leaf ends at, */
+#define MOST_ON 6     /* no farther off than so many times its skin */
+#define OFF_SKIN 0.5  /* of the way to the middle: a joint outside that is this far has no skin */
+#define SHORTEST 1e-3 /* of the size of the mesh: leaves are no shorter */
+
+static int by_value(const void *a_, const void *b_) {
+    double a = *(const double *)a_, b = *(const double *)b_;
+    return (a > b) - (a < b);
+}
+
+/* The first leaf with the joint of leaf k: of several in one place it has all their skin. */
+static int first_leaf(const arap_joint_study *t, int k) {
+    double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
+    for (int j = 0; j < k; j++)
+        if (t->way[j].to < 0 && arap_distance2(t->way[j].a, t->way[k].a) <= no_way2) return j;
+    return k;
+}
+
+/* What a leaf ends in. */
+typedef struct leaf_skin {
+    int first;               /* the leaf that has the skin of its joint */
+    int joint;               /* the way to the joint, or -1 */
+    const double *direction; /* or NULL */
+} leaf_skin;
+
+/* Is vertex i beyond the joint of a leaf? If that has a direction, skin on that side counts, beside
+ * the way to the joint too: toes lie in front of the end of a shin. */
+static int is_beyond(const arap_joint_study *t, int i, const leaf_skin *skin) {
+    double to[3];
+    int on_way = t->near[i] == skin->joint;
+    if (t->near[i] != skin->first && !on_way) return 0;
+    if (!skin->direction) return !on_way || t->at_end[i];
+    arap_sub(t->mesh->v + 3 * (size_t)i, t->way[skin->first].a, to);
+    double along = arap_dot(to, skin->direction);
+    int in_front = along > 0 && along * along > SIDE * SIDE * arap_dot(to, to);
+    return on_way && !t->at_end[i] ? in_front : along > 0;
+}
+
+/* The way that ends at the joint of leaf k, or -1. */
+static int way_to(const arap_joint_study *t, int k) {
+    int leaf = t->way[k].from, up = t->parents[leaf];
+    double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
+    for (int j = 0; j < t->way_count; j++)
+        if (t->way[j].to == leaf || (t->way[j].to >= 0 && t->way[j].from == up &&
+                                     arap_distance2(t->way[j].b, t->way[k].a) <= no_way2))
+            return j;
+    return -1;
+}
+
+/* Where the skin of the leaf that is way k lies: a unit vector to its middle, unless `given` is the
+ * direction, how far that is, and how far along this it reaches; 0 where none is its own. scratch:
+ * (vertices) */
+static int find_skin(const arap_joint_study *t, int k, const double *given, double *scratch,
+                     double *direction, double *far, double *most) {
+    const arap_joint_way *leaf = &t->way[k];
+    const double *v = t->mesh->v;
+    leaf_skin skin = {first_leaf(t, k), way_to(t, k), given};
+    int count = 0;
+    double area = 0, nearest2 = INFINITY;
+    direction[0] = direction[1] = direction[2] = 0;
+    for (int i = 0; i < t->mesh->count; i++) {
+        if (!is_beyond(t, i, &skin)) continue;
+        for (int c = 0; c < 3; c++) direction[c] += t->area[i] * v[3 * (size_t)i + (size_t)c];
+        nearest2 = fmin(nearest2, arap_distance2(v + 3 * (size_t)i, leaf->a));
+        area += t->area[i];
+        count++;
+    }
+    if (count < SOME || !(area > 0) || (skin.first != k && !given)) return 0;
+    for (int c = 0; c < 3; c++) direction[c] = direction[c] / area - leaf->a[c];
+    *far = sqrt(arap_dot(direction, direction));
+    if (arap_joint_way_outside(leaf) && nearest2 > OFF_SKIN * OFF_SKIN * *far * *far) return 0;
+    if (!given && !(*far > SHORTEST * t->mesh->size)) return 0;
+    for (int c = 0; c < 3; c++) direction[c] = given ? given[c] : direction[c] / *far;
+    count = 0;
+    for (int i = 0; i < t->mesh->count; i++) {
+        double from[3];
+        if (!is_beyond(t, i, &skin)) continue;
+        arap_sub(v + 3 * (size_t)i, leaf->a, from);
+        scratch[count++] = arap_dot(from, direction);
+    }
+    qsort(scratch, (size_t)count, sizeof *scratch, by_value);
+    *most = scratch[(int)(FARTHEST * (count - 1))];
+    return 1;
+}
+
+/* The nearest joint in this direction from that of a leaf at the end of a chain, of those that no
+ * way goes to and that move skin: a leg ends there whose foot hangs elsewhere. Or -1. */
+static int next_joint(const arap_joint_study *t, int bone, const double *direction,
+                      double farthest) {
+    double nearest = farthest;
+    int best = -1;
+    for (int b = 0; b < t->count && t->ways[bone]; b++) {
+        double step[3];
+        if (b == bone || !t->deform[b] || t->ways[b]) continue;
+        arap_sub(t->head + 3 * b, t->head + 3 * bone, step);
+        double length = sqrt(arap_dot(step, step));
+        if (!(arap_dot(step, direction) > IN_LINE * length) || !(length < nearest) ||
+            !(length > ARAP_NO_WAY * t->mesh->size))
+            continue;
+        nearest = length;
+        best = b;
+    }
+    return best;
+}
+
+/* Let leaves lead to joints elsewhere; returns how many do. directions: of their tails or NULL */
+int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, double *scratch) {
+    int count = 0;
+    for (int k = 0; k < t->way_count; k++) {
+        int b = t->way[k].from;
+        double direction[3], far, most;
+        if (t->way[k].to >= 0) continue;
+        if (!find_skin(t, k, directions ? directions + 3 * b : NULL, scratch, direction, &far,
+                       &most))
+            continue;
+        t->next[b] = next_joint(t, b, direction, MOST_ON * fmax(most, far));
+        count += t->next[b] >= 0;
+    }
+    return count;
+}
+
+/* The tail of the leaf that is way k, in the skin beyond its joint; 0 where none is its own. */
+int arap_end_leaf(const arap_joint_study *t, int k, const double *given, double *scratch,
+                  double *tail) {
+    double direction[3], far, most;
+    if (!find_skin(t, k, given, scratch, direction, &far, &most)) return 0;
+    double length = LEAF * (given ? most : fmin(2 * far, most));
+    length = fmax(length, SHORTEST * t->mesh->size);
+    for (int c = 0; c < 3; c++) tail[c] = t->way[k].a[c] + direction[c] * length;
+    return 1;
+}
