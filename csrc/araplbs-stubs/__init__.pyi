@@ -72,12 +72,13 @@ class Solver:
         vertices: ArrayLike,
         triangles: ArrayLike | None,
         bone_heads: ArrayLike,
-        bone_tails: ArrayLike,
+        bone_tails: ArrayLike | None,
         bone_parents: ArrayLike,
         *,
         edges: ArrayLike | None = None,
         tets: ArrayLike | None = None,
         bone_roll_axes: ArrayLike | None = None,
+        bone_ways: ArrayLike | None = None,
         bone_deform: ArrayLike | None = None,
         bone_limits: ArrayLike | None = None,
         bone_kinds: Sequence[BoneKind] | None = None,
@@ -147,7 +148,9 @@ class Solver:
         Skeleton
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
           local Z, NaN for any; bone_deform (m,): bones that do not deform only connect others
-          (default: all deform); bone_limits (m, 3, 2): rotation limits in radians about local X, Y
+          (default: all deform). bone_tails=None: joints alone, see bone_directions; a root whose
+          joint is outside of the mesh then moves none. bone_ways (m,): bones whose parents reach to
+          their heads, wherever the tails of the parents are. bone_limits (m, 3, 2): rotation limits in radians about local X, Y
           (the bone) and Z, NaN for none; they replace `swing` and `twist` in the sampled poses.
           bone_kinds (m,): default all "rigid"; bones that do not deform are rigid.
           bone_ranges (m, 4, 2): lower and upper bounds of what the sampled poses vary, NaN for the
@@ -924,11 +927,12 @@ def automatic_weights(
     vertices: ArrayLike,
     triangles: ArrayLike | None,
     bone_heads: ArrayLike,
-    bone_tails: ArrayLike,
+    bone_tails: ArrayLike | None,
     bone_parents: ArrayLike,
     *,
     edges: ArrayLike | None = None,
     tets: ArrayLike | None = None,
+    bone_ways: ArrayLike | None = None,
     bone_deform: ArrayLike | None = None,
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
@@ -974,13 +978,40 @@ def diffuse_parameters(
     NaN for bones that do not deform and, with bone_kinds, for rigid ones.
     """
 
+def bone_directions(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike | None,
+    bone_parents: ArrayLike,
+    *,
+    bone_deform: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None, Literal["tails", "lengths", "joints"]]:
+    """Where the bones of an armature go: (tails (m, 3), ways (m,) or None, what they come from).
+
+    "tails": the given ones, which somebody drew. "lengths": their directions are right, their
+    lengths are not, as importers leave them: bones are as long as the way to the child that they
+    point at, or as the skin beyond them. "joints": the tails mean nothing, or are None. A bone then
+    reaches to the joints of all its children: `ways` are the bones whose parents reach to them, the
+    bone_ways of other functions; its tail is only the axis that it turns about. Bones without
+    children go to the skin beyond their joints.
+
+    Tails mean nothing if most of them are far from all children: median over bones with children of
+    |tail - nearest child| / |its way there| above 0.57.
+    """
+
 def control_bones(
     vertices: ArrayLike,
     triangles: ArrayLike | None,
     bone_heads: ArrayLike,
-    bone_tails: ArrayLike,
+    bone_tails: ArrayLike | None,
     bone_parents: ArrayLike,
     *,
+    bone_ways: ArrayLike | None = None,
     bone_deform: ArrayLike | None = None,
     bone_evidence: ArrayLike | None = None,
     edges: ArrayLike | None = None,

@@ -146,3 +146,17 @@ int arap_end_leaf(const arap_joint_study *t, int k, const double *given, double 
     for (int c = 0; c < 3; c++) tail[c] = t->way[k].a[c] + direction[c] * length;
     return 1;
 }
+
+double arap_reach_of_skin(const arap_joint_study *t, int bone, const double *direction,
+                          double *scratch) {
+    int count = 0;
+    for (int i = 0; i < t->mesh->count; i++) {
+        double from[3];
+        if (t->way[t->near[i]].from != bone) continue;
+        arap_sub(t->mesh->v + 3 * (size_t)i, t->head + 3 * bone, from);
+        scratch[count++] = arap_dot(from, direction);
+    }
+    if (count < SOME) return 0;
+    qsort(scratch, (size_t)count, sizeof *scratch, by_value);
+    return fmax(0, LEAF * scratch[(int)(FARTHEST * (count - 1))]);
+}

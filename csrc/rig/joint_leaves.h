@@ -13,4 +13,8 @@ int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, dou
 int arap_end_leaf(const arap_joint_study *t, int k, const double *given, double *scratch,
                   double *tail);
 
+/* How far the skin that is nearest to the ways of a bone reaches in a direction, 0 without any. */
+double arap_reach_of_skin(const arap_joint_study *t, int bone, const double *direction,
+                          double *scratch);
+
 #endif

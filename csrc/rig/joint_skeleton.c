@@ -5,7 +5,7 @@
  * bone is a list of segments, its ways, and its tail is only the axis that it turns about.
  *
  *   1. A root whose joint is outside of the skin (|winding number| <= INSIDE) moves none, wherever
- *      its ways go; then its children are roots.
+ *      its ways go; then its children are roots. One on which leaves alone hang is the body.
  *   2. The ways that count. A way to a child without deforming bones below it does not, nor one to
  *      a joint where a shorter way ends (helpers at the joints of fingers that hang on the root).
  *      Rigs also hang bones where they are not (feet for inverse kinematics on the root): such a
@@ -23,7 +23,7 @@
  *
  * Where the directions of the tails are right and the lengths alone mean nothing (bone_tails.h), a
  * bone goes in its own direction: as far as the child it points at, else as far as its nearest
- * child, and as a leaf as far as its skin.
+ * child, and as a leaf, or a root that points at no child, as far as its skin.
  *
  * The ways are found in joint_ways.c, the ends of leaves in joint_leaves.c. Cost: O(vertices log
  * bones) for the nearest ways, again if some are left out or added, O(triangles) for each root,
@@ -131,6 +131,8 @@ static void end_bones(const arap_joint_study *t, const arap_bones *bones, const 
             arap_sub(bones->tails + 3 * b, bones->heads + 3 * b, step);
             double given = sqrt(arap_dot(step, step)) / mesh->diagonal;
             int deforms = !bones->deform || bones->deform[b];
+            if (!(length > 0) && t->deform[b] && t->children[b]) /* a root beside its children */
+                length = arap_reach_of_skin(t, b, directions + 3 * b, scratch);
             if (deforms && !t->deform[b]) {
                 length = SHORTEST * mesh->size; /* a root outside of the skin */
             } else if (!(length > 0)) {
@@ -167,6 +169,7 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     *out = (arap_joint_skeleton){0};
     arap_status status = arap_check_bones(&context->error, bones);
     if (!status) status = arap_check_parents(&context->error, bones->count, bones->parents);
+    if (!status) status = arap_progress(context, "joints", 0);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (status) goto done;
     size_t n = (size_t)mesh.count, m = (size_t)t.count;

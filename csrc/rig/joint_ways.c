@@ -71,10 +71,22 @@ void arap_find_joint_owners(const arap_joint_study *t) {
     }
 }
 
+/* Do leaves alone hang on a bone, and more than one? Then nothing else can be their body. */
+static int is_hub(const arap_joint_study *t, int bone) {
+    int leaves = 0;
+    for (int b = 0; b < t->count; b++) {
+        if (t->parents[b] != bone || !t->below[b]) continue;
+        if (t->below[b] > 1) return 0;
+        leaves++;
+    }
+    return leaves > 1;
+}
+
 arap_status arap_drop_joint_roots(arap_context *context, const arap_joint_study *t) {
     for (int k = 0; k < t->count && t->mesh->triangle_count; k++) {
         int b = t->order[k], up = t->parents[b];
         if (!t->deform[b] || t->below[b] < 2 || (up >= 0 && t->owner[up] >= 0)) continue;
+        if (is_hub(t, b)) continue;
         arap_status status = arap_progress(context, "joints", 0);
         if (status) return status;
         if (fabs(arap_winding_number(t->mesh, t->head + 3 * b)) > INSIDE) continue;

@@ -345,6 +345,22 @@ def nearest(rng):
     promise(np.isfinite(shares).all() and np.abs(shares.sum(1) - 1).max() < 1e-6, "shares", shares)
 
 
+def directions(rng):
+    vertices, triangles, edges, tets = make_mesh(rng)
+    bones = fuzzing.make_bones(rng, vertices)
+    m = len(bones.parents)
+    heads, tails, parents = bones
+    options = {"edges": edges, "tets": tets, "bone_deform": bones.deform}
+    tails = None if rng.random() < 0.5 else tails
+    ends, ways, found = call(
+        rng, araplbs.bone_directions, vertices, triangles, heads, tails, parents, **options
+    )
+    promise(np.isfinite(ends).all() and ends.shape == (m, 3), "tails", ends)
+    promise((ways is not None) == (found == "joints"), "ways of", found)
+    if ways is not None:
+        promise(not (ways & (np.asarray(parents) < 0)).any(), "a way to a root", ways)
+
+
 def control(rng):
     vertices, triangles, edges, tets = make_mesh(rng)
     bones = fuzzing.make_bones(rng, vertices)
@@ -419,6 +435,7 @@ DRAWN = {
     inspection: 1,
     nearest: 1,
     control: 1,
+    directions: 1,
     deformation: 1,
 }
 

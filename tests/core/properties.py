@@ -252,6 +252,10 @@ def controls(b):
     return {**b.mesh(), **b.bones(), "bone_evidence": np.zeros(b.m), "edges": b.edges()}
 
 
+def joints_alone(b):
+    return {**b.mesh(), **b.bones(), "bone_tails": None, "edges": b.edges()}
+
+
 def sampled(b):
     ranges = np.full((b.m, 4, 2), np.nan)
     more = {"bone_ranges": ranges, "symmetry": b.partners(), "reach_poses": 0.5}
@@ -401,6 +405,8 @@ CASES = {
         of(araplbs.diffuse_parameters), lambda b: {**b.mesh(), **b.bones(), "edges": b.edges()}
     ),
     "control_bones": (of(araplbs.control_bones), controls),
+    "control_bones, joints": (of(araplbs.control_bones), joints_alone),
+    "bone_directions": (of(araplbs.bone_directions), joints_alone),
     "sample_poses": (of(araplbs.sample_poses), sampled),
     "forward_kinematics": (
         positional(araplbs.forward_kinematics),

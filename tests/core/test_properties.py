@@ -55,6 +55,7 @@ STAGES = {  # that have to be heard, beside others
     "automatic_weights, bbw": ("biharmonic weights",),
     "automatic_weights, biharmonic": ("biharmonic weights",),
     "control_bones": ("control bones",),
+    "bone_directions": ("joints",),
     "rotation_centers": ("centers of rotation",),
     "inspect_weights": ("neighbors", "gaps"),
     "nearest_points": ("nearest points",),
