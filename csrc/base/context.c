@@ -28,6 +28,10 @@
 
 const int arap_crowds[ARAP_CROWDS] = {2, 4, 16};
 
+int arap_chunk_stops(arap_context *context, int worker) {
+    return !worker && arap_listen(context) != ARAP_OK;
+}
+
 /* The first worker, and then until the others are done. */
 static arap_status work_and_listen(arap_context *context, arap_team *team, arap_section *s) {
     arap_status status = ARAP_OK;

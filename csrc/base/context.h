@@ -18,6 +18,10 @@ arap_status arap_progress(arap_context *context, const char *stage, double fract
  * ARAP_OK, and what the report asked for comes with the next one outside of that. */
 arap_status arap_listen(arap_context *context);
 
+/* In the midst of a long chunk of what follows: the thread that made the call listens. Returns
+ * whether the rest of the chunk is of no use, as the section is to stop. */
+int arap_chunk_stops(arap_context *context, int worker);
+
 /* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to context->threads threads;
  * `worker`, less than both context->threads and chunks, identifies the scratch space the task may
  * use, 0 is the thread that made the call. Which worker takes which chunk is not fixed: a task

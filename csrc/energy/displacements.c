@@ -12,7 +12,9 @@
  * raise the energy. S leaves moves that stretch nothing open, such as that of the whole skeleton:
  * a small stiffness, as in JointSolver, makes these 0.
  *
- * A round costs a local step in double precision. Fails without memory only. */
+ * A round costs a local step in double precision and, for c components of b bones and p poses,
+ * O(p b c). Listens within all of its sums. Fails without memory and when it is cancelled: nothing
+ * has changed then. */
 #include "energy/displacements.h"
 
 #include <string.h>
@@ -24,6 +26,7 @@
 
 #define STIFFNESS 1e-6 /* of the rest energy of a pose */
 #define ROUNDS 10
+#define PANEL 32 /* columns of an inverse that are solved for at once */
 
 arap_status arap_displacements_create(arap_context *context, const arap_skeleton *skeleton,
                                       const arap_poses *poses, int random, arap_displacements *d) {
@@ -55,6 +58,7 @@ void arap_displacements_clear(arap_displacements *d) {
 
 /* What is summed over the mesh. */
 typedef struct sums {
+    arap_context *context;
     const arap_displacements *displacements;
     int columns;
     double *carried; /* (components, columns, 4) Q */
@@ -87,10 +91,12 @@ static void add_row(const sums *s, const arap_mesh *mesh, const arap_influences 
 }
 
 /* Q, of weights of columns. */
-static void sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *in) {
+static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *in) {
     size_t count = (size_t)s->displacements->count;
+    arap_status status = ARAP_OK;
     memset(s->carried, 0, 4 * count * (size_t)s->columns * sizeof(double));
-    for (int i = 0; i < mesh->count; i++) {
+    for (int i = 0; i < mesh->count && !status; i++) {
+        status = arap_listen(s->context);
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbor[r];
             memset(s->share, 0, count * sizeof(double));
@@ -110,58 +116,76 @@ static void sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *
             add_row(s, mesh, in, i, -spoke->weight);
         }
     }
+    return status;
 }
 
-/* The inverse of S; returns 0 if S is singular. */
-static int invert(const sums *s, double stiffness) {
+/* The inverse of S, a panel of its columns after the other; definite: 0 if S is singular. */
+static arap_status invert(const sums *s, double stiffness, int *definite) {
     int count = s->displacements->count;
-    size_t size = (size_t)count * (size_t)count;
-    memset(s->work, 0, size * sizeof(double));
-    memset(s->inverse, 0, size * sizeof(double));
-    for (int c = 0; c < count; c++) {
-        const double *q = s->carried + 4 * (size_t)c * (size_t)s->columns;
+    size_t n = (size_t)count;
+    arap_status status = arap_listen(s->context);
+    memset(s->work, 0, n * n * sizeof(double));
+    memset(s->inverse, 0, n * n * sizeof(double));
+    *definite = stiffness > 0;
+    for (size_t c = 0; c < n && !status; c++) {
+        const double *q = s->carried + 4 * c * (size_t)s->columns;
         for (int b = 0; b < s->columns; b++)
-            s->work[c * count + s->displacements->component[b]] += q[4 * b + 3];
+            s->work[c * n + (size_t)s->displacements->component[b]] += q[4 * b + 3];
+        for (size_t k = 0; k < c; k++) /* except for rounding it is symmetric */
+            s->work[c * n + k] = s->work[k * n + c];
+        s->work[c * n + c] += stiffness;
+        s->inverse[c * n + c] = 1;
+        status = arap_listen(s->context);
     }
-    for (int c = 0; c < count; c++) {
-        for (int k = 0; k < c; k++) /* but for rounding it is symmetric */
-            s->work[c * count + k] = s->work[k * count + c];
-        s->work[c * count + c] += stiffness;
-        s->inverse[c * count + c] = 1;
+    if (!status && *definite) status = arap_long_cholesky(s->context, count, s->work, definite);
+    for (int c = 0; c < count && *definite && !status; c += PANEL) {
+        int width = count - c < PANEL ? count - c : PANEL;
+        arap_cholesky_solve(count, s->work, width, s->inverse + (size_t)c * n);
+        status = arap_listen(s->context);
     }
-    if (!(stiffness > 0) || !arap_cholesky(count, s->work)) return 0;
-    arap_cholesky_solve(count, s->work, count, s->inverse);
-    return 1;
+    return status;
 }
 
-/* Move the components of one pose, whose rotations have left `pull`; returns the gain. */
-static double move_pose(const sums *s, const double *pull, size_t lanes, size_t pose, double *slope,
-                        double *moved, double *transforms) {
+/* What the transforms of a pose take from the slope of component c. */
+static void add_carried(const sums *s, int c, const double *transforms, double *slope) {
+    for (int b = 0; b < s->columns; b++) {
+        const double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);
+        const double *t = transforms + 12 * b;
+        for (int r = 0; r < 3; r++) slope[r] -= arap_dot(t + 4 * r, q) + t[4 * r + 3] * q[3];
+    }
+}
+
+/* Move the components of one pose, whose rotations have left `pull`; adds to the gain. */
+static arap_status move_pose(const sums *s, const double *pull, size_t lanes, size_t pose,
+                             double share, double *slope, double *moved, double *transforms,
+                             double *gain) {
     const arap_displacements *d = s->displacements;
+    arap_status status = ARAP_OK;
     int count = d->count;
-    double gain = 0, *move = slope + 3 * count;
+    double own = 0, *move = slope + 3 * count;
     memset(slope, 0, 3 * (size_t)count * sizeof(double));
     for (int b = 0; b < s->columns; b++)
         for (int r = 0; r < 3; r++)
             slope[3 * d->component[b] + r] += pull[(size_t)(3 * b + r) * lanes + pose];
-    for (int c = 0; c < count; c++)
-        for (int b = 0; b < s->columns; b++) {
-            const double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);
-            const double *t = transforms + 12 * b;
-            for (int r = 0; r < 3; r++)
-                slope[3 * c + r] -= arap_dot(t + 4 * r, q) + t[4 * r + 3] * q[3];
-        }
-    for (int c = 0; c < count; c++)
+    for (int c = 0; c < count && !status; c++) {
+        add_carried(s, c, transforms, slope + 3 * c);
+        status = arap_listen(s->context);
+    }
+    for (int c = 0; c < count && !status; c++) {
+        const double *row = s->inverse + (size_t)c * (size_t)count;
         for (int r = 0; r < 3; r++) {
             double sum = 0;
-            for (int k = 0; k < count; k++) sum += s->inverse[c * count + k] * slope[3 * k + r];
-            gain += sum * slope[3 * c + r];
+            for (int k = 0; k < count; k++) sum += row[k] * slope[3 * k + r];
+            own += sum * slope[3 * c + r];
             move[3 * c + r] = sum;
             moved[3 * c + r] += sum;
         }
-    for (int b = 0; b < s->columns; b++)
+        status = arap_listen(s->context);
+    }
+    for (int b = 0; b < s->columns && !status; b++)
         for (int r = 0; r < 3; r++) transforms[12 * b + 4 * r + 3] += move[3 * d->component[b] + r];
-    return gain;
+    *gain += share * own;
+    return status;
 }
 
 arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
@@ -173,7 +197,8 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     arap_influences expanded = {0};
     arap_packed_poses packed = {0};
     arap_pass *pass = NULL;
-    sums s = {.displacements = d,
+    sums s = {.context = context,
+              .displacements = d,
               .columns = poses->columns,
               .carried = ARAP_NEW(double, 4 * count * columns),
               .inverse = ARAP_NEW(double, count * count),
@@ -182,6 +207,7 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     double *slope = ARAP_NEW(double, 6 * count), *moved = ARAP_NEW(double, moves);
     double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL, total = 0;
     arap_status status = ARAP_OK;
+    int definite;
     if (!s.carried || !s.inverse || !s.work || !s.share || !slope || !moved || !alignment)
         goto no_memory;
     memcpy(transforms, poses->transform, 12 * columns * (size_t)poses->count * sizeof *transforms);
@@ -195,20 +221,20 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     if (status) goto done;
     pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * columns * (size_t)packed.lanes);
     if (!pull) goto no_memory;
-    sum_up(&s, mesh, poses->bendy.count ? &expanded : in);
-    if (!invert(&s, STIFFNESS * mesh->rest_energy)) goto done; /* nothing has any size */
+    status = sum_up(&s, mesh, poses->bendy.count ? &expanded : in);
+    if (!status) status = invert(&s, STIFFNESS * mesh->rest_energy, &definite);
+    if (status || !definite) goto done; /* nothing has any size */
     for (int p = 0; p < d->poses; p++) total += arap_pose_weight(poses, p);
     for (int round = 0; round < ROUNDS; round++) {
         double gain = 0;
         status = arap_progress(context, "components", (double)round / ROUNDS);
         if (status) goto done;
-        arap_packed_poses_fill(&random, &packed);
-        status = arap_pass_pull(context, pass, pull, alignment, NULL, NULL);
+        status = arap_packed_poses_fill(context, &random, &packed);
+        if (!status) status = arap_pass_pull(context, pass, pull, alignment, NULL, NULL);
+        for (size_t p = 0; p < (size_t)d->poses && !status; p++)
+            status = move_pose(&s, pull, (size_t)packed.lanes, p, arap_pose_weight(poses, (int)p),
+                               slope, moved + 3 * count * p, transforms + 12 * columns * p, &gain);
         if (status) goto done;
-        for (size_t p = 0; p < (size_t)d->poses; p++)
-            gain += arap_pose_weight(poses, (int)p) * move_pose(&s, pull, (size_t)packed.lanes, p,
-                                                                slope, moved + 3 * count * p,
-                                                                transforms + 12 * columns * p);
         if (!(gain > tolerance * total * mesh->rest_energy)) break;
     }
     memcpy(d->moved, moved, moves * sizeof *moved);

@@ -38,6 +38,7 @@
 #include "energy/pass.h"
 
 #define CHUNK 64
+#define UNHEARD 5e4   /* bones times poses of visits between two looks at whether to stop: 1 ms */
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 #define THIN 0.01     /* of the squared edges of a ring: across a thin one */
 
@@ -412,11 +413,23 @@ ARAP_WIDE_PART int is_passed_over(const arap_pass *p, int c) {
     return p->right_side && p->halves && p->halves->of && p->halves->unvisited[c];
 }
 
+/* After a visit: is the rest of the chunk of no use? */
+static inline int stops(const arap_pass *p, arap_workspace *ws, int worker) {
+    ws->unheard += (double)ws->bones * p->packed->lanes;
+    if (ws->unheard < UNHEARD) return 0;
+    ws->unheard = 0;
+    return arap_chunk_stops(p->context, worker);
+}
+
 ARAP_WIDE_PART void visit_chunk_plain(void *data, int chunk, int worker) {
     const arap_pass *p = data;
+    arap_workspace *ws = &p->workspaces[worker];
     int end = (chunk + 1) * p->chunk < p->visits ? (chunk + 1) * p->chunk : p->visits;
-    for (int c = chunk * p->chunk; c < end; c++)
-        if (!is_passed_over(p, c) && has_moved(p, c)) visit(p, c, &p->workspaces[worker]);
+    for (int c = chunk * p->chunk; c < end; c++) {
+        if (is_passed_over(p, c) || !has_moved(p, c)) continue;
+        visit(p, c, ws);
+        if (stops(p, ws, worker)) return;
+    }
 }
 ARAP_WIDE_TASK(visit_chunk)
 
@@ -477,6 +490,7 @@ arap_status arap_pass_run(arap_context *context, arap_pass *p, double *right_sid
                           double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
     const arap_bendy *bendy = &p->packed->source->bendy;
+    p->context = context;
     p->right_side = bendy->count && right_side ? p->column_side : right_side;
     p->alignment = alignment;
     if (bendy->count) arap_bendy_update(bendy, p->caller, &p->columns);
@@ -522,6 +536,7 @@ ARAP_WIDE_PART void pull_block_plain(void *data, int block, int worker) {
             turn_rigidly(p, ws, unit, i, pull);
             p->alignment[i] = unit * ws->product[0][0];
         }
+        if (stops(p, ws, worker)) return;
     }
 }
 ARAP_WIDE_TASK(pull_block)
@@ -529,6 +544,7 @@ ARAP_WIDE_TASK(pull_block)
 arap_status arap_pass_pull(arap_context *context, arap_pass *p, double *pull, double *alignment,
                            const int *slot, double *desired) {
     size_t size = 3 * (size_t)p->packed->columns * (size_t)p->packed->lanes;
+    p->context = context;
     p->pull = pull;
     p->alignment = alignment;
     p->spine_slot = slot;

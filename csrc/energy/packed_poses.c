@@ -1,9 +1,11 @@
 /* Poses laid out for the local step: see packed_poses.h. O(poses x columns) time and
- * memory; fails without memory. */
+ * memory, blocks of poses in parallel; fails without memory and when it is cancelled. */
 #include "energy/packed_poses.h"
 
 #include "base/memory.h"
 #include "energy/local_kernels.h"
+
+#define BLOCK 16 /* poses: what is written of one number fills lines of the cache */
 
 /* Number `at` of a laid out array. */
 static void put(arap_precision precision, void *array, size_t at, double x) {
@@ -43,24 +45,44 @@ arap_status arap_packed_poses_create(arap_context *context, const arap_poses *po
         for (size_t p = 0; p < (size_t)poses->count; p++)
             put(precision, packed->weight, p, poses->weight[p]);
     }
-    arap_packed_poses_fill(poses, packed);
-    return ARAP_OK;
+    arap_status status = arap_packed_poses_fill(context, poses, packed);
+    if (status) arap_packed_poses_clear(packed);
+    return status;
 }
 
-void arap_packed_poses_fill(const arap_poses *poses, arap_packed_poses *packed) {
+typedef struct fill_task {
+    const arap_poses *poses;
+    arap_packed_poses *packed;
+} fill_task;
+
+/* The transforms of a block of poses: those of one number lie side by side. */
+static void fill_block(void *data, int block, int worker) {
+    const fill_task *task = data;
+    const arap_poses *poses = task->poses;
+    const arap_packed_poses *packed = task->packed;
+    size_t stride = 12 * (size_t)poses->columns;
+    int first = block * BLOCK, count = poses->count - first < BLOCK ? poses->count - first : BLOCK;
+    const double *from = poses->transform + stride * (size_t)first;
+    double shift[BLOCK][12] = {{0}};
+    (void)worker;
+    for (int p = 0; p < count; p++)
+        for (int b = 0; b < poses->columns; b++)
+            for (int i = 3; i < 12; i += 4)
+                shift[p][i] +=
+                    from[stride * (size_t)p + 12 * (size_t)b + (size_t)i] / poses->columns;
+    for (size_t b = 0; b < (size_t)poses->columns; b++)
+        for (size_t i = 0; i < 12; i++)
+            for (int p = 0; p < count; p++) {
+                size_t at = (12 * b + i) * (size_t)packed->lanes + (size_t)(first + p);
+                double x = from[stride * (size_t)p + 12 * b + i];
+                put(packed->precision, packed->transform, at, x - shift[p][i]);
+            }
+}
+
+arap_status arap_packed_poses_fill(arap_context *context, const arap_poses *poses,
+                                   arap_packed_poses *packed) {
     int padded = packed->lanes;
     packed->filled++;
-    for (int p = 0; p < poses->count; p++) {
-        const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
-        double shift[12] = {0};
-        for (int b = 0; b < poses->columns; b++)
-            for (int i = 3; i < 12; i += 4) shift[i] += pose[12 * b + i] / poses->columns;
-        for (int b = 0; b < poses->columns; b++)
-            for (int i = 0; i < 12; i++) {
-                size_t at = ((size_t)b * 12 + (size_t)i) * (size_t)padded + (size_t)p;
-                put(packed->precision, packed->transform, at, pose[12 * b + i] - shift[i]);
-            }
-    }
     for (size_t s = 0; s < (size_t)poses->stretches.count; s++)
         for (size_t p = 0; p < (size_t)poses->count; p++)
             for (size_t i = 0; i < ARAP_SYMMETRIC; i++) {
@@ -69,6 +91,8 @@ void arap_packed_poses_fill(const arap_poses *poses, arap_packed_poses *packed) 
                 size_t at = (s * ARAP_SYMMETRIC + i) * (size_t)padded + p;
                 put(packed->precision, packed->stretch, at, x);
             }
+    return arap_parallel_short(context, (poses->count + BLOCK - 1) / BLOCK, fill_block,
+                               &(fill_task){poses, packed});
 }
 
 void arap_packed_poses_clear(arap_packed_poses *packed) {

@@ -21,8 +21,9 @@ typedef struct arap_packed_poses {
 
 arap_status arap_packed_poses_create(arap_context *context, const arap_poses *poses,
                                      arap_precision precision, arap_packed_poses *packed);
-/* Other transforms of the same poses and bones. */
-void arap_packed_poses_fill(const arap_poses *poses, arap_packed_poses *packed);
+/* Other transforms of the same poses and bones; when cancelled, they are to be filled again. */
+arap_status arap_packed_poses_fill(arap_context *context, const arap_poses *poses,
+                                   arap_packed_poses *packed);
 void arap_packed_poses_clear(arap_packed_poses *packed);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct arap_workspace {
     arap_v4 *product; /* (widest, 3) P_b, transposed */
     double *weight;   /* (widest) */
     long visits;      /* since the pass was made */
+    double unheard;   /* bones times poses of visits since it was looked whether to stop */
     void *scaled;     /* (widest, 12) moments as the kernel wants them, and one more */
     void *scratch;
     /* Of stretchable bones, the influences on the vertex itself: */
@@ -32,6 +33,7 @@ typedef struct arap_workspace {
 } arap_workspace;
 
 struct arap_pass {
+    arap_context *context; /* of the present run */
     const arap_mesh *mesh;
     const arap_packed_poses *packed;
     const arap_influences *in;     /* of columns: the caller's, or `columns` */

@@ -302,8 +302,8 @@ arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *ener
         goto done;
     }
     status = arap_joint_energy_place(context, energy, places);
+    if (!status) status = arap_packed_poses_fill(context, &poses, &energy->packed);
     if (status) goto done;
-    arap_packed_poses_fill(&poses, &energy->packed);
     if (spines->count) arap_joint_spines_place(context, mesh, places, transforms, spines);
     status = arap_pass_pull(context, energy->pass, energy->pull, energy->alignment, spines->slot,
                             spines->desired);

@@ -147,10 +147,10 @@ arap_status arap_joint_slope(arap_context *context, arap_joint_solver *s, double
     arap_joint_right_side(&s->system, s->force, right);
     if (!s->feet.count) return ARAP_OK;
     poses.transform = s->transforms;
-    arap_packed_poses_fill(&poses, &s->energy.packed);
-    arap_status status =
-        arap_joint_feet_pull(context, &s->feet, &s->weights->mesh, &s->energy.packed,
-                             &s->weights->influences, s->energy.pass, right);
+    arap_status status = arap_packed_poses_fill(context, &poses, &s->energy.packed);
+    if (!status)
+        status = arap_joint_feet_pull(context, &s->feet, &s->weights->mesh, &s->energy.packed,
+                                      &s->weights->influences, s->energy.pass, right);
     for (int j = 0; j < s->joints.count; j++) /* where nothing holds, only rounding pulls */
         if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
             memset(right + 3 * j, 0, 3 * sizeof *right);

@@ -181,6 +181,12 @@ void arap_dtrsv_(const char *uplo, const char *op, const char *diagonal, const i
         scipy_dtrsv_(uplo, op, diagonal, n, l, ldl, x, step);
 }
 
+void arap_add_product_of_rows(int rows, int inner, int others, const double *a, const double *b,
+                              double *out) {
+    const double one = 1;
+    arap_dgemm_("T", "N", &others, &rows, &inner, &one, b, &inner, a, &inner, &one, out, &others);
+}
+
 void arap_lower_product(int high, int wide, int inner, const double *a, int lda, double *out) {
     const double one = 1, zero = 0;
     int below = high - wide;
@@ -190,9 +196,14 @@ void arap_lower_product(int high, int wide, int inner, const double *a, int lda,
                     out + wide, &high);
 }
 
-void arap_solve_below(int rows, int columns, double *a, int lda) {
+void arap_scaled_product(int high, int wide, int inner, double scale, const double *a,
+                         const double *b, int ldab, double keep, double *out, int ldo) {
+    arap_dgemm_("N", "C", &high, &wide, &inner, &scale, a, &ldab, b, &ldab, &keep, out, &ldo);
+}
+
+void arap_solve_below(int rows, int columns, const double *l, double *x, int ld) {
     const double one = 1;
-    arap_dtrsm_("R", "L", "C", "N", &rows, &columns, &one, a, &lda, a + columns, &lda);
+    arap_dtrsm_("R", "L", "C", "N", &rows, &columns, &one, l, &ld, x, &ld);
 }
 
 int arap_blas_has_single(void) { return !plain; }
@@ -212,9 +223,14 @@ void arap_lower_product_single(int high, int wide, int inner, const float *a, in
                      out + wide, &high);
 }
 
-void arap_solve_below_single(int rows, int columns, float *a, int lda) {
+void arap_scaled_product_single(int high, int wide, int inner, float scale, const float *a,
+                                const float *b, int ldab, float keep, float *out, int ldo) {
+    scipy_sgemm_("N", "C", &high, &wide, &inner, &scale, a, &ldab, b, &ldab, &keep, out, &ldo);
+}
+
+void arap_solve_below_single(int rows, int columns, const float *l, float *x, int ld) {
     const float one = 1;
-    scipy_strsm_("R", "L", "C", "N", &rows, &columns, &one, a, &lda, a + columns, &lda);
+    scipy_strsm_("R", "L", "C", "N", &rows, &columns, &one, l, &ld, x, &ld);
 }
 
 void arap_solve_vector_single(char op, int n, const float *l, int ldl, float *x) {

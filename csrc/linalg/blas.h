@@ -25,15 +25,21 @@ int arap_lower_cholesky(int n, double *a, int lda);
  * what is on and below the diagonal counts. */
 void arap_lower_product(int high, int wide, int inner, const double *a, int lda, double *out);
 
-/* The rows of a factor below such a part of it: X L' = what is there, in place. */
-void arap_solve_below(int rows, int columns, double *a, int lda);
+/* Of A (high, inner) and B (wide, inner) by columns: out = keep out + scale A B'. */
+void arap_scaled_product(int high, int wide, int inner, double scale, const double *a,
+                         const double *b, int ldab, double keep, double *out, int ldo);
 
-/* These three in single precision, and x in place by its factor L or with 'T' by L'; y -= A x, or
+/* Rows of a factor below such a part L of it: X L' = what is there, in place. */
+void arap_solve_below(int rows, int columns, const double *l, double *x, int ld);
+
+/* These four in single precision, and x in place by its factor L or with 'T' by L'; y -= A x, or
  * A' x. Only where arap_blas_has_single: plain loops are in double. */
 int arap_blas_has_single(void);
 int arap_lower_cholesky_single(int n, float *a, int lda);
 void arap_lower_product_single(int high, int wide, int inner, const float *a, int lda, float *out);
-void arap_solve_below_single(int rows, int columns, float *a, int lda);
+void arap_scaled_product_single(int high, int wide, int inner, float scale, const float *a,
+                                const float *b, int ldab, float keep, float *out, int ldo);
+void arap_solve_below_single(int rows, int columns, const float *l, float *x, int ld);
 void arap_solve_vector_single(char op, int n, const float *l, int ldl, float *x);
 void arap_subtract_product_single(char op, int rows, int columns, const float *a, int lda,
                                   const float *x, float *y);
@@ -54,5 +60,9 @@ void arap_add_gram(int rows, int columns, const double *a, double *out);
 /* out (rows, columns) += A B for A (rows, inner) and B (inner, columns), all row-major. */
 void arap_add_product(int rows, int inner, int columns, const double *a, const double *b,
                       double *out);
+
+/* out (rows, others) += A B' for A (rows, inner) and B (others, inner), all row-major. */
+void arap_add_product_of_rows(int rows, int inner, int others, const double *a, const double *b,
+                              double *out);
 
 #endif

@@ -220,8 +220,7 @@ arap_status arap_factor_solve(arap_context *context, arap_factor *f, double *x) 
     size_t n = f->factor->n;
     if (f->single) {
         arap_supernodes supernodes = supernodes_of(f->factor);
-        arap_supernodes_solve(&supernodes, f->scale, f->value, f->work, x);
-        return ARAP_OK;
+        return arap_supernodes_solve(context, &supernodes, f->scale, f->value, f->work, x);
     }
     cholmod_dense b = right_sides(n, 1, x);
     if (!cholmod_solve2(CHOLMOD_A, f->factor, &b, NULL, &f->x, NULL, &f->y, &f->e, &f->common))

@@ -12,6 +12,7 @@
  * Fails without memory or when it is cancelled. */
 #include "linalg/supernodes.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -23,6 +24,11 @@
 #define PARTS 64      /* of the work: subtrees are not larger */
 #define LEAST 1e6     /* flops of a task: a fraction of a millisecond */
 #define OVERHEAD 2000 /* flops in the time that a product takes to begin */
+#define LONG 1e9      /* flops of dense work that is cut into pieces: some 50 ms */
+#define PIECE 1e8     /* flops of a piece */
+#define PANEL 256     /* columns of one */
+#define TILE 64       /* its rows are a multiple of that, at least one */
+#define HEARD 32      /* columns of a supernode after whose solve it listens */
 
 /* Rows of supernode `from`, from number `place` of them on, add to another. */
 typedef struct update {
@@ -148,16 +154,19 @@ typedef struct factorization {
 
     atomic_int minor;   /* the first column that shows that it is not positive definite */
     arap_status status; /* what worker 0 heard */
+    atomic_int stopped; /* that was to stop */
     double unheard;     /* its flops since then */
 } factorization;
 
-/* Of worker 0, which listens every LEAST flops: is it to stop? */
-static int must_stop(factorization *f, int worker, double flops) {
-    if (worker) return 0;
+/* Is it to stop? Worker 0 listens every LEAST flops; the others look at what it heard if their work
+ * is long. */
+static int has_stopped(factorization *f, int worker, double flops) {
+    if (worker) return flops > LEAST && atomic_load(&f->stopped);
     f->unheard += flops;
     if (f->unheard > LEAST) {
         f->unheard = 0;
         f->status = arap_listen(f->context);
+        if (f->status) atomic_store(&f->stopped, 1);
     }
     return f->status != ARAP_OK;
 }
@@ -183,7 +192,7 @@ static arap_status factorize_one(void *data, int s, int worker) {
     if (l->first[s] > minor) return ARAP_OK;
     int info = f->scale ? factorize_supernode_single(f, s, worker, map, relative, block)
                         : factorize_supernode(f, s, worker, map, relative, block);
-    if (info < 0) return f->status;
+    if (info < 0) return worker ? ARAP_OK : f->status;
     int found = l->first[s] + info - 1;
     while (info && found < minor && !atomic_compare_exchange_weak(&f->minor, &minor, found)) {
     }
@@ -206,6 +215,7 @@ arap_status arap_supernodes_factorize(arap_context *context, const arap_supernod
                        .block = ARAP_NEW(char, workers * l->most_block * number)};
     arap_status status = ARAP_OK;
     atomic_init(&f.minor, l->size);
+    atomic_init(&f.stopped, 0);
     if (!f.map || !f.relative || !f.block)
         status = arap_fail_memory(&context->error, "the factorization");
     else
@@ -218,23 +228,29 @@ arap_status arap_supernodes_factorize(arap_context *context, const arap_supernod
 }
 
 /* x in the order of the factor, `work` of as many numbers as a supernode has rows at most. */
-static void solve_lower(const arap_supernodes *l, const float *all, float *x, float *work) {
-    for (int s = 0; s < l->count; s++) {
+static arap_status solve_lower(arap_context *context, const arap_supernodes *l, const float *all,
+                               float *x, float *work) {
+    arap_status status = ARAP_OK;
+    for (int s = 0; s < l->count && !status; s++) {
         int columns = columns_of(l, s), below = rows_of(l, s) - columns;
         const float *value = all + l->start[s];
         const int *row = l->row + l->row_start[s] + columns;
         float *own = x + l->first[s];
         arap_solve_vector_single('N', columns, value, columns + below, own);
+        if (columns > HEARD) status = arap_listen(context);
         if (!below) continue;
         memset(work, 0, (size_t)below * sizeof *work);
         arap_subtract_product_single('N', below, columns, value + columns, columns + below, own,
                                      work);
         for (int i = 0; i < below; i++) x[row[i]] += work[i];
     }
+    return status;
 }
 
-static void solve_upper(const arap_supernodes *l, const float *all, float *x, float *work) {
-    for (int s = l->count - 1; s >= 0; s--) {
+static arap_status solve_upper(arap_context *context, const arap_supernodes *l, const float *all,
+                               float *x, float *work) {
+    arap_status status = ARAP_OK;
+    for (int s = l->count - 1; s >= 0 && !status; s--) {
         int columns = columns_of(l, s), below = rows_of(l, s) - columns;
         const float *value = all + l->start[s];
         const int *row = l->row + l->row_start[s] + columns;
@@ -244,14 +260,17 @@ static void solve_upper(const arap_supernodes *l, const float *all, float *x, fl
             arap_subtract_product_single('T', below, columns, value + columns, columns + below,
                                          work, own);
         arap_solve_vector_single('T', columns, value, columns + below, own);
+        if (columns > HEARD) status = arap_listen(context);
     }
+    return status;
 }
 
-void arap_supernodes_solve(const arap_supernodes *l, const double *scale, const float *value,
-                           float *work, double *x) {
+arap_status arap_supernodes_solve(arap_context *context, const arap_supernodes *l,
+                                  const double *scale, const float *value, float *work, double *x) {
     float *ordered = work, *rest = work + l->size;
     for (int k = 0; k < l->size; k++) ordered[k] = (float)(x[l->order[k]] * scale[l->order[k]]);
-    solve_lower(l, value, ordered, rest);
-    solve_upper(l, value, ordered, rest);
+    arap_status status = solve_lower(context, l, value, ordered, rest);
+    if (!status) status = solve_upper(context, l, value, ordered, rest);
     for (int k = 0; k < l->size; k++) x[l->order[k]] = ordered[k] * scale[l->order[k]];
+    return status;
 }

@@ -31,8 +31,8 @@ arap_status arap_supernodes_factorize(arap_context *context, const arap_supernod
                                       const arap_supernode_plan *plan, const arap_matrix *matrix,
                                       const double *scale, void *value, int *minor);
 
-/* Solve with a factor in single precision, in place. work: (2 size) */
-void arap_supernodes_solve(const arap_supernodes *supernodes, const double *scale,
-                           const float *value, float *work, double *x);
+/* Solve with a factor in single precision, in place. work: (2 size). Listens. */
+arap_status arap_supernodes_solve(arap_context *context, const arap_supernodes *supernodes,
+                                  const double *scale, const float *value, float *work, double *x);
 
 #endif

@@ -379,9 +379,12 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, con
         store_pose(s, transforms, out);
         arap_bendy_bend(&poses->bendy, s, bends, out);
         status = arap_spines_take_bends(&context->error, s, p, 1, bends, &poses->spines);
+        if (!status) status = arap_listen(context);
         if (status) goto done;
     }
     for (int p = 0; p < given->count; p++) {
+        status = arap_listen(context);
+        if (status) goto done;
         rescale_pose(mesh, s->count, given->transforms + 12 * bones * (size_t)p, transforms);
         store_pose(s, transforms, poses->transform + size * (size_t)(sampling->pose_count + p));
     }
@@ -405,11 +408,14 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, cons
     arap_status status = check_transforms(&context->error, given, (size_t)bones);
     if (!status) status = allocate_poses(context, s, mesh, 0, 1, bones, given, poses);
     if (status) return status;
-    for (size_t p = 0; p < (size_t)given->count; p++)
+    for (size_t p = 0; p < (size_t)given->count && !status; p++) {
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
                      poses->transform + 12 * (size_t)poses->columns * p);
-    status =
-        arap_spines_take_bends(&context->error, s, 0, given->count, given->bends, &poses->spines);
+        status = arap_listen(context);
+    }
+    if (!status)
+        status = arap_spines_take_bends(&context->error, s, 0, given->count, given->bends,
+                                        &poses->spines);
     if (!status) status = take_joints(context, s, mesh, 0, given, poses);
     if (!status) status = complete(context, s, mesh, given, poses);
     if (status) arap_poses_clear(poses);

@@ -17,7 +17,8 @@
  * another bone, all nine count together.
  *
  * Many poses are ordered in parts, runs of points of the lattice. Numbers are rounded, lest the
- * last bits of a system's sine decide. O(bones pairs PART). Fails without memory. */
+ * last bits of a system's sine decide. O(bones pairs PART). Listens after each bone. Fails without
+ * memory and when it is cancelled. */
 #include "rig/turn_orders.h"
 
 #include <math.h>
@@ -218,15 +219,20 @@ static void order_bone(orders *o, const arap_symmetry *symmetry, int pairs, int 
 }
 
 /* Order the children of deforming bone `up`, or, of -1, the roots. */
-static void order_children(orders *o, const arap_symmetry *symmetry, int pairs, int up,
-                           const int *child, int count) {
+static arap_status order_children(arap_context *context, orders *o, const arap_symmetry *symmetry,
+                                  int pairs, int up, const int *child, int count) {
+    arap_status status = ARAP_OK;
     memset(o->kernel, 0, sizeof o->kernel);
     for (int above = up, k = 0; above >= 0 && k < 2 && count; k++) {
         take_numbers(o, above);
         add_kernel(o);
         above = o->skeleton->deform_parent[above];
     }
-    for (int k = 0; k < count; k++) order_bone(o, symmetry, pairs, child[k]);
+    for (int k = 0; k < count && !status; k++) {
+        order_bone(o, symmetry, pairs, child[k]);
+        status = arap_listen(context);
+    }
+    return status;
 }
 
 /* The children of each deforming bone, child + start[d + 1]; the roots are those of d = -1. */
@@ -254,16 +260,16 @@ arap_status arap_order_turns(arap_context *context, const arap_skeleton *s,
     list_children(s, start, child);
     *o = (orders){.skeleton = s, .sampling = sampling, .point = point};
     begin_lattice(sampling->seed, o->begin);
-    for (int part = 0; part < parts; part++) {
+    for (int part = 0; part < parts && !status; part++) {
         o->first = (int)((long long)pairs * part / parts);
         o->count = (int)((long long)pairs * (part + 1) / parts) - o->first;
         o->range.x[1] = NAN; /* of none */
-        for (int i = -1; i < bones; i++) {
+        for (int i = -1; i < bones && !status; i++) {
             int up = i < 0 ? -1 : s->order[i];
-            order_children(o, symmetry, pairs, up, child + start[up + 1],
-                           start[up + 2] - start[up + 1]);
+            status = order_children(context, o, symmetry, pairs, up, child + start[up + 1],
+                                    start[up + 2] - start[up + 1]);
         }
-        for (int d = 0; d < bones; d++)
+        for (int d = 0; d < bones && !status; d++)
             for (int p = 0; p < o->count; p++)
                 lattice_point(o, o->first + point[(size_t)d * PART + (size_t)p],
                               turns + 3 * ((size_t)(o->first + p) * (size_t)s->count +

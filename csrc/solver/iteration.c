@@ -516,8 +516,8 @@ arap_status arap_solver_repose(arap_context *context, arap_solver *s, const doub
     memcpy(s->poses.transform, transforms, size);
     if (spines) arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
     status = arap_poses_gram(context, &s->poses);
+    if (!status) status = arap_packed_poses_fill(context, &s->poses, &s->packed);
     if (status) return status;
-    arap_packed_poses_fill(&s->poses, &s->packed);
     arap_lap(s, ARAP_TIME_POSES);
     m->has_best = 0;
     if (keep_factor && m->has_system) {

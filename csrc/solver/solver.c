@@ -161,8 +161,11 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *s) {
     if (!s->displacements.poses) return ARAP_OK;
     double *transforms = ARAP_NEW(double, 12 * (size_t)s->poses.count * (size_t)s->poses.columns);
     if (!transforms) return arap_fail_memory(&context->error, "the poses");
+    int deaf = context->deaf;
+    context->deaf = deaf > 1; /* nothing is changed before all are known */
     arap_status status = arap_displace(context, &s->mesh, &s->poses, &s->influences,
                                        s->settings.tolerance, &s->displacements, transforms);
+    context->deaf = deaf;
     arap_lap(s, ARAP_TIME_LOCAL);
     if (!status) status = arap_solver_repose(context, s, transforms, NULL, 0);
     arap_free(transforms);
@@ -235,8 +238,8 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
         arap_displacements_inherit(&s->coarse->displacements,
                                    s->coarse->mesh.diagonal / s->mesh.diagonal, &s->displacements,
                                    &s->poses);
-        arap_packed_poses_fill(&s->poses, &s->packed);
-        status = arap_poses_gram(context, &s->poses);
+        status = arap_packed_poses_fill(context, &s->poses, &s->packed);
+        if (!status) status = arap_poses_gram(context, &s->poses);
     }
     if (!status && s->mesh.spoke_start)
         arap_spokes_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
