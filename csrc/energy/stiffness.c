@@ -2,7 +2,8 @@
  *
  * With y_c = sum_k s_ik w_kc v_k over the one-ring (4 numbers per bone),
  *     (F w)_ib = v_i^T sum_c G_bc (S_i w_ic v_i - y_c),   S_i = sum_k s_ik,
- * so a vertex costs one Gram product per pair of (own bone, bone of the ring). The same with
+ * so a vertex costs one Gram product per pair of (own bone, bone of the ring), or, of many own
+ * bones, two products with the poses (wide_products.h). The same with
  * a_ik for s_ik, and N_i = w_i^T F_ii w_i / S_i, gives
  *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
  *
@@ -26,10 +27,13 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "base/vec4.h"
+#include "energy/wide_products.h"
 
-#define CHUNK 16 /* 10 ms of rows of a thousand bones */
+#define CHUNK (ARAP_WIDE_MOMENTS / 2) /* with two vectors for each vertex */
+#define HEARD 96 /* influences of a vertex after whose product it is looked whether to stop */
 
 typedef struct product {
+    arap_context *context;
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_influences *in;
@@ -39,6 +43,7 @@ typedef struct product {
     arap_v4 *moments; /* (workers, bones, 2) y with s, y with a */
     int *ring_bones;  /* (workers, bones) */
     char *seen;       /* (workers, bones) */
+    arap_wide *wide;  /* of wide rows, or NULL */
     /* With spines, in place of the last four: */
     double *posed; /* (count, poses, 3) f */
     double *pull;  /* (workers, poses, 3) sum_k s_ik (f_i - f_k) of a vertex */
@@ -132,21 +137,63 @@ void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_
 void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i, const double *m,
                        double *block) {
     for (size_t p = in->start[i]; p < in->start[i + 1]; p++)
-        for (size_t q = in->start[i]; q < in->start[i + 1]; q++) {
-            size_t pair = (size_t)in->bone[p] * (size_t)poses->columns + (size_t)in->bone[q];
-            const double *g = poses->gram + 16 * pair;
-            double sum = 0;
-            for (int k = 0; k < 16; k++) sum += g[k] * m[k];
-            *block++ = sum;
-        }
+        for (size_t q = in->start[i]; q < in->start[i + 1]; q++)
+            *block++ = arap_gram_moment(poses, in->bone[p], in->bone[q], m);
+}
+
+/* Of a chunk, the vertices of wide rows, which it multiplies together; returns their number. */
+static int find_wide(const product *p, int chunk, int *vertex) {
+    const arap_influences *in = p->in;
+    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count, count = 0;
+    for (int i = chunk * CHUNK; i < end && p->wide; i++)
+        if (arap_is_wide(p->poses, in->start[i + 1] - in->start[i]) &&
+            !arap_is_copied(p->halves, i))
+            vertex[count++] = i;
+    return count;
+}
+
+static void name_row(const product *p, int i, int worker) {
+    for (size_t e = p->in->start[i]; e < p->in->start[i + 1]; e++)
+        arap_wide_name(p->wide, worker, p->in->bone[e]);
+}
+
+/* The homogeneous point of vertex i and the product of vector k at bone b. */
+ARAP_WIDE_PART double wide_form(const product *p, int worker, int k, int b, arap_v4 v) {
+    return arap_dot4(v, *(const arap_v4_at *)arap_wide_product(p->wide, worker, k, b));
+}
+
+ARAP_WIDE_PART void norm_wide(const product *p, const int *vertex, int count, int worker) {
+    const arap_influences *in = p->in;
+    if (!count) return;
+    arap_wide_begin(p->wide, worker, count);
+    for (int k = 0; k < count; k++) name_row(p, vertex[k], worker);
+    arap_wide_start(p->wide, worker);
+    for (int k = 0; k < count; k++) {
+        arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)vertex[k]);
+        for (size_t e = in->start[vertex[k]]; e < in->start[vertex[k] + 1]; e++)
+            *(arap_v4_at *)arap_wide_moment(p->wide, worker, k, in->bone[e]) = in->weight[e] * v;
+    }
+    arap_wide_multiply(p->wide, worker);
+    for (int k = 0; k < count; k++) {
+        arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)vertex[k]);
+        double sum = 0;
+        for (size_t e = in->start[vertex[k]]; e < in->start[vertex[k] + 1]; e++)
+            sum += in->weight[e] * wide_form(p, worker, k, in->bone[e], v);
+        p->norm[vertex[k]] = sum;
+    }
 }
 
 ARAP_WIDE_PART void norm_chunk_plain(void *data, int chunk, int worker) {
-    (void)worker;
     const product *p = data;
     const arap_influences *in = p->in;
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
-    for (int i = chunk * CHUNK; i < end; i++) {
+    int vertex[CHUNK], count = find_wide(p, chunk, vertex);
+    norm_wide(p, vertex, count, worker);
+    for (int i = chunk * CHUNK, k = 0; i < end; i++) {
+        if (k < count && vertex[k] == i) {
+            k++;
+            continue;
+        }
         arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
         double sum = 0;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
@@ -155,16 +202,25 @@ ARAP_WIDE_PART void norm_chunk_plain(void *data, int chunk, int worker) {
                 sum += (e == f ? 1 : 2) * in->weight[e] * in->weight[f] * form;
             }
         p->norm[i] = sum;
+        if (in->start[i + 1] - in->start[i] > HEARD && arap_chunk_stops(p->context, worker)) return;
     }
 }
 ARAP_WIDE_TASK(norm_chunk)
 
-ARAP_WIDE_PART void multiply(const product *p, int i, arap_v4 *moments, int *ring_bones,
-                             char *seen) {
+/* What is summed over the ring of a vertex beside the moments y of each bone. */
+typedef struct ring_sums {
+    double both, directed, neighbors, fixed;
+    int spokes;
+    const arap_spoke *spoke;
+} ring_sums;
+
+/* Returns the number of bones in the ring. */
+ARAP_WIDE_PART int sum_ring(const product *p, int i, arap_v4 *moments, int *ring_bones, char *seen,
+                            ring_sums *sums) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     const arap_v4 v = arap_point4(mesh->v + 3 * (size_t)i), none = {0};
-    double both = 0, directed = 0, neighbors = 0, cross = 0;
+    double both = 0, directed = 0, neighbors = 0;
     int count = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         ring_bones[count++] = in->bone[e];
@@ -214,9 +270,40 @@ ARAP_WIDE_PART void multiply(const product *p, int i, arap_v4 *moments, int *rin
         }
     }
     neighbors += fixed;
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         moments[2 * in->bone[e]] -= both * in->weight[e] * v;
+    for (int c = 0; c < count; c++) seen[ring_bones[c]] = 0;
+    *sums = (ring_sums){both, directed, neighbors, fixed, spokes, spoke};
+    return count;
+}
+
+/* What the spokes of vertex i add to `fixed` by influence e. */
+ARAP_WIDE_PART double pull_of_spokes(const product *p, size_t e, const ring_sums *sums, arap_v4 v,
+                                     double fixed) {
+    const arap_influences *in = p->in;
+    for (int j = 0; p->fixed && j < sums->spokes; j++) {
+        const arap_spoke *spoke = sums->spoke + j;
+        const arap_v4 point = arap_point4(spoke->point);
+        for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
+            fixed -= in->weight[e] * spoke->weight * spoke->share[k] *
+                     gram_form(p->poses, in->bone[e], spoke->column[k], v, point);
     }
+    return fixed;
+}
+
+ARAP_WIDE_PART void take_sums(const product *p, int i, const ring_sums *sums, double cross,
+                              double fixed) {
+    if (p->stretch) p->stretch[i] = sums->neighbors - 2 * cross + sums->directed * p->norm[i];
+    if (p->fixed) p->fixed[i] = fixed;
+}
+
+ARAP_WIDE_PART void multiply(const product *p, int i, arap_v4 *moments, int *ring_bones,
+                             char *seen) {
+    const arap_influences *in = p->in;
+    const arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
+    ring_sums sums;
+    int count = sum_ring(p, i, moments, ring_bones, seen, &sums);
+    double cross = 0, fixed = sums.fixed;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         int b = in->bone[e];
         double sum = 0, mixed = 0;
@@ -226,26 +313,71 @@ ARAP_WIDE_PART void multiply(const product *p, int i, arap_v4 *moments, int *rin
             if (p->stretch) mixed += gram_form(p->poses, b, ring_bones[c], v, y[1]);
         }
         if (p->out) p->out[e] = sum;
-        for (int j = 0; p->fixed && j < spokes; j++) {
-            const arap_v4 point = arap_point4(spoke[j].point);
-            for (int k = 0; k < 2 && spoke[j].share[k] > 0; k++)
-                fixed -= in->weight[e] * spoke[j].weight * spoke[j].share[k] *
-                         gram_form(p->poses, b, spoke[j].column[k], v, point);
-        }
+        fixed = pull_of_spokes(p, e, &sums, v, fixed);
         cross += in->weight[e] * mixed;
     }
-    if (p->stretch) p->stretch[i] = neighbors - 2 * cross + directed * p->norm[i];
-    if (p->fixed) p->fixed[i] = fixed;
-    for (int c = 0; c < count; c++) seen[ring_bones[c]] = 0;
+    take_sums(p, i, &sums, cross, fixed);
+}
+
+/* The same of wide rows. */
+ARAP_WIDE_PART void multiply_wide(const product *p, const int *vertex, int count, int worker,
+                                  arap_v4 *moments, int *ring_bones, char *seen) {
+    const arap_influences *in = p->in;
+    int each = p->stretch ? 2 : 1;
+    ring_sums sums[CHUNK];
+    if (!count) return;
+    arap_wide_begin(p->wide, worker, each * count);
+    for (int k = 0; k < count; k++) {
+        const arap_spoke *spoke;
+        int i = vertex[k], spokes = arap_mesh_spokes(p->mesh, i, &spoke);
+        name_row(p, i, worker);
+        for (size_t r = p->mesh->ring[i]; r < p->mesh->ring[i + 1]; r++)
+            name_row(p, p->mesh->neighbor[r], worker);
+        for (int j = 0; j < spokes; j++)
+            for (int l = 0; l < 2 && spoke[j].share[l] > 0; l++)
+                arap_wide_name(p->wide, worker, spoke[j].column[l]);
+    }
+    arap_wide_start(p->wide, worker);
+    for (int k = 0; k < count; k++) {
+        int bones = sum_ring(p, vertex[k], moments, ring_bones, seen, &sums[k]);
+        for (int c = 0; c < bones; c++)
+            for (int m = 0; m < each; m++)
+                *(arap_v4_at *)arap_wide_moment(p->wide, worker, each * k + m, ring_bones[c]) =
+                    moments[2 * ring_bones[c] + m];
+    }
+    arap_wide_multiply(p->wide, worker);
+    for (int k = 0; k < count; k++) {
+        int i = vertex[k];
+        const arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
+        double cross = 0, fixed = sums[k].fixed;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            int b = in->bone[e];
+            if (p->out) p->out[e] = -wide_form(p, worker, each * k, b, v);
+            if (p->stretch) cross += in->weight[e] * wide_form(p, worker, 2 * k + 1, b, v);
+            fixed = pull_of_spokes(p, e, &sums[k], v, fixed);
+        }
+        take_sums(p, i, &sums[k], cross, fixed);
+    }
 }
 
 ARAP_WIDE_PART void multiply_chunk_plain(void *data, int chunk, int worker) {
     const product *p = data;
     size_t at = (size_t)worker * arap_apart((size_t)p->poses->columns);
+    arap_v4 *moments = p->moments + 2 * at;
+    int *ring_bones = p->ring_bones + at;
     int end = (chunk + 1) * CHUNK < p->in->count ? (chunk + 1) * CHUNK : p->in->count;
-    for (int i = chunk * CHUNK; i < end; i++)
-        if (!arap_is_copied(p->halves, i))
-            multiply(p, i, p->moments + 2 * at, p->ring_bones + at, p->seen + at);
+    int vertex[CHUNK], count = find_wide(p, chunk, vertex);
+    multiply_wide(p, vertex, count, worker, moments, ring_bones, p->seen + at);
+    for (int i = chunk * CHUNK, k = 0; i < end; i++) {
+        if (k < count && vertex[k] == i)
+            k++;
+        else if (!arap_is_copied(p->halves, i)) {
+            multiply(p, i, moments, ring_bones, p->seen + at);
+            if (p->in->start[i + 1] - p->in->start[i] > HEARD &&
+                arap_chunk_stops(p->context, worker))
+                return;
+        }
+    }
 }
 ARAP_WIDE_TASK(multiply_chunk)
 
@@ -325,7 +457,8 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
                                    double *fixed) {
     size_t bones = (size_t)context->threads * arap_apart((size_t)poses->columns);
     int chunks = (in->count + CHUNK - 1) / CHUNK;
-    product p = {.mesh = mesh,
+    product p = {.context = context,
+                 .mesh = mesh,
                  .poses = poses,
                  .in = in,
                  .halves = halves,
@@ -342,13 +475,15 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
         status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    if (stretch) status = arap_parallel(context, chunks, norm_chunk, &p);
+    status = arap_wide_create(context, poses, in, &p.wide);
+    if (!status && stretch) status = arap_parallel(context, chunks, norm_chunk, &p);
     if (!status) status = arap_parallel(context, chunks, multiply_chunk, &p);
     if (!status && out) arap_halves_copy(halves, in, out);
     for (int i = 0; i < in->count && !status && fixed; i++)
         if (arap_is_copied(halves, i)) fixed[i] = fixed[halves->of[i]];
 
 done:
+    arap_wide_free(p.wide);
     arap_free(p.norm);
     arap_free(p.moments);
     arap_free(p.ring_bones);

@@ -25,6 +25,14 @@ static inline void arap_add_gram_moment(const arap_mesh *mesh, int k, int l, dou
             m[4 * r + c] += factor * (r < 3 ? vk[r] : 1) * (c < 3 ? vl[c] : 1);
 }
 
+/* sum of G_bc m, entry by entry. */
+static inline double arap_gram_moment(const arap_poses *poses, int b, int c, const double *m) {
+    const double *g = poses->gram + 16 * ((size_t)b * (size_t)poses->columns + (size_t)c);
+    double sum = 0;
+    for (int k = 0; k < 16; k++) sum += g[k] * m[k];
+    return sum;
+}
+
 /* That sum for the bones of row i, row-major. Without spines and bendy bones, whose place depends
  * on the vertex. */
 void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i, const double *m,
@@ -33,7 +41,8 @@ void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i
 /* out[e] = (F w)_e for every influence, and, if wanted, stretch[i], the sum over poses and
  * neighbors of a_ik |e'_ik|^2 (count). With a truss out has its pull as well, and fixed (count) or
  * NULL is what makes the energy of both, see stiffness.c. O(vertices x bones of a row x bones of a
- * one-ring): neither neighbors' rows nor poses are paired. With spines O(vertices x poses x
+ * one-ring): neither neighbors' rows nor poses are paired. Wide rows (wide_products.h) take
+ * O(poses x bones of a one-ring) each. With spines O(vertices x poses x
  * influences of a one-ring), and room for the posed mesh in every pose. */
 arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *influences,

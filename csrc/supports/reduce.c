@@ -20,6 +20,8 @@
  * the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best row lowers the
  * energy by
  *     (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b).
+ * Of a wide row (wide_products.h) that needs only the diagonal of Q and Q w, the latter by way of
+ * the poses; the rest of Q is made for the candidates alone.
  * A rigid part has one row: Q and c are the sums over its vertices, Q with the blocks between them,
  * and its neighbors are fixed. As all of its blocks are of the same bones, their sum takes one 4 x
  * 4 matrix over the part (arap_add_gram_moment), but where spines or bendy bones move it. Of
@@ -37,15 +39,19 @@
 #include "base/vec3.h"
 #include "base/vec4.h"
 #include "energy/stiffness.h"
+#include "energy/wide_products.h"
+#include "supports/reduce_row.h"
 
 #define CHUNK 8
 #define HELD 0.5 /* of its strength: a spoke weaker than that keeps no influence */
 #define DEFINITE 1e-9
 #define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
 #define CANDIDATES 48
+#define HEARD 96       /* influences of the widest row: it is looked after each whether to stop */
 #define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
 
 typedef struct reduce_task {
+    arap_context *context;
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_influences *in;
@@ -59,107 +65,12 @@ typedef struct reduce_task {
     char *keep;      /* (entries) */
     double *weight;  /* (entries) weights after the removals */
     double *scratch; /* (workers, scratch_size) */
+    arap_wide *wide; /* NULL: no row is wide */
 } reduce_task;
-
-/* A vertex in work. */
-typedef struct reduce_row {
-    int size;                  /* influences in the arrays, all of them free */
-    double *q, *slack, *root;  /* (size, size) Q, C and work */
-    double *c, *best, *weight; /* (size) c, w*, and the weights they come with */
-    int *set;                  /* (size) their places in the row of the vertex */
-    int *twin;                 /* (size) the one that goes with this one, or itself */
-    char *live;                /* (size) not yet taken out */
-    int tied;                  /* the one that stays, -1: none */
-} reduce_row;
 
 static size_t scratch_size(int widest) {
     size_t w = (size_t)widest;
-    return arap_apart(4 * w * w + 5 * w);
-}
-
-/* y += share x */
-ARAP_WIDE_PART void add_row(int count, double share, const double *x, double *y) {
-    int b = 0;
-    for (; b + 4 <= count; b += 4) *(arap_v4_at *)(y + b) += share * *(const arap_v4_at *)(x + b);
-    for (; b < count; b++) y[b] += share * x[b];
-}
-
-/* Inverse of the symmetric positive definite `q` (size x size, overwritten), by its Cholesky
- * factor U'U and root = U'^-1. All inner loops run along rows. */
-ARAP_WIDE_PART void invert(int size, double *q, double *root, double *inverse) {
-    for (int j = 0; j < size; j++) {
-        double *u = q + j * size, scale = 1 / sqrt(u[j]);
-        for (int b = j; b < size; b++) u[b] *= scale;
-        for (int i = j + 1; i < size; i++) add_row(size - i, -u[i], u + i, q + i * size + i);
-    }
-    memset(inverse, 0, (size_t)(size * size) * sizeof *inverse);
-    for (int i = 0; i < size; i++) {
-        double *row = root + i * size, scale = 1 / q[i * size + i];
-        memset(row, 0, (size_t)i * sizeof *row);
-        row[i] = 1;
-        for (int k = 0; k < i; k++) add_row(k + 1, -q[k * size + i], root + k * size, row);
-        for (int b = 0; b <= i; b++) row[b] *= scale;
-        for (int a = 0; a <= i; a++) add_row(a + 1, row[a], row, inverse + a * size);
-    }
-    for (int a = 0; a < size; a++)
-        for (int b = 0; b < a; b++) inverse[b * size + a] = inverse[a * size + b];
-}
-
-/* Minimum of w'qw - 2 c'w over the `size` free influences with sum `rest` into `best`, and C
- * (above) into `slack`. q, c and root are overwritten. */
-ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double *root,
-                             double *best, double *slack) {
-    double total = 0, pull = 0;
-    invert(size, q, root, slack);
-    for (int a = 0; a < size; a++) {
-        double *ones = q; /* no longer needed */
-        ones[a] = best[a] = 0;
-        for (int b = 0; b < size; b++) {
-            ones[a] += slack[a * size + b];
-            best[a] += slack[a * size + b] * c[b];
-        }
-        total += ones[a];
-        pull += best[a];
-    }
-    for (int a = 0; a < size; a++) {
-        best[a] += q[a] * (rest - pull) / total;
-        int b = 0;
-        double *own = slack + a * size;
-        for (; b + 4 <= size; b += 4)
-            *(arap_v4_at *)(own + b) -= q[a] * *(const arap_v4_at *)(q + b) / total;
-        for (; b < size; b++) own[b] -= q[a] * q[b] / total;
-    }
-}
-
-/* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
- * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
- * mesh must not drop another. */
-ARAP_WIDE_PART int cheapest(const reduce_row *r, double *cost) {
-    int out = -1;
-    double least = INFINITY;
-    for (int a = 0; a < r->size; a++) {
-        if (!r->live[a] || a == r->tied || r->twin[a] == r->tied) continue;
-        double price = r->best[a] * r->best[a] / fmax(r->slack[a * r->size + a], 1e-300);
-        if (r->best[a] <= 0) price = -price;
-        if (price <= least + 1e-9 * fabs(least)) {
-            least = price;
-            out = a;
-        }
-    }
-    *cost = least;
-    return out;
-}
-
-/* Hold the weight of influence `out` at 0. */
-ARAP_WIDE_PART void take_out(int size, int out, char *live, double *best, double *slack) {
-    double pivot = fmax(slack[out * size + out], 1e-300), weight = best[out];
-    live[out] = 0;
-    for (int a = 0; a < size; a++) {
-        double share = slack[a * size + out] / pivot;
-        if (!live[a]) continue;
-        best[a] -= share * weight;
-        add_row(size, -share, slack + out * size, slack + a * size);
-    }
+    return arap_apart(4 * w * w + 6 * w);
 }
 
 /* Influences of a vertex that may take part. */
@@ -167,77 +78,10 @@ static int candidates(const arap_limit *rule) {
     return rule->most > CANDIDATES / 2 ? 2 * rule->most : CANDIDATES;
 }
 
-/* The energy that the best row between the row without an influence and that influence alone saves;
- * negative if its weight would be. slope: c - Q w of each influence, mean: their weighted sum. */
-static double worth_alone(const reduce_row *r, int a, double rest, const double *slope,
-                          double slope_mean, const double *product, double product_mean) {
-    double w = r->weight[a];
-    if (2 * w >= rest) return INFINITY;
-    double along = rest * slope[a] - slope_mean;
-    double bend = rest * (rest * r->q[a * r->size + a] - 2 * product[a]) + product_mean;
-    double step = w / (rest - w) + along / fmax(bend, 1e-300);
-    return step * fabs(step) * bend;
-}
-
-/* The next of those not chosen with the largest value; of values equal but for rounding the first
- * bone, see cheapest(). */
-static int largest(const reduce_row *r, const double *value) {
-    int out = -1;
-    for (int a = 0; a < r->size; a++)
-        if (!r->live[a] && (out < 0 || value[a] > value[out] + 1e-9 * fabs(value[out]))) out = a;
-    return out;
-}
-
-/* Keep `most` influences, the tied one among them, or one more for the sake of a twin: their rows
- * of q and entries of the rest. */
-ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int most) {
-    int size = r->size, chosen = 0, *place = (int *)r->root;
-    double *product = r->slack, *slope = product + size, *worth = slope + size;
-    double product_mean = 0, slope_mean = 0;
-    for (int a = 0; a < size; a++) {
-        product[a] = 0;
-        for (int b = 0; b < size; b++) product[a] += r->q[a * size + b] * r->weight[b];
-        slope[a] = r->c[a] - product[a];
-        product_mean += r->weight[a] * product[a];
-        slope_mean += r->weight[a] * slope[a];
-    }
-    for (int a = 0; a < size; a++)
-        worth[a] = worth_alone(r, a, rest, slope, slope_mean, product, product_mean);
-    for (int a = 0; a < size; a++) r->live[a] = 0;
-    while (chosen < most) {
-        int next =
-            !chosen && r->tied >= 0 ? r->tied : largest(r, chosen < most / 2 ? r->weight : worth);
-        chosen += r->twin[next] == next ? 1 : 2;
-        r->live[next] = r->live[r->twin[next]] = 1;
-    }
-    for (int a = 0, b = 0; a < size; a++) place[a] = r->live[a] ? b++ : -1;
-    for (int a = 0; a < size; a++) {
-        int to = place[a];
-        if (to < 0) continue;
-        for (int b = 0; b < size; b++)
-            if (place[b] >= 0) r->q[to * chosen + place[b]] = r->q[a * size + b];
-        r->c[to] = r->c[a];
-        r->weight[to] = r->weight[a];
-        r->set[to] = r->set[a];
-        r->twin[to] = place[r->twin[a]];
-    }
-    memset(r->live, 1, (size_t)chosen);
-    if (r->tied >= 0) r->tied = place[r->tied];
-    r->size = chosen;
-}
-
-/* Take influences out until the rule is met: the minimum on the others is in r->best. */
-ARAP_WIDE_PART void reduce(reduce_row *r, int room, double spare) {
-    for (int left = r->size; left > 1;) {
-        double cost;
-        int out = cheapest(r, &cost), other = out < 0 ? out : r->twin[out];
-        if (out < 0 || (left <= room && cost > spare) || (left == 2 && other != out)) break;
-        for (;; out = other) {
-            take_out(r->size, out, r->live, r->best, r->slack);
-            left--;
-            if (out == other) break;
-        }
-    }
+static int any_locked(const arap_influences *in, int i) {
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (in->locked[e]) return 1;
+    return 0;
 }
 
 /* The influence of the bone that a spoke ties the vertex to, which stays; -1: no such bone. */
@@ -328,79 +172,149 @@ static int most_influences(const reduce_task *task, int i) {
     return is_part && part && (!most || part < most) ? part : most;
 }
 
-/* The row of a vertex, or of the part that it leads. */
-ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, double *scratch) {
+/* The arrays of a row, and which of its influences are free. Returns whether any are to go. */
+static int begin_row(const reduce_task *task, int i, double *scratch, reduce_row *r) {
     const arap_influences *in = task->in;
-    const arap_mesh *mesh = task->mesh;
     size_t begin = in->start[i];
     int row = (int)(in->start[i + 1] - begin), locked = 0;
-    int is_part = arap_next_of_part(task->parts, i) >= 0;
-    double *block = scratch;
-    reduce_row r = {.q = block + row * row};
-    r.slack = r.q + row * row;
-    r.root = r.slack + row * row;
-    r.c = r.root + row * row;
-    r.best = r.c + row;
-    r.weight = r.best + row;
-    r.set = (int *)(r.weight + row);
-    r.twin = r.set + row;
-    r.live = (char *)(r.twin + row);
-    double rest = 1, trace = 0, rows = 0;
+    *r = (reduce_row){.q = scratch + row * row, .rest = 1};
+    r->slack = r->q + row * row;
+    r->root = r->slack + row * row;
+    r->c = r->root + row * row;
+    r->best = r->c + row;
+    r->weight = r->best + row;
+    r->diagonal = r->weight + row;
+    r->set = (int *)(r->diagonal + row);
+    r->twin = r->set + row;
+    r->live = (char *)(r->twin + row);
     for (int e = 0; e < row; e++) {
         if (!in->locked[begin + (size_t)e]) {
-            r.live[r.size] = 1;
-            r.twin[r.size] = r.size;
-            r.set[r.size++] = e;
+            r->live[r->size] = 1;
+            r->twin[r->size] = r->size;
+            r->set[r->size++] = e;
             continue;
         }
         locked += in->weight[begin + (size_t)e] > 0;
-        rest -= in->weight[begin + (size_t)e];
+        r->rest -= in->weight[begin + (size_t)e];
     }
     if (image_of(task, i) == i) /* all of its influences are free */
         for (int e = 0; e < row; e++)
-            r.twin[e] = (int)(arap_find_influence(
-                                  in, i, task->symmetry->bone[in->bone[begin + (size_t)e]]) -
-                              (ptrdiff_t)begin);
-    int size = r.size, limit = most_influences(task, i), room = limit ? limit - locked : size;
-    if (room < 1) room = 1;
-    if (size < 2 || (size <= room && task->rule->spare < 0)) return;
+            r->twin[e] = (int)(arap_find_influence(
+                                   in, i, task->symmetry->bone[in->bone[begin + (size_t)e]]) -
+                               (ptrdiff_t)begin);
+    int limit = most_influences(task, i);
+    r->room = limit ? limit - locked : r->size;
+    if (r->room < 1) r->room = 1;
+    return r->size > 1 && (r->size > r->room || task->rule->spare >= 0);
+}
 
-    double ring = own_block(task, i, row, r.root, block);
-    double spare =
-        task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->total * ring;
-    for (int a = 0; a < size; a++) trace += block[r.set[a] * row + r.set[a]];
+/* What pulls influence a to its present weight, as a share of the trace of F. */
+static double pull_of(const reduce_task *task, int i, const reduce_row *r, double trace) {
+    double rows = 0;
     for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m))
-        for (int a = 0; a < size; a++)
-            rows += task->rows->stiffness[in->start[m] + (size_t)r.set[a]];
-    double energy = trace > NO_ENERGY ? trace : rows > NO_ENERGY ? rows : 1;
-    for (int a = 0; a < size; a++) {
-        double pull = DEFINITE * energy, weight = in->weight[begin + (size_t)r.set[a]];
-        double slope = 0, aim = 0, stiffness = 0;
-        for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m)) {
-            size_t e = in->start[m] + (size_t)r.set[a];
-            slope += task->right_side[e] - task->product[e];
-            aim += task->rows->aim[e];
-            stiffness += task->rows->stiffness[e];
-        }
-        r.weight[a] = weight;
-        /* c, less what the locked weights contribute to Q w, pulled to the present weights */
-        r.c[a] = slope + pull * weight + aim;
-        for (int b = 0; b < size; b++) {
-            r.q[a * size + b] = block[r.set[a] * row + r.set[b]];
-            r.c[a] += r.q[a * size + b] * in->weight[begin + (size_t)r.set[b]];
-        }
-        r.q[a * size + a] += pull + stiffness;
+        for (int a = 0; a < r->size; a++)
+            rows += task->rows->stiffness[task->in->start[m] + (size_t)r->set[a]];
+    return DEFINITE * (trace > NO_ENERGY ? trace : rows > NO_ENERGY ? rows : 1);
+}
+
+/* c of influence a, less what the locked weights contribute to Q w, pulled to the present weight;
+ * F w is still to be added. Returns what its rows add to Q. */
+static double begin_influence(const reduce_task *task, int i, int a, double pull, reduce_row *r) {
+    double slope = 0, aim = 0, stiffness = 0;
+    for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m)) {
+        size_t e = task->in->start[m] + (size_t)r->set[a];
+        slope += task->right_side[e] - task->product[e];
+        aim += task->rows->aim[e];
+        stiffness += task->rows->stiffness[e];
     }
-    rest = rest > 0 ? rest : 0;
-    for (int a = 0; a < size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
-    if (is_part && room == 1) {
-        keep_one(&r, rest);
+    r->weight[a] = task->in->weight[task->in->start[i] + (size_t)r->set[a]];
+    r->c[a] = slope + pull * r->weight[a] + aim;
+    return pull + stiffness;
+}
+
+/* Q and c of the row of a vertex, or of the part that it leads, of those influences that may take
+ * part. Returns the rest energy of the one-rings, twice. */
+ARAP_WIDE_PART double fill_row(const reduce_task *task, int i, double *block, int most,
+                               reduce_row *r) {
+    const arap_influences *in = task->in;
+    size_t begin = in->start[i];
+    int row = (int)(in->start[i + 1] - begin), size = r->size;
+    double ring = own_block(task, i, row, r->root, block), trace = 0;
+    for (int a = 0; a < size; a++) trace += block[r->set[a] * row + r->set[a]];
+    double pull = pull_of(task, i, r, trace);
+    for (int a = 0; a < size; a++) {
+        double own = begin_influence(task, i, a, pull, r);
+        for (int b = 0; b < size; b++) {
+            r->q[a * size + b] = block[r->set[a] * row + r->set[b]];
+            r->c[a] += r->q[a * size + b] * in->weight[begin + (size_t)r->set[b]];
+        }
+        r->q[a * size + a] += own;
+    }
+    if (most && size > most + 1) choose_candidates(r, fmax(r->rest, 0), most);
+    return ring;
+}
+
+/* The same of a wide row, whose free weights are vector k of the products. */
+ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worker, int most,
+                                reduce_row *r) {
+    const arap_mesh *mesh = task->mesh;
+    const int *bone = task->in->bone + task->in->start[i];
+    const double *v = mesh->v + 3 * (size_t)i;
+    double *product = r->slack, moment[16] = {0}, edge[3], both = 0, ring = 0, trace = 0;
+    double same = task->harmonic->own ? task->harmonic->own[i] : 0;
+    int *place = (int *)r->root;
+    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+        arap_mesh_edge(mesh, i, e, edge);
+        both += mesh->edge_weight_sym[e];
+        ring += mesh->edge_weight_sym[e] * arap_dot(edge, edge);
+    }
+    both += arap_mesh_tie(mesh, i, NULL);
+    arap_add_gram_moment(mesh, i, i, both, moment);
+    for (int a = 0; a < r->size; a++) {
+        int b = bone[r->set[a]];
+        r->diagonal[a] = arap_gram_moment(task->poses, b, b, moment) + same;
+        trace += r->diagonal[a];
+    }
+    double pull = pull_of(task, i, r, trace);
+    for (int a = 0; a < r->size; a++) {
+        const double *q = arap_wide_product(task->wide, worker, k, bone[r->set[a]]);
+        double own = begin_influence(task, i, a, pull, r);
+        product[a] = both * (arap_dot(v, q) + q[3]) + same * r->weight[a];
+        r->c[a] += product[a];
+        product[a] += own * r->weight[a];
+        r->diagonal[a] += own;
+    }
+    int chosen = mark_candidates(r, fmax(r->rest, 0), most, product, product + r->size, place);
+    for (int a = 0; a < r->size; a++)
+        for (int b = 0; b < r->size && place[a] >= 0; b++)
+            if (place[b] >= 0)
+                r->q[place[a] * chosen + place[b]] =
+                    a == b
+                        ? r->diagonal[a]
+                        : arap_gram_moment(task->poses, bone[r->set[a]], bone[r->set[b]], moment);
+    keep_marked(r, chosen, place);
+    return ring;
+}
+
+/* Reduce the row of a vertex, or of the part that it leads; k: its vector of the products where it
+ * is wide, else -1. */
+ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int worker,
+                                  double *scratch) {
+    size_t begin = task->in->start[i];
+    int is_part = arap_next_of_part(task->parts, i) >= 0, most = candidates(task->rule);
+    reduce_row r;
+    if (!begin_row(task, i, scratch, &r)) return;
+    int alone = is_part && r.room == 1;
+    for (int a = 0; a < r.size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
+    r.tied = is_part ? -1 : tied_influence(&r, task->mesh, task->in, i);
+    double ring = k >= 0 ? fill_wide(task, i, k, worker, most, &r)
+                         : fill_row(task, i, scratch, alone ? 0 : most, &r);
+    if (alone) {
+        keep_one(&r, fmax(r.rest, 0));
     } else {
-        int most = candidates(task->rule);
-        r.tied = is_part ? -1 : tied_influence(&r, mesh, in, i);
-        if (size > most + 1) choose_candidates(&r, rest, most);
-        minimize(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
-        reduce(&r, room, spare);
+        double spare = task->rule->spare;
+        minimize(r.size, r.q, r.c, fmax(r.rest, 0), r.root, r.best, r.slack);
+        reduce(&r, r.room, spare < 0 ? -INFINITY : spare * task->poses->total * ring);
     }
     for (int a = 0; a < r.size; a++) {
         if (!r.live[a]) continue;
@@ -409,14 +323,50 @@ ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, double *scratc
     }
 }
 
+/* Does the row of vertex i come by this one? That of the lower of two partners, or of a lead. */
+static int decides(const reduce_task *task, int i) {
+    int image = image_of(task, i);
+    return arap_lead(task->parts, i) == i && (image < 0 || image >= i);
+}
+
+/* Is a row wide that is reduced, and longer than the candidates? */
+static int is_wide(const reduce_task *task, int i) {
+    size_t size = task->in->start[i + 1] - task->in->start[i];
+    return task->wide && arap_is_wide(task->poses, size) && decides(task, i) &&
+           !task->poses->bendy.count && arap_next_of_part(task->parts, i) < 0 &&
+           size > 2 * (size_t)candidates(task->rule) && !any_locked(task->in, i);
+}
+
+/* The products of the free weights of wide rows of a chunk, of which vertex k has vector k. */
+ARAP_WIDE_PART void multiply_rows(const reduce_task *task, int worker, const int *vertex,
+                                  int count) {
+    const arap_influences *in = task->in;
+    arap_wide_begin(task->wide, worker, count);
+    for (int k = 0; k < count; k++)
+        for (size_t e = in->start[vertex[k]]; e < in->start[vertex[k] + 1]; e++)
+            arap_wide_name(task->wide, worker, in->bone[e]);
+    arap_wide_start(task->wide, worker);
+    for (int k = 0; k < count; k++) {
+        arap_v4 v = arap_point4(task->mesh->v + 3 * (size_t)vertex[k]);
+        for (size_t e = in->start[vertex[k]]; e < in->start[vertex[k] + 1]; e++)
+            *(arap_v4_at *)arap_wide_moment(task->wide, worker, k, in->bone[e]) = in->weight[e] * v;
+    }
+    arap_wide_multiply(task->wide, worker);
+}
+
 ARAP_WIDE_PART void reduce_chunk_plain(void *data, int chunk, int worker) {
     const reduce_task *task = data;
-    int count = task->in->count, end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
+    int total = task->in->count, end = (chunk + 1) * CHUNK < total ? (chunk + 1) * CHUNK : total;
     double *scratch = task->scratch + (size_t)worker * scratch_size(task->widest);
-    for (int i = chunk * CHUNK; i < end; i++) {
-        int image = image_of(task, i);
-        if (arap_lead(task->parts, i) == i && (image < 0 || image >= i))
-            reduce_vertex(task, i, scratch);
+    int vertex[CHUNK], count = 0;
+    for (int i = chunk * CHUNK; i < end; i++)
+        if (is_wide(task, i)) vertex[count++] = i;
+    if (count) multiply_rows(task, worker, vertex, count);
+    for (int i = chunk * CHUNK, k = 0; i < end; i++) {
+        int wide = k < count && vertex[k] == i;
+        if (decides(task, i)) reduce_vertex(task, i, wide ? k : -1, worker, scratch);
+        k += wide;
+        if (task->widest > HEARD && arap_chunk_stops(task->context, worker)) return;
     }
 }
 ARAP_WIDE_TASK(reduce_chunk)
@@ -461,7 +411,8 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                                    const arap_symmetry *symmetry, const arap_rigid_parts *parts,
                                    const arap_limit *rule, arap_influences *out) {
     size_t entries = in->start[in->count];
-    reduce_task task = {.mesh = mesh,
+    reduce_task task = {.context = context,
+                        .mesh = mesh,
                         .poses = poses,
                         .in = in,
                         .right_side = right_side,
@@ -479,6 +430,7 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
     task.weight = ARAP_NEW(double, entries);
     task.scratch = ARAP_NEW(double, (size_t)context->threads * scratch_size(task.widest));
     arap_status status = arap_poses_gram_of(context, mesh, poses, in);
+    if (!status) status = arap_wide_create(context, poses, in, &task.wide);
     if (status) goto done;
     if (!task.keep || !task.weight || !task.scratch) {
         status = arap_fail_memory(&context->error, "the limit of influences");
@@ -502,6 +454,7 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
     if (status) arap_influences_clear(out);
 
 done:
+    arap_wide_free(task.wide);
     arap_free(task.keep);
     arap_free(task.weight);
     arap_free(task.scratch);

@@ -1,0 +1,34 @@
+/* Products with the Gram matrices of poses (rig/poses.h) for rows of many influences, through the
+ * poses themselves. */
+#ifndef ARAP_WIDE_PRODUCTS_H
+#define ARAP_WIDE_PRODUCTS_H
+
+#include "rig/poses.h"
+#include "weights/influences.h"
+
+/* Is that worth it for a row of so many influences? Not with spines, whose points are no linear
+ * function of the vertex. */
+int arap_is_wide(const arap_poses *poses, size_t influences);
+
+/* Room for a few vertices at a time on each thread; NULL where no row is wide. It keeps a reference
+ * to the context and the poses. */
+typedef struct arap_wide arap_wide;
+arap_status arap_wide_create(arap_context *context, const arap_poses *poses,
+                             const arap_influences *in, arap_wide **out);
+void arap_wide_free(arap_wide *wide);
+
+/* Vectors that are multiplied at once, at most. */
+#define ARAP_WIDE_MOMENTS 32
+
+/* For so many vectors m of four numbers per bone: name all of their bones, then set their numbers,
+ * 0 at first. */
+void arap_wide_begin(arap_wide *wide, int worker, int moments);
+void arap_wide_name(arap_wide *wide, int worker, int bone);
+void arap_wide_start(arap_wide *wide, int worker);
+double *arap_wide_moment(arap_wide *wide, int worker, int k, int bone);
+
+/* Then p_b = sum over the named bones c of G_bc m_c, for each vector and bone b that is named. */
+void arap_wide_multiply(arap_wide *wide, int worker);
+const double *arap_wide_product(const arap_wide *wide, int worker, int k, int bone);
+
+#endif
