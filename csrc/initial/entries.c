@@ -1,9 +1,12 @@
-/* Weights that come bone by bone: see entries.h. O(entries); it fails without memory only. */
+/* Weights that come bone by bone: see entries.h. O(entries), with a look at whether to stop every
+ * SLICE of them. Fails without memory and when it is cancelled. */
 #include "initial/entries.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+
+#define SLICE 65536
 
 arap_status arap_entries_add(arap_context *context, arap_entries *list, int vertex, int bone,
                              double weight) {
@@ -22,22 +25,29 @@ arap_status arap_entries_rows(arap_context *context, const arap_entries *list, i
                               const int *alone, arap_influences *out) {
     int *sizes = ARAP_NEW_ZERO(int, count);
     if (!sizes) return arap_fail_memory(&context->error, "the initial weights");
-    for (size_t e = 0; e < list->count; e++) sizes[list->entry[e].vertex]++;
+    arap_status status = ARAP_OK;
+    for (size_t e = 0; e < list->count && !status; e++) {
+        sizes[list->entry[e].vertex]++;
+        if (e % SLICE == SLICE - 1) status = arap_listen(context);
+    }
     for (int i = 0; i < count; i++) sizes[i] = sizes[i] ? sizes[i] : 1;
-    arap_status status = arap_influences_create(context, count, sizes, out);
+    if (!status) status = arap_influences_create(context, count, sizes, out);
     if (status) goto done;
     memset(sizes, 0, (size_t)count * sizeof *sizes);
-    for (size_t e = 0; e < list->count; e++) {
+    for (size_t e = 0; e < list->count && !status; e++) {
         const struct arap_entry *entry = &list->entry[e];
         size_t at = out->start[entry->vertex] + (size_t)sizes[entry->vertex]++;
         out->bone[at] = entry->bone;
         out->weight[at] = entry->weight;
+        if (e % SLICE == SLICE - 1) status = arap_listen(context);
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !status; i++) {
         if (sizes[i]) continue;
         out->bone[out->start[i]] = alone[i];
         out->weight[out->start[i]] = 1;
     }
+
+    if (status) arap_influences_clear(out);
 
 done:
     arap_free(sizes);

@@ -43,7 +43,8 @@ static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
                         system->source[i] * shares->weight[e];
             }
         status = arap_factor_solve_all(context, system->factor, width, x);
-        for (int b = 0; b < width && !status; b++)
+        for (int b = 0; b < width && !status; b++) {
+            status = arap_listen(context);
             for (size_t k = 0; k < n && !status; k++) {
                 double w = x[(size_t)b * n + k];
                 if (!isfinite(w))
@@ -54,6 +55,7 @@ static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
                 if (w > floor && !status && system->rigid_bone[order[k]] < 0)
                     status = arap_entries_add(context, list, order[k], first + b, w);
             }
+        }
         if (!status)
             status = arap_progress(context, "heat weights", (double)(first + width) / bones);
     }

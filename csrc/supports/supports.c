@@ -35,18 +35,26 @@ static uint64_t key_of(double weight) {
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-/* One digit of the keys; entries with the same one stay in order. Returns 0 where all have it. */
-static int sort_digit(size_t count, int shift, const sorted_entry *in, sorted_entry *out) {
+/* One digit of the keys; entries with the same one stay in order. moved: 0 where all have it. */
+static arap_status sort_digit(arap_context *context, size_t count, int shift,
+                              const sorted_entry *in, sorted_entry *out, int *moved) {
     size_t place[DIGITS] = {0}, sum = 0;
+    arap_status status = ARAP_OK;
     for (size_t k = 0; k < count; k++) place[in[k].key >> shift & (DIGITS - 1)]++;
-    if (count && place[in[0].key >> shift & (DIGITS - 1)] == count) return 0;
+    *moved = !count || place[in[0].key >> shift & (DIGITS - 1)] != count;
+    if (!*moved) return status;
     for (int d = 0; d < DIGITS; d++) {
         size_t own = place[d];
         place[d] = sum;
         sum += own;
     }
-    for (size_t k = 0; k < count; k++) out[place[in[k].key >> shift & (DIGITS - 1)]++] = in[k];
-    return 1;
+    for (size_t first = 0; first < count && !status; first += SLICE) {
+        size_t end = count - first < SLICE ? count : first + SLICE;
+        for (size_t k = first; k < end; k++)
+            out[place[in[k].key >> shift & (DIGITS - 1)]++] = in[k];
+        status = arap_listen(context);
+    }
+    return status;
 }
 
 /* By weight, of equal ones the first first, a digit at a time; either of both arrays holds the
@@ -54,13 +62,14 @@ static int sort_digit(size_t count, int shift, const sorted_entry *in, sorted_en
 static arap_status sort_entries(arap_context *context, size_t count, sorted_entry **sorted,
                                 sorted_entry **other) {
     arap_status status = ARAP_OK;
-    for (int shift = 0; shift < 64 && !status; shift += DIGIT) {
-        if (sort_digit(count, shift, *sorted, *other)) {
+    for (int shift = 0, moved; shift < 64 && !status; shift += DIGIT) {
+        status = sort_digit(context, count, shift, *sorted, *other, &moved);
+        if (!status && moved) {
             sorted_entry *swap = *sorted;
             *sorted = *other;
             *other = swap;
         }
-        status = arap_listen(context);
+        if (!status) status = arap_listen(context);
     }
     return status;
 }
@@ -100,7 +109,8 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
         status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
-    for (int i = 0; i < in->count; i++) {
+    for (int i = 0; i < in->count && !status; i++) {
+        if (i % LISTEN == 0) status = arap_listen(context);
         left[i] = (int)(in->start[i + 1] - in->start[i]);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             sum[i] += in->weight[e];
@@ -110,11 +120,13 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
     }
     memset(keep, 1, entries);
     /* What is large beside the largest of all stays, and holds but what stays as well. */
-    for (int i = 0; i < in->count; i++)
+    for (int i = 0; i < in->count && !status; i++) {
+        if (i % LISTEN == 0) status = arap_listen(context);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             if (!(in->weight[e] >= pruning->relative * most))
                 sorted[count++] = (sorted_entry){key_of(in->weight[e]), e, i};
-    status = sort_entries(context, count, &sorted, &other);
+    }
+    if (!status) status = sort_entries(context, count, &sorted, &other);
     for (size_t s = 0; s < count && !status; s++) {
         int i = sorted[s].vertex;
         size_t e = sorted[s].entry;
@@ -213,6 +225,8 @@ arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
                              : arap_fail_memory(&context->error, "the influence maps");
     for (int i = 0; i < n && !status; i++) {
         int open = 0;
+        if (i % LISTEN == 0) status = arap_listen(context);
+        if (status) break;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             set[in->bone[e]] = 1;
             open |= !in->locked[e];
