@@ -48,16 +48,41 @@ def band(vertices, bones, most):
     return np.arange(n + 1) * most, bone, rng.random(n * most) + 0.1
 
 
-def solver(vertices, bones, sides=40, **settings):
+def cloud(mesh, bones, parents):
+    """Anywhere at the mesh: heat of nearly all of them reaches every vertex."""
+    rng = np.random.default_rng(0)
+    heads = 0.9 * mesh[0][rng.integers(0, len(mesh[0]), bones)]
+    heads += 0.05 * rng.normal(size=(bones, 3))
+    return shapes.Bones(heads, heads + 0.1 * rng.normal(size=(bones, 3)), parents)
+
+
+def solver(vertices, bones, sides=40, skeleton=None, **settings):
     settings = {"pose_count": 20, "iterations": 2, **settings}
 
     def solve(progress):
+        mesh = tube(vertices, sides)
         solver = araplbs.Solver(
-            *tube(vertices, sides), *chain(bones), progress=progress, threads=1, **settings
+            *mesh, *(skeleton(mesh, bones) if skeleton else chain(bones)), progress=progress,
+            threads=1, **settings
         )  # fmt: skip
         solver.solve()
 
     return solve
+
+
+def crowd(vertices, bones, **settings):
+    """One chain in a cloud."""
+    return solver(vertices, bones, skeleton=lambda m, b: cloud(m, b, np.arange(b) - 1), **settings)
+
+
+def roots(vertices, bones, **settings):
+    """Each bone moves by itself."""
+    return solver(vertices, bones, skeleton=lambda m, b: cloud(m, b, np.full(b, -1)), **settings)
+
+
+def many_poses(vertices, bones, poses):
+    few = {"initial": "nearest", "widenings": 0, "truss": 0.0, "coarsen": 0}
+    return solver(vertices, bones, 10, pose_count=poses, **few)
 
 
 def rigid(vertices, bones, part, **settings):
@@ -188,6 +213,9 @@ PROBLEMS = {
     "rigid parts": lambda: rigid(2_000, 176, 1_544),
     "rigid parts, blended": lambda: rigid(1_000, 176, 800, rigid_influences=4),
     "solver, a chain": lambda: solver(3_000, 1_000),
+    "solver, a chain in a cloud": lambda: crowd(1_000, 2_000, initial="boneglow"),
+    "solver, bones without parents": lambda: roots(1_000, 1_000),
+    "solver, 10,000 poses": lambda: many_poses(60, 500, 10_000),
     "joints": lambda: joints(2_000, 150),
     "joints, a chain": lambda: joints(1_500, 600),
     "heat": lambda: automatic(30_000, 60, "heat"),
@@ -213,12 +241,19 @@ PROBLEMS = {
 # For the page alone: too long for a test, which takes some others smaller in what they are not
 # large for.
 LARGE = {
+    "solver, 10,000 vertices, 1,000 bones": lambda: solver(10_000, 1_000, pose_count=80),
+    "solver, unlimited, 100 bones": lambda: crowd(
+        10_000, 100, max_influences=0, widenings=0, coarsen=0, iterations=1
+    ),
     "solver, 100,000 vertices": lambda: solver(100_000, 60),
     "solver, 1,000,000 vertices": lambda: solver(1_000_000, 60, sides=200),
+    "solver, 1,000,000 vertices, thick": lambda: solver(1_000_000, 50, sides=1_000),
 }
 TESTED = {
     **PROBLEMS,
     "solver, a chain": lambda: solver(1_000, 1_000),
+    "solver, a chain in a cloud": lambda: crowd(500, 1_000, initial="boneglow"),
+    "solver, bones without parents": lambda: roots(500, 500),
     "joints, a chain": lambda: joints(700, 600),
     "centers": lambda: centers(2_000, 30, 12),
 }
