@@ -4,7 +4,7 @@
  * such) become one vertex, so that the split seams of glTF and FBX get identical weights.
  * They are found by sorting along an oblique direction and comparing each vertex with those
  * that follow within the tolerance: O(n) unless most vertices coincide. Faces that lose
- * a corner to welding are dropped.
+ * a corner to welding are dropped. Corners of closed solids that only touch stay apart (solids.h).
  *
  * A vertex that lies far off (extent.h) is a mistake, and so is what connects it: faces, edges and
  * tets there are dropped, or they would outweigh all others. It is solved as a loose vertex.
@@ -21,6 +21,7 @@
 #include "base/sets.h"
 #include "base/vec3.h"
 #include "mesh/extent.h"
+#include "mesh/solids.h"
 #include "mesh/tets.h"
 
 #define DIGIT 11 /* bits */
@@ -126,26 +127,9 @@ static void place_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* Fill mesh->weld, ->first and ->count, and `vertices`, centered and scaled. */
-static arap_status weld(arap_context *context, arap_mesh *mesh, const arap_geometry *geometry,
-                        double tolerance, double *vertices) {
+/* Fill ->first, ->next and ->count, and number mesh->weld, from the sets of vertices in it. */
+static void number_vertices(arap_mesh *mesh) {
     int n = mesh->input_count;
-    sorted_vertex *items = ARAP_NEW(sorted_vertex, 2 * (size_t)n), *sorted = items;
-    if (!items) return arap_fail_memory(&context->error, "welding");
-    placement p = {geometry, mesh, vertices, items};
-    arap_status status = arap_parallel_short(context, (n + CHUNK - 1) / CHUNK, place_chunk, &p);
-    if (status) {
-        arap_free(items);
-        return status;
-    }
-    if (tolerance >= 0) sorted = sort_keys(n, items, items + n);
-    for (int s = 0; s < n && tolerance >= 0; s++) {
-        const double *p = vertices + 3 * (size_t)sorted[s].index;
-        for (int t = s + 1; t < n && sorted[t].key - sorted[s].key <= tolerance; t++)
-            if (arap_distance2(p, vertices + 3 * (size_t)sorted[t].index) <= tolerance * tolerance)
-                arap_unite(mesh->weld, sorted[s].index, sorted[t].index);
-    }
-    arap_free(items);
     /* The lowest vertex of a set is its root. */
     for (int i = 0; i < n; i++) mesh->next[i] = arap_find_root(mesh->weld, i);
     mesh->count = 0;
@@ -156,7 +140,37 @@ static arap_status weld(arap_context *context, arap_mesh *mesh, const arap_geome
         mesh->next[i] = mesh->first[mesh->weld[i]];
         mesh->first[mesh->weld[i]] = i;
     }
-    return ARAP_OK;
+}
+
+/* Fill mesh->weld, ->first, ->next and ->count, and `vertices`, centered and scaled. */
+static arap_status weld(arap_context *context, arap_mesh *mesh, const arap_geometry *geometry,
+                        double tolerance, double *vertices) {
+    int n = mesh->input_count, apart = 0, *set = NULL;
+    sorted_vertex *items = ARAP_NEW(sorted_vertex, 2 * (size_t)n), *sorted = items;
+    if (!items) return arap_fail_memory(&context->error, "welding");
+    placement p = {geometry, mesh, vertices, items};
+    arap_status status = arap_parallel_short(context, (n + CHUNK - 1) / CHUNK, place_chunk, &p);
+    if (status) goto done;
+    if (tolerance >= 0) sorted = sort_keys(n, items, items + n);
+    for (int s = 0; s < n && tolerance >= 0; s++) {
+        const double *p = vertices + 3 * (size_t)sorted[s].index;
+        for (int t = s + 1; t < n && sorted[t].key - sorted[s].key <= tolerance; t++)
+            if (arap_distance2(p, vertices + 3 * (size_t)sorted[t].index) <= tolerance * tolerance)
+                arap_unite(mesh->weld, sorted[s].index, sorted[t].index);
+    }
+    number_vertices(mesh);
+    if (mesh->count == n) goto done;
+    set = ARAP_NEW(int, n);
+    status = set ? arap_solids_part(context, geometry, vertices, mesh, set, &apart)
+                 : arap_fail_memory(&context->error, "welding");
+    if (status || !apart) goto done;
+    memcpy(mesh->weld, set, (size_t)n * sizeof *set);
+    number_vertices(mesh);
+
+done:
+    arap_free(items);
+    arap_free(set);
+    return status;
 }
 
 typedef struct measuring {

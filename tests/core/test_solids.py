@@ -1,0 +1,117 @@
+"""Closed solids that share corners stay apart, surfaces with split edges do not (mesh/solids.c)."""
+
+import araplbs
+import numpy as np
+import pytest
+
+QUADS = [(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
+
+
+def box(low, high, inside_out=False):
+    """(points, triangles) of a box, its triangles wound outward."""
+    (a, b, c), (d, e, f) = low, high
+    points = [
+        (a, b, c),
+        (d, b, c),
+        (d, e, c),
+        (a, e, c),
+        (a, b, f),
+        (d, b, f),
+        (d, e, f),
+        (a, e, f),
+    ]
+    triangles = np.array([t for p, q, r, s in QUADS for t in ((p, q, r), (p, r, s))])
+    return np.array(points, float), triangles[:, ::-1] if inside_out else triangles
+
+
+def joined(*parts):
+    """One mesh of meshes."""
+    first = np.cumsum([0, *(len(points) for points, _triangles in parts)])
+    points = np.concatenate([points for points, _triangles in parts])
+    return points, np.concatenate([t + k for (_points, t), k in zip(parts, first, strict=False)])
+
+
+def split(points, triangles):
+    """The same with own corners for every triangle, as flat shading exports it."""
+    return points[triangles.ravel()], np.arange(3 * len(triangles)).reshape(-1, 3)
+
+
+def opened(points, triangles):
+    """The same without its last face."""
+    return points, triangles[:-2]
+
+
+def parts(mesh):
+    vertices, triangles = mesh
+    solver = araplbs.Solver(
+        vertices, triangles, [[0, 0, 0.2]], [[0, 0, 0.8]], [-1], rigid_departure=0
+    )
+    return solver.report["parts"]
+
+
+LOWER, UPPER = box((0, 0, 0), (1, 1, 1)), box((0, 0, 1), (1, 1, 2))
+ASIDE = box((1, 0, 1), (2, 1, 2))  # shares an edge with LOWER
+CORNER = box((1, 1, 1), (2, 2, 2))  # shares a corner with LOWER
+
+
+@pytest.mark.parametrize("other", [UPPER, ASIDE, CORNER], ids=["face", "edge", "corner"])
+@pytest.mark.parametrize("how", [lambda *mesh: mesh, split], ids=["shared", "split"])
+def test_solids_that_touch_are_apart(other, how):
+    assert parts(joined(how(*LOWER), how(*other))) == 2
+
+
+def test_a_stack_is_apart():
+    """The box in the middle shares all of its corners, four with each neighbor."""
+    assert parts(joined(split(*LOWER), split(*UPPER), split(*box((0, 0, 2), (1, 1, 3))))) == 3
+
+
+def test_windings_do_not_matter_where_corners_are_own():
+    assert parts(joined(LOWER, box((0, 0, 1), (1, 1, 2), inside_out=True))) == 2
+
+
+@pytest.mark.parametrize("inside_out", [False, True])
+def test_layers_of_one_surface_are_one(inside_out):
+    assert parts(joined(LOWER, box((0, 0, 0), (1, 1, 1), inside_out))) == 1
+
+
+def test_split_edges_are_one():
+    assert parts(split(*LOWER)) == 1
+    grid = np.stack(np.meshgrid(range(4), range(4), [0], indexing="ij"), -1).reshape(-1, 3) * 1.0
+    corner = np.array([k for k in range(12) if k % 4 < 3])
+    triangles = np.concatenate(
+        [
+            np.stack([corner, corner + 4, corner + 1], 1),
+            np.stack([corner + 1, corner + 4, corner + 5], 1),
+        ]
+    )
+    assert parts(split(grid, triangles)) == 1
+
+
+def test_open_surfaces_join_what_they_touch():
+    assert parts(joined(LOWER, opened(*UPPER))) == 1
+    assert parts(joined(opened(*LOWER), opened(*UPPER))) == 1
+
+
+def test_one_vertex_of_two_solids_joins_them():
+    """Nothing can move a vertex of the caller's two ways."""
+    points, triangles = joined(LOWER, UPPER)
+    triangles[triangles == 8] = 4  # the lower corner of UPPER at LOWER's upper one
+    assert parts((points, triangles)) == 1
+
+
+def test_windings_that_tell_nothing_join():
+    points, triangles = split(*box((0, 0, 1), (1, 1, 2), inside_out=True))
+    assert parts(joined(split(*LOWER), (points, triangles))) == 1
+
+
+def test_a_jaw_opens():
+    """Each box follows the bone inside it, though four corners of each lie at one place."""
+    vertices, triangles = joined(
+        box((-1.2, -0.8, 3.2), (1.2, 0.2, 6.4)), box((-1.2, -1.6, 3.2), (1.2, -0.8, 6.4))
+    )
+    heads, tails = [[0, -0.3, 3.4], [0, -1.2, 3.4]], [[0, -0.3, 6.2], [0, -1.2, 6.2]]
+    solver = araplbs.Solver(vertices, triangles, heads, tails, [-1, -1])
+    solver.solve()
+    weights = np.asarray(solver.weights)
+    np.testing.assert_allclose(weights[:8], [[1, 0]] * 8)
+    np.testing.assert_allclose(weights[8:], [[0, 1]] * 8)
