@@ -198,9 +198,15 @@ def test_idle_bones_are_reported():
     assert report["deforming_bones"] == 4
 
 
-def test_parts_that_only_touch_at_a_vertex_or_by_a_wire_are_one():
+def test_parts_with_a_common_vertex_or_a_wire_are_one():
+    """Boxes that touch at a corner have vertices of their own there: test_solids.py."""
     a, b = shapes.box(), shapes.box(at=(1, 1, 1))
-    assert solve(shapes.join(a, b), shapes.chain(1)).report["parts"] == 1
+    points, triangles = shapes.join(a, b)
+    assert solve((points, triangles), shapes.chain(1)).report["parts"] == 2
+    there = np.flatnonzero((points == points[7]).all(1))
+    assert len(there) == 2
+    common = np.where(triangles == there[1], there[0], triangles)
+    assert solve((points, common), shapes.chain(1)).report["parts"] == 1
     apart = shapes.join(a, shapes.box(at=(5, 5, 5)))
     assert solve(apart, shapes.chain(1)).report["parts"] == 2
     assert solve(apart, shapes.chain(1), edges=[[0, 8]]).report["parts"] == 1
