@@ -200,6 +200,7 @@ def test_notes_select_bones():
 
 
 REPORT = {
+    "deformation": {"after": {"surface_strain": 0.2}},
     "idle_in_skin": ["head_leaf", "Thumb.End_L", "lip.L"],
     "far_from_bones": [{"object": "Coat", "all": False, "count": 3, "vertex": 5}],
     "unseen_parts": [
@@ -227,6 +228,39 @@ def test_notes_of_a_report():
     ]
     assert notes[0].bones == ("lip.L",) and notes[5].control and not notes[5].selects
     assert notes[1].places == (("Coat", 5),) and notes[3].above == 4
+
+
+def test_deaf_bones_are_named():
+    """Those that the check has found, and only if it was made."""
+    result_notes = addon("core.reports.notes").result_notes
+    note = result_notes(REPORT, 0, ["arm", "leg"])[1]
+    assert note.text == "2 bones hardly move their skin" and note.bones == ("arm", "leg")
+    outcome = addon("operators.weights.outcome")
+    finding = addon("core.checks.findings").Finding("DEAF_BONE", 0.5, 0, 1)
+
+    class Task:
+        findings = (finding,)
+
+    assert outcome._deaf(Task, ["arm", "leg"]) == ["leg"]
+    assert outcome._deaf(object(), ["arm", "leg"]) == []
+
+
+def test_tails_that_point_aside_and_what_helps():
+    """Read as they are the surface tears; the button sets one option, and nothing is said then."""
+    bones = [
+        (f"b{k}", (0, 0, 0.5 * k), (6, 0.5, 0.5 * k), f"b{k - 1}" if k else None) for k in range(6)
+    ]
+    tube, rig = add_tube("Tube"), add_armature(bones=bones)
+    select(tube, rig)
+    auto_weight(bone_directions="TAILS")
+    note = at_hand().notes[0]
+    assert (note.text, note.remedy) == ("Much stretch: tails miss the joints", "JOINTS")
+    properties = bpy.ops.object.araplbs_auto_weight.get_rna_type().properties
+    for option, value, _text in addon("ui.panels.result_box").REMEDIES.values():
+        assert value in properties[option].enum_items
+    option, value, _text = addon("ui.panels.result_box").REMEDIES[note.remedy]
+    auto_weight(**{option: value})
+    assert not any(each.urgent for each in at_hand().notes)
 
 
 def test_vertices_above_a_limit():

@@ -355,7 +355,7 @@ QUIET = {
     **dict.fromkeys(("control_bones", "deformers", "volume", "taken_as_one", "posed_by")),
     **dict.fromkeys(("collapsed_triangles", "triangles", "far_vertices", "above_limit"), 0),
     "rigid_parts": 0, "found_rigid_parts": 0, "unseen_parts": [], "far_from_bones": [],
-    "options": {}, "vertices": 9,
+    "options": {}, "vertices": 9, "deformation": {"after": {"surface_strain": 0.1}},
 }  # fmt: skip
 
 

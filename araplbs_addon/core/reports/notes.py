@@ -1,16 +1,17 @@
 """What the Result box of the sidebar says of a weighting beside its gains: short notes, each with
 what it is about, so that a click can select it. No bpy."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..skeleton.bone_names import is_end_bone
+from .doubts import BONES, doubt_about
 
 
 class Note(NamedTuple):
     """urgent: someone should act. One of these at most is not empty: bones, names; places,
     [(object, vertex or None: all of it)] of parts; whether it is about control bones; above: the
-    limit of influences that vertices are above."""
+    limit of influences that vertices are above; remedy: of doubts.py, what may help."""
 
     text: str
     urgent: bool = False
@@ -18,17 +19,29 @@ class Note(NamedTuple):
     places: tuple[tuple[str, int | None], ...] = ()
     control: bool = False
     above: int = 0
+    remedy: str = ""
 
     @property
     def selects(self) -> bool:
         return bool(self.bones or self.places or self.above)
 
 
-def result_notes(report: dict[str, Any], locked_groups: int = 0) -> list[Note]:
-    """The Notes of a report of weights, those on which someone should act first."""
+def result_notes(
+    report: dict[str, Any], locked_groups: int = 0, deaf: Sequence[str] = ()
+) -> list[Note]:
+    """The Notes of a report of weights, those on which someone should act first. deaf: names of
+    bones that hardly move the skin around them, where somebody has looked for them."""
     idle = bare_bones(report)
     found = [
+        _doubt(report),
         _counted(idle, "bone without skin", "bones without skin", urgent=True, bones=tuple(idle)),
+        _counted(
+            deaf,
+            "bone hardly moves its skin",
+            "bones hardly move their skin",
+            urgent=True,
+            bones=tuple(deaf),
+        ),
         *_far(report),
         _parts(report, rigid=False, text=("part beyond all bones", "parts beyond all bones")),
         _parts(report, rigid=True, text=("part on one bone", "parts on one bone")),
@@ -46,6 +59,14 @@ def result_notes(report: dict[str, Any], locked_groups: int = 0) -> list[Note]:
         found.append(Note(kept))
     found = [note for note in found if note]
     return sorted(found, key=lambda note: not note.urgent)
+
+
+def _doubt(report: dict[str, Any]) -> Note | None:
+    doubt = doubt_about(report)
+    if not doubt:
+        return None
+    remedy = "" if doubt.remedy == BONES else doubt.remedy
+    return Note(doubt.note, urgent=True, bones=doubt.bones, remedy=remedy)
 
 
 def bare_bones(report: dict[str, Any]) -> list[str]:

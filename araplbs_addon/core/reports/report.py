@@ -9,14 +9,16 @@ import numpy as np
 from ..base.arrays import Integers
 from ..base.extent import objects_far_from_bones, taken_as_one
 from ..base.native_module import linear_algebra
+from ..body.chains import Tree
 from ..character.control_bones import REASONS
 from ..character.options import Options
-from ..character.problem import Problem
+from ..character.problem import Problem, Skeleton
 from ..character.sparse_weights import SparseWeights
 from ..measures.deformation import in_words
 from ..skeleton.bone_distances import has_skin
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..solvers.solve import Solution
+from .doubts import doubt_about
 from .notes import bare_bones
 
 MOST_NAMES = 5
@@ -64,6 +66,7 @@ def make_report(
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.
     bone_directions: what the bones were read from: TAILS, LENGTHS (tails whose lengths are wrong by
     one factor) or JOINTS.
+    tails_aside: whether they were read from tails that miss the joints of most children.
     posed_by: of a rig that moves itself, the deform bones by what poses them in the random poses:
     {one of WAYS: names}; else None.
     control_evidence: why else they are left out, in words: {bone: "IK target, name"}.
@@ -115,6 +118,7 @@ def make_report(
             for b in problem.skeleton.left_out.nonzero()[0]
         },
         "bone_directions": problem.skeleton.directions,
+        "tails_aside": _tails_aside(problem.skeleton),
         "posed_by": problem.posed_by,
         "control_evidence": {
             bones[b]: words for b, words in problem.skeleton.evidence.items() if words
@@ -175,6 +179,11 @@ def notes(report: dict[str, Any] | None) -> list[str]:
             which = f"{len(bare)} deform bones have no skin of their own"
         lines.append(f"{which}: {names_in_line(bare)}")
     return lines
+
+
+def _tails_aside(skeleton: Skeleton) -> bool:
+    tree = Tree(skeleton.heads, skeleton.drawn_tails, skeleton.parents, skeleton.deform)
+    return skeleton.directions == "TAILS" and not tree.drawn
 
 
 def idle_in_skin(problem: Problem, rows: SparseWeights, engine: dict[str, Any]) -> Integers:
@@ -259,7 +268,8 @@ def warnings(report: dict[str, Any] | None) -> list[str]:
         report, False, "was weighted by distance alone", "were weighted by distance alone"
     )
     lines += _far_lines(report)
-    return lines
+    doubt = doubt_about(report)
+    return lines + ([doubt.line] if doubt else [])
 
 
 def _unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) -> list[str]:

@@ -93,7 +93,7 @@ def keep_outcome(report, task):
         task.armature,
         list(task.objects),
         facts,
-        result_notes(report, locked_groups(objects, armature)),
+        result_notes(report, locked_groups(objects, armature), _deaf(task, names)),
         list(task.warnings),
         list(names),
         task.chosen,
@@ -107,6 +107,12 @@ def keep_outcome(report, task):
     _outcomes.append(outcome)
     del _outcomes[:-MOST]
     return outcome
+
+
+def _deaf(task, names):
+    """Names of the bones that the task has found to move hardly any of the skin around them."""
+    found = getattr(task, "findings", None) or ()
+    return [names[each.bone] for each in found if each.kind == "DEAF_BONE"]
 
 
 def _token(rows):

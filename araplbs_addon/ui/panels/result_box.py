@@ -1,13 +1,20 @@
 """The Result box: the result of the last weighting, in an artist's words."""
 
+from ...core.reports.doubts import CONTROL, JOINTS
 from ...core.reports.last_lines import from_to, percent
 from ...languages.translate import translated
 from ...operators.findings.show_problems import IDNAME as PROBLEMS
 from ...operators.weights import outcome as outcomes
+from ...operators.weights.auto_weight import IDNAME as AUTO_WEIGHT
 from ...operators.weights.refine import IDNAME as REFINE
 from .sidebar import draw_wrapped
 
 MOST_WARNINGS = 3  # that are shown; the Info log has all
+# By remedy: the option that it sets, its value, and what the button says.
+REMEDIES = {
+    JOINTS: ("bone_directions", "JOINTS", "Use Joints"),
+    CONTROL: ("control_bones", "INCLUDE", "Include"),
+}
 ARROW = "\N{RIGHTWARDS ARROW}"
 
 
@@ -58,7 +65,11 @@ def _draw_note(layout, index, note):
     row.label(text=translated(note.text), icon="ERROR" if note.urgent else "INFO")
     button = row.row()
     button.alignment = "RIGHT"
-    if note.control:
+    if note.remedy:  # as the large button, but for one option
+        option, value, text = REMEDIES[note.remedy]
+        button.operator_context = "INVOKE_DEFAULT"
+        setattr(button.operator(AUTO_WEIGHT, text=text), option, value)
+    elif note.control:
         button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
     elif note.selects:
         button.operator(outcomes.SELECT, text="Select").index = index

@@ -1,0 +1,62 @@
+"""When the Result says that weights are likely ruined, why, and what may help."""
+
+import pytest
+
+from araplbs_addon.core.reports.doubts import BONES, CONTROL, JOINTS, MUCH, MUCH_ASIDE, doubt_about
+from araplbs_addon.core.reports.notes import result_notes
+
+
+def report(stretch, **changed):
+    return {
+        "deformation": {"after": {"surface_strain": stretch}},
+        "options": {"swing": 1.0472, "max_influences": 4},
+        "tails_aside": False,
+        "control_bones": {},
+        "idle_in_skin": [],
+        "far_from_bones": [],
+        "unseen_parts": [],
+        "rigid": [],
+        "above_limit": 0,
+    } | changed
+
+
+@pytest.mark.parametrize("stretch", [None, 0.0, 0.3, 0.52, MUCH])
+def test_nothing_is_said_of_what_good_weights_reach(stretch):
+    assert doubt_about(report(stretch)) is None
+    assert not [note for note in result_notes(report(stretch)) if note.urgent]
+
+
+def test_wider_poses_stretch_more():
+    wide = report(0.9, options={"swing": 1.5, "max_influences": 4})
+    assert doubt_about(wide) is None
+
+
+def test_tails_that_miss_the_joints():
+    """Said of less stretch: bones that point aside leave good weights with little."""
+    assert doubt_about(report(MUCH_ASIDE, tails_aside=True)) is None
+    doubt = doubt_about(report(0.4, tails_aside=True, control_bones={"a": "TWIN"}))
+    assert doubt.remedy == JOINTS and "40 %" in doubt.line and "Joints" in doubt.line
+    (note,) = [n for n in result_notes(report(0.4, tails_aside=True)) if n.urgent]
+    assert note.remedy == JOINTS and note.text == "Much stretch: tails miss the joints"
+    assert not note.selects
+
+
+def test_bones_that_were_left_out():
+    left = {"root": "ROOT", "leaf": "LEAF", "far": "OUTSIDE"}
+    assert doubt_about(report(0.8, control_bones=left)).remedy == ""
+    doubt = doubt_about(report(0.8, control_bones={**left, "hand": "TWIN"}))
+    assert doubt.remedy == CONTROL and "1 bone was" in doubt.note and "Include" in doubt.line
+    doubt = doubt_about(report(0.8, control_bones={"hand": "TWIN", "head": "SERVED"}))
+    assert "2 bones were" in doubt.line
+
+
+def test_bones_that_move_nothing_are_shown():
+    doubt = doubt_about(report(0.8, idle_in_skin=["neck", "head"]))
+    assert doubt.remedy == BONES and doubt.bones == ("neck", "head")
+    first = result_notes(report(0.8, idle_in_skin=["neck", "head"]))[0]
+    assert first.urgent and first.selects and first.bones == ("neck", "head") and not first.remedy
+
+
+def test_else_the_joints_are_looked_at():
+    doubt = doubt_about(report(2.86))
+    assert doubt.remedy == "" and "286 %" in doubt.line and "joints" in doubt.line
