@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from command import folder_of, run, save
-from deep import deep_snapshot, difference
+from deep import deep_snapshot, difference, refused
 from mathutils import Matrix
 from scenes import (
     add_armature,
@@ -190,6 +190,13 @@ def test_refusals_of_the_operator(tmp_path):
     assert folder_of(tmp_path) == ["file", "index.html"]
     with pytest.raises(RuntimeError, match="There is no page"):
         bpy.ops.object.araplbs_open_comparison()
+
+
+def test_the_dialog_passes_refusals_on():
+    """Of a file that was never saved, which the folder of a new file lies beside."""
+    tube, rig = tube_and_rig()
+    said = refused("compare_methods", tube, rig)
+    assert "Save the file first" in said and "program" not in said
 
 
 def read(*objects, **options):

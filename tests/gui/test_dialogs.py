@@ -77,3 +77,14 @@ def test_compare_methods_can_be_called_off(ui):
     yield 10
     assert not at_work() and not page.parent.exists()
     assert scenes.snapshot() == before
+
+
+def test_compare_methods_passes_refusals_on(ui):
+    """In a file that was never saved, and beside which the page would be."""
+    before, _page = character(ui, "nowhere")
+    settings().comparison.directory = "//comparison/"
+    yield from ask(ui, compare_methods(), MENU)
+    ui.key("RET")
+    yield 8
+    ui.picture("compare-refused")
+    assert not at_work() and scenes.snapshot() == before

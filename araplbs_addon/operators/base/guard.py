@@ -17,6 +17,7 @@ from functools import wraps
 from bpy.types import Operator
 
 from ...core.base.faults import print_traceback, sentence
+from ...core.base.refusal import Refused
 from ...languages.translate import translated
 
 ELSEWHERE = "Blender is evaluating the scene: not now"
@@ -71,11 +72,14 @@ def _call(method, operator, context, *event):
 
 @contextmanager
 def handing_over():
-    """The operator that runs just now has nothing left to do except to start another one."""
+    """The operator that runs just now has nothing left to do except to start another one. If that
+    one refuses, this one passes its reason on."""
     held = _at_work.copy()
     _at_work.clear()
     try:
         yield
+    except RuntimeError as error:  # Blender makes it of an error that an operator reports
+        raise Refused(str(error).strip().removeprefix("Error: ")) from None
     finally:
         _at_work[:] = held
 
