@@ -30,7 +30,9 @@ def hold_where_files_are_opened():
         if event != "open" or not isinstance(arguments[0], (str, os.PathLike)):
             return
         path, _mode, flags = os.fspath(arguments[0]), *arguments[1:]
-        if str(path).endswith(".blend") and not flags & writing and path not in held:
+        name = os.path.basename(str(path))
+        ours = name.startswith(".araplbs-")  # what is being written
+        if name.endswith(".blend") and not ours and not flags & writing and path not in held:
             if MOMENT == "serve" and "serve" not in sys.argv:
                 return
             held.add(path)
