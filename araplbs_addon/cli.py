@@ -14,6 +14,7 @@ import bpy
 from .arguments import COMMAND, make_parser, read_command
 from .blender.data.again import command as this_blender
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
+from .blender.data.references import reason_of, references_of
 from .core.base.faults import sentence
 from .core.base.native_module import version
 from .core.base.printed import complain, say
@@ -164,9 +165,13 @@ def do_file(command, source, target, options, arguments, stop, outputs):
         start = time.perf_counter()
         name = command.subject(targets).name
         task = command.task(options, arguments.threads)
-        task.read(targets, view_layer)
-        task.solve(_Lines(name, stop, command.names_stages))
-        report = task.apply()
+        references = references_of(targets)
+        try:
+            task.read(targets, view_layer)
+            task.solve(_Lines(name, stop, command.names_stages))
+            report = task.apply()
+        except Exception as error:
+            raise reason_of(error, references) from None
         done.append(task)
         report["total_seconds"] = time.perf_counter() - start
         weights = command.weights_of(report)

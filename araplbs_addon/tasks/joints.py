@@ -97,10 +97,13 @@ class JointTask(WeightingTask):
         report = joint_report(self.run, self.solution, armature.name)
         write_joints(armature, before, after)
         try:
+            armature, objects = self.reading.subjects.find()  # a handler may have deleted one
             with all_or_nothing(objects, armature):
                 report["weights"] = self._write_weights(armature, objects)
         except BaseException:
-            write_joints(armature, after, before)
+            armature = self.armature.find()
+            if armature:
+                write_joints(armature, after, before)
             raise
         self.warnings += told
         report["warnings"] = list(self.warnings)

@@ -469,3 +469,62 @@ def test_restored_edits_are_the_same(tube):
     assert edits.constraints.values.tolist() == [0.25, 0.25]
     assert len(tube.data.araplbs.edits) == 1
     assert len([a for a in tube.data.attributes if "araplbs" in a.name]) == 1
+
+
+FOREIGN = ("position", "material_index", ".araplbs.faces", "UV", "nothing", "")
+
+
+@pytest.mark.parametrize("layer", FOREIGN)
+def test_a_layer_that_is_no_edit_of_ours_is_never_touched(layer):
+    """As a file of anybody may have it: the edit has no values; it is written beside that."""
+    edits = addon("blender.data.edits")
+    tube, _rig = tube_and_rig()
+    mesh = tube.data
+    mesh.uv_layers.new(name="UV")
+    mesh.attributes.new("material_index", "INT", "FACE")
+    mesh.attributes.new(".araplbs.faces", "FLOAT", "FACE")
+    mesh.attributes.new("nothing", "FLOAT", "POINT").data[3].value = 0.5
+
+    def others():
+        return {
+            a.name: [getattr(e, "vector", getattr(e, "value", None)) for e in a.data]
+            for a in mesh.attributes
+            if a.name in FOREIGN
+        }
+
+    before = {name: list(map(str, values)) for name, values in others().items()}
+    item = edits.ensure_edit(mesh, "WEIGHT", "upper")
+    item.layer = layer
+    assert not edits.read_values(mesh, item).any()
+    values = np.zeros(len(mesh.vertices), np.float32)
+    values[[4, 5]] = 1.5
+    copy = edits.copy_edits(mesh)
+    edits.write_values(mesh, item, values)
+    assert item.layer.startswith(edits.PREFIX)
+    np.testing.assert_array_equal(edits.read_values(mesh, item), values)
+    edits.restore_edits(mesh, copy)
+    assert mesh.araplbs.edits[0].layer == layer or layer.startswith(edits.PREFIX)
+    if not layer.startswith(edits.PREFIX):
+        mesh.araplbs.edits[0].layer = layer
+    select(tube)
+    mesh.vertices.foreach_set("select", [True] * len(mesh.vertices))
+    bpy.ops.object.araplbs_edit_vertices(kind="SMOOTH")
+    bpy.ops.object.araplbs_mark_rigid(source="SELECTED")
+    for _ in range(len(mesh.araplbs.edits)):
+        edits.remove_edit(mesh, 0)
+    assert {name: list(map(str, values)) for name, values in others().items()} == before
+    assert not [
+        a.name for a in mesh.attributes if a.name.startswith(edits.PREFIX) and a.name not in FOREIGN
+    ]
+
+
+def test_two_edits_of_one_layer():
+    """Removing one leaves the other its values."""
+    edits = addon("blender.data.edits")
+    tube, _rig = tube_and_rig()
+    for name in ("A", "B"):
+        edits.add_rigid_part(tube.data, [1, 2] if name == "A" else [5, 6], name)
+    items = tube.data.araplbs.edits
+    items[1].layer = items[0].layer
+    edits.remove_edit(tube.data, 1)
+    assert np.flatnonzero(edits.read_values(tube.data, items[0])).tolist() == [1, 2]

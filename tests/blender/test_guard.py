@@ -398,6 +398,13 @@ def test_operators_that_drivers_call():
         ("op.max_influences = 2\nop.seed = 10**99", "line 2 gives no plain value"),
         ("op.max_influences = 10000000000", "max_influences 10000000000"),
         ("op.max_influences = 2\nop.tet_file = 5", "tet_file 5"),
+        ("op.swing = {[]: 1}", "line 1 gives no plain value"),
+        ("op.swing = [1, 2]", "line 1 gives no plain value"),
+        ("op.swing = " + "+".join(["1"] * 20_000), ""),
+        ("op.swing = " + "(" * 5_000 + ")" * 5_000, ""),
+        ("op.swing = " + "-" * 50_000 + "1", ""),
+        ("op.swing = '\x00'", ""),
+        ("#" * (1 << 20) + "#", "more than 1048576 bytes"),
     ],
 )
 def test_preset_of_another_version(text, name, tmp_path):
@@ -406,6 +413,8 @@ def test_preset_of_another_version(text, name, tmp_path):
     preset.write_text(text)
     assert "Preset 'old one'" in (found := refused("load_preset", filepath=str(preset)))
     assert name in found
+    presets = addon("operators.weights.presets")  # as the menu reads it when it is drawn
+    assert isinstance(presets._values(preset), dict)
 
 
 def test_command(monkeypatch, tmp_path, capfd):

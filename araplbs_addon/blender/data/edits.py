@@ -33,7 +33,9 @@ LINK_TITLE, SMOOTH_TITLE, RIGID_TITLE = "Link", "All Bones", "Rigid Part"
 
 
 def _attribute(mesh, item):
-    attribute = mesh.attributes.get(item.layer)
+    """The attribute of an item, None where it has none: a file of anybody may name any other one,
+    such as the places of the vertices, which is never touched."""
+    attribute = mesh.attributes.get(item.layer) if item.layer.startswith(PREFIX) else None
     good = attribute and attribute.data_type == "FLOAT" and attribute.domain == "POINT"
     return attribute if good else None
 
@@ -51,6 +53,8 @@ def write_values(mesh, item, values):
     """Makes these the values of an edit."""
     attribute = _attribute(mesh, item)
     if not attribute:
+        if not item.layer.startswith(PREFIX) or item.layer in mesh.attributes:
+            item.layer = PREFIX + secrets.token_hex(4)
         attribute = mesh.attributes.new(item.layer, "FLOAT", "POINT")
         item.layer = attribute.name
     attribute.data.foreach_set("value", np.ascontiguousarray(values, np.float32))
@@ -117,9 +121,10 @@ def leave_rigid_parts(mesh, vertices):
 
 
 def remove_edit(mesh, index):
-    """Removes an item and its attribute."""
-    attribute = mesh.attributes.get(mesh.araplbs.edits[index].layer)
-    if attribute:
+    """Removes an item and its attribute, where no other item has it as well."""
+    item = mesh.araplbs.edits[index]
+    attribute = _attribute(mesh, item)
+    if attribute and sum(each.layer == item.layer for each in mesh.araplbs.edits) == 1:
         mesh.attributes.remove(attribute)
     mesh.araplbs.edits.remove(index)
     mesh.araplbs.active = max(0, min(mesh.araplbs.active, len(mesh.araplbs.edits) - 1))
@@ -178,14 +183,15 @@ def restore_edits(mesh, copy):
     items, active = copy
     kept = {layer for *_rest, layer, _values in items}
     for item in mesh.araplbs.edits:
-        attribute = mesh.attributes.get(item.layer)
+        attribute = _attribute(mesh, item)
         if attribute and item.layer not in kept:
             mesh.attributes.remove(attribute)
     mesh.araplbs.edits.clear()
     for name, kind, bone, use, layer, values in items:
         item = mesh.araplbs.edits.add()
         item.name, item.kind, item.bone, item.use, item.layer = name, kind, bone, use, layer
-        write_values(mesh, item, values)
+        if layer.startswith(PREFIX):  # another one is not ours, and has held nothing
+            write_values(mesh, item, values)
     mesh.araplbs.active = active
     _changed(mesh)
 

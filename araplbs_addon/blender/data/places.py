@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...core.base.refusal import Refused
+from .references import remove_made
 
 # Beginnings of the data paths whose drivers move an object.
 PLACE = ("location", "rotation_", "scale", "delta_", "constraints[")
@@ -130,6 +131,4 @@ def _stage():
     try:
         yield evaluate
     finally:
-        for child in children:
-            bpy.data.objects.remove(child)
-        bpy.data.scenes.remove(scene)
+        remove_made(*children, scene)

@@ -1,5 +1,6 @@
 """Names of data that survive undo and the event loop, where Python references do not."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -75,3 +76,41 @@ def _parts(ob):
 
 def _size(ob):
     return len(ob.data.bones) if ob.type == "ARMATURE" else len(ob.data.vertices)
+
+
+def references_of(targets):
+    """[Reference] of all that Targets of any kind name."""
+    found = [getattr(targets, name, None) for name in ("armature", "source")]
+    for name in ("sources", "meshes"):
+        found += getattr(targets, name, ())
+    return [Reference.to(ob) for ob in found if ob and ob.data]
+
+
+def reason_of(error, references):
+    """What to say of an error: where the work is about what is gone or has changed by now, through
+    a handler perhaps, it has failed for that. Blender's data that is gone raises a ReferenceError:
+    then it was a copy that the work had made."""
+    if isinstance(error, Refused):
+        return error
+    for reference in references:
+        try:
+            reference.get()
+        except Refused as reason:
+            return reason
+    if isinstance(error, ReferenceError):
+        return Refused(
+            "Something was deleted, or undone, while it was worked with: nothing is kept"
+        )
+    return error
+
+
+def remove_made(*made):
+    """Removes data that the work has made for itself, as far as it is still there."""
+    left = []
+    for data in made:
+        with suppress(ReferenceError):
+            if isinstance(data, bpy.types.Scene):
+                bpy.data.scenes.remove(data)
+            else:
+                left.append((data.session_uid, data))
+    bpy.data.batch_remove([data for _uid, data in left])

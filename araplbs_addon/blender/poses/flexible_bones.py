@@ -9,12 +9,12 @@ read back. The copy is made for each step anew: between steps a file may be save
 import time
 from contextlib import contextmanager
 
-import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
 from ...core.base.steps import is_at_once
 from ...core.skeleton.poses import BENDY, Poses, sample
+from ..data.references import remove_made
 from .read_poses import PoseReader, stage
 
 STEP = 0.03  # seconds of work on a copy, more where it takes long to make
@@ -150,5 +150,4 @@ def bare_copy(armature, skeleton):
             end = now + max(STEP, 2 * (now - start))
             yield copy, view_layer, lambda: is_at_once() or time.perf_counter() < end
     finally:
-        bpy.data.objects.remove(copy)
-        bpy.data.armatures.remove(data)
+        remove_made(copy, data)

@@ -4,7 +4,7 @@ Frames are evaluated in a scene of their own that holds the armature alone: no m
 deformed for it, and neither the scene's frame nor what was posed by hand is touched.
 """
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from numbers import Real
 
 import bpy
@@ -14,6 +14,7 @@ from mathutils import Matrix
 from ...core.base.affine import inverse
 from ...core.base.refusal import Refused
 from ...core.skeleton.poses import BENDY, Poses, no_poses
+from ..data.references import remove_made
 from .pose_sources import action_curves, clips, marked_frames, pose_assets, weight_of
 
 TURNS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
@@ -195,11 +196,12 @@ def stage(armature):
             armature.data.pose_position = "POSE"
         yield scene
     finally:
-        if armature.data.pose_position != position:
-            armature.data.pose_position = position
-        if hidden:
-            armature.hide_viewport = True
-        bpy.data.scenes.remove(scene)
+        remove_made(scene)
+        with suppress(ReferenceError):
+            if armature.data.pose_position != position:
+                armature.data.pose_position = position
+            if hidden:
+                armature.hide_viewport = True
 
 
 @contextmanager

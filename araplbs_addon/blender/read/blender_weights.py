@@ -9,6 +9,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.base.refusal import Refused
+from ..data.references import remove_made
 from .read_mesh import present_weights
 
 KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE"}
@@ -46,7 +47,7 @@ def _copies(armature, meshes, skeleton):
         rig = armature.copy()
         made.append(rig)
         rig.data = armature.data.copy()
-        data.append((bpy.data.armatures, rig.data))
+        data.append(rig.data)
         rig.animation_data_clear()
         rig.data.animation_data_clear()
         rig.parent = None
@@ -66,16 +67,12 @@ def _copies(armature, meshes, skeleton):
         scene.view_layers[0].update()
         yield scene, rig, copies
     finally:
-        for ob in made:
-            bpy.data.objects.remove(ob)
-        for kind, each in data:
-            kind.remove(each)
-        bpy.data.scenes.remove(scene)
+        remove_made(*made, *data, scene)
 
 
 def _mesh(mesh, data):
     made = bpy.data.meshes.new(mesh.name)
-    data.append((bpy.data.meshes, made))
+    data.append(made)
     points = mesh.points
     outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
     triangles = mesh.triangles[:, ::-1] if outside_in else mesh.triangles

@@ -17,6 +17,7 @@ from mathutils import Matrix
 from ...core.base.refusal import Refused
 from ...core.skeleton.poses import sample
 from ..data.mesh_shape import points_of
+from ..data.references import remove_made
 from ..poses.flexible_bones import bare_copy, pose_copy
 from ..poses.pose_sources import weight_of
 from ..poses.read_poses import PoseReader, frames_of_actions, stage, swapped_actions
@@ -202,9 +203,7 @@ def _mesh_copy(ob, armature, bones):
                 modifier.show_viewport = False
         yield copy
     finally:
-        bpy.data.objects.remove(copy)
-        if data:
-            bpy.data.meshes.remove(data)
+        remove_made(copy, *filter(None, (data,)))
 
 
 def _follow(data, armature, bones):

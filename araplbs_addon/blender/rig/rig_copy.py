@@ -7,10 +7,10 @@ the rig, such as curves with hooks. Like that of flexible_bones.py it is made fo
 import time
 from contextlib import contextmanager
 
-import bpy
 from mathutils import Matrix
 
 from ...core.base.steps import is_at_once
+from ..data.references import remove_made
 from ..poses.flexible_bones import BENT, NEUTRAL, STEP
 from ..poses.read_poses import stage
 from .rig_relations import bone_in, constraint_objects, drivers, object_targets
@@ -42,7 +42,7 @@ def driven_copy(armature, plan, prepare=None):
             end = now + max(STEP, 4 * (now - start))
             yield copy, view_layer, lambda: is_at_once() or time.perf_counter() < end
     finally:
-        bpy.data.batch_remove(made)
+        remove_made(*made)
 
 
 def _copy(armature, made):

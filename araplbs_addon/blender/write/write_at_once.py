@@ -7,6 +7,8 @@ from contextlib import contextmanager
 import bmesh
 import bpy
 
+from ..data.references import remove_made
+
 
 def write_at_once(ob, vertices, groups, weights):
     """Makes these the entries of an object, vertices ascending, those of each in this order. False
@@ -38,8 +40,7 @@ def _points_like(ob):
             points.vertex_groups.active_index = ob.vertex_groups.active_index
         yield points
     finally:
-        bpy.data.objects.remove(points)
-        bpy.data.meshes.remove(mesh)
+        remove_made(points, mesh)
 
 
 def _give(mesh, vertices, groups, weights):

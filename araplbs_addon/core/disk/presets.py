@@ -5,19 +5,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .inputs import read_input_text
+
 AS_PUBLISHED = (
     Path(__file__).parents[2]
     / "presets/operator/object.araplbs_auto_weight/As_published_(2018_paper).py"
 )
 
 
+MOST_BYTES = 1 << 20
+
+
 def preset_values(text: str) -> dict[str, Any]:
     """{property: value} of a preset file of Blender, read without running it.
 
-    Raises SyntaxError, or ValueError for what would have to be run.
+    Raises SyntaxError, or ValueError for what would have to be run, or is no plain value.
     """
+    try:
+        nodes = ast.parse(text).body
+    except (RecursionError, MemoryError):
+        raise ValueError("it is nested too deep") from None
     values = {}
-    for node in ast.parse(text).body:
+    for node in nodes:
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue
         target = node.targets[0]
@@ -26,11 +35,24 @@ def preset_values(text: str) -> dict[str, Any]:
             and isinstance(target.value, ast.Name)
             and target.value.id == "op"
         ):
-            try:
-                values[target.attr] = ast.literal_eval(node.value)
-            except ValueError:
-                raise ValueError(f"line {node.lineno} gives no plain value") from None
+            values[target.attr] = _plain(node)
     return values
+
+
+def _plain(node: ast.Assign) -> Any:
+    """The number, word or switch of an assignment. Raises ValueError."""
+    try:
+        value = ast.literal_eval(node.value)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        value = None
+    if not isinstance(value, (bool, int, float, str)):
+        raise ValueError(f"line {node.lineno} gives no plain value")
+    return value
+
+
+def read_preset(path: str | Path) -> dict[str, Any]:
+    """preset_values() of a file. Raises Refused, SyntaxError and ValueError."""
+    return preset_values(read_input_text(path, MOST_BYTES))
 
 
 def as_published() -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 registration.py guards every class that it registers, so that no operator is forgotten. An error
 ends the operator: `abandon(context)`, where the class has it, takes back what was begun, and the
-sentence of core/base/faults.py is reported.
+sentence of core/base/faults.py is reported; `reason_of(error)`, where it has that, gives another
+error to be reported in its place.
 
 Work evaluates the scene, and so drivers and handlers of others. An operator that these call in the
 midst of another one is refused: it would change what is being read. So is one that is called in
@@ -64,6 +65,8 @@ def _call(method, operator, context, *event):
         _abandon(operator, context)
         if not isinstance(error, Exception):
             raise
+        if hasattr(operator, "reason_of"):
+            error = operator.reason_of(error)
         operator.report({"ERROR"}, translated(sentence(operator.bl_label, error)))
         return {"CANCELLED"}
     finally:

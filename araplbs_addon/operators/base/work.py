@@ -2,6 +2,10 @@
 
 import time
 
+import bpy
+from bpy.app.handlers import persistent
+
+from ...blender.data.references import reason_of, references_of
 from ...blender.read.targets import find_targets
 from ...core.base.refusal import Refused
 from ...core.base.steps import finish
@@ -19,6 +23,9 @@ from .window import WindowOperator
 AT_ONCE = 0.3  # seconds of reading before the window gets turns
 STEP = 0.05  # seconds of reading between its turns
 MEASURED = {MEASURING, "surface strain", "surface strain as Blender deforms"}  # stages
+
+
+_undone = [0]  # undos and redos: what is held of Blender's data is gone then
 
 
 def tell(operator, report, task, done=None):
@@ -58,6 +65,14 @@ class TaskOperator(WindowOperator):
     find = staticmethod(find_targets)
     _task = None
     _reading = None
+    _references = ()  # to what it works on
+    _undone_before = 0
+
+    def reason_of(self, error):
+        """See guard.py."""
+        if self._undone_before != _undone[0] and not isinstance(error, Refused):
+            return Refused("Undo came while it was at work: run it again")
+        return reason_of(error, self._references)
 
     @classmethod
     def poll(cls, context):
@@ -71,6 +86,7 @@ class TaskOperator(WindowOperator):
     def start(self, context):
         """Sets the task, and the steps that read its input."""
         targets = self.targets(context)
+        self._references, self._undone_before = references_of(targets), _undone[0]
         self._task = self.task_kind(self.read_options(), preferred_threads(context))
         self._task.later = True
         self._reading = self._task.read_in_steps(targets, context.view_layer)
@@ -162,3 +178,18 @@ class WorkOperator(TaskOperator):
         super().cancel(context)
         if worker:
             worker.join()
+
+
+@persistent
+def _note_undo(*_arguments):
+    _undone[0] += 1
+
+
+def register():
+    for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
+        handlers.append(_note_undo)
+
+
+def unregister():
+    for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
+        handlers.remove(_note_undo)

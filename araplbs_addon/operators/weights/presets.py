@@ -10,7 +10,7 @@ from bpy.props import StringProperty
 from bpy.types import Menu, Operator
 
 from ...core.base.refusal import Refused
-from ...core.disk.presets import ORDER, is_in_use, preset_text, preset_values
+from ...core.disk.presets import ORDER, is_in_use, preset_text, read_preset
 from ..base.properties import option_names
 from ..base.settings import settings_of
 from .auto_weight import IDNAME
@@ -41,9 +41,9 @@ def _values(file):
     try:
         written = file.stat().st_mtime_ns
         if _read.get(file, (None,))[0] != written:
-            _read[file] = written, preset_values(file.read_text(encoding="utf-8"))
+            _read[file] = written, read_preset(file)
         return _read[file][1]
-    except (OSError, SyntaxError, ValueError):
+    except (Refused, OSError, SyntaxError, ValueError):
         return {}
 
 
@@ -82,9 +82,8 @@ class OBJECT_OT_araplbs_load_preset(Operator):
     def execute(self, context):
         preset = f"Preset '{display_name(self.filepath, title_case=False)}'"
         try:
-            with open(self.filepath, encoding="utf-8") as file:
-                values = preset_values(file.read())
-        except (OSError, SyntaxError, ValueError) as error:
+            values = read_preset(self.filepath)
+        except (Refused, SyntaxError, ValueError) as error:
             raise Refused(f"{preset}: {error}") from error
         wrong = set_all(settings_of(context), values)
         if wrong:
