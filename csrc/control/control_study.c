@@ -18,6 +18,7 @@
 
 #define INSIDE 0.3     /* least winding number inside */
 #define ENCLOSED 0.9   /* of the directions: with faces in so many a point is inside, too */
+#define ON_SKIN 0.003  /* of the size of the mesh: a joint this near to the skin is not inside */
 #define AMID 0.33      /* the same of a point that is only amid the skin */
 #define ATTACHED 0.15  /* of the shorter one's length: a bone this near to a tail continues it */
 #define ON_BONE 0.1    /* of its length: a sample this near to another bone lies on it */
@@ -279,6 +280,9 @@ int arap_study_joint_outside(arap_study *t, int d) {
     if (!t->surface && !t->failed) t->failed = build_surface(t);
     if (!t->mesh.triangle_count || t->failed) return 0;
     t->failed = arap_listen(t->context);
+    double d2 = INFINITY;
+    arap_bvh_nearest(t->surface, head, -1, to_face2, &t->mesh, &d2);
+    if (d2 < ON_SKIN * ON_SKIN * t->mesh.size * t->mesh.size) return 1;
     return fabs(arap_winding_number(&t->mesh, head)) < INSIDE &&
            arap_surrounding(&t->mesh, t->surface, head, ENCLOSED) < ENCLOSED;
 }

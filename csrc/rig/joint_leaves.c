@@ -16,6 +16,7 @@
 #define LEAF 0.9      /* of the way through the middle and as far again */
 #define SIDE 0.5      /* cosine: skin in front of a leaf, whose nearest way leads to the leaf */
 #define IN_LINE 0.9   /* cosine of the direction to a joint that a leaf ends at, */
+#define ROUGHLY 0.7   /* the same where the direction is that of the skin */
 #define MOST_ON 6     /* no farther off than so many times its skin */
 #define OFF_SKIN 0.5  /* of the way to the middle: a joint outside that is this far has no skin */
 #define SHORTEST 1e-3 /* of the size of the mesh: leaves are no shorter */
@@ -102,7 +103,7 @@ static int find_skin(const arap_joint_study *t, int k, const double *given, doub
 
 /* The nearest joint in this direction from that of a leaf at the end of a chain, of those that no
  * way goes to and that move skin: a leg ends there whose foot hangs elsewhere. Or -1. */
-static int next_joint(const arap_joint_study *t, int bone, const double *direction,
+static int next_joint(const arap_joint_study *t, int bone, const double *direction, double cosine,
                       double farthest) {
     double nearest = farthest;
     int best = -1;
@@ -111,7 +112,7 @@ static int next_joint(const arap_joint_study *t, int bone, const double *directi
         if (b == bone || !t->deform[b] || t->ways[b]) continue;
         arap_sub(t->head + 3 * b, t->head + 3 * bone, step);
         double length = sqrt(arap_dot(step, step));
-        if (!(arap_dot(step, direction) > IN_LINE * length) || !(length < nearest) ||
+        if (!(arap_dot(step, direction) > cosine * length) || !(length < nearest) ||
             !(length > ARAP_NO_WAY * t->mesh->size))
             continue;
         nearest = length;
@@ -130,7 +131,8 @@ int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, dou
         if (!find_skin(t, k, directions ? directions + 3 * b : NULL, scratch, direction, &far,
                        &most))
             continue;
-        t->next[b] = next_joint(t, b, direction, MOST_ON * fmax(most, far));
+        t->next[b] =
+            next_joint(t, b, direction, directions ? IN_LINE : ROUGHLY, MOST_ON * fmax(most, far));
         count += t->next[b] >= 0;
     }
     return count;

@@ -145,7 +145,7 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
         if (!t->deform[b] || t->children[b]) continue;
         int to = t->next[b];
         t->children[b] += to >= 0;
-        add_way(t, b, to, t->head + 3 * b, t->head + 3 * (to < 0 ? b : to));
+        add_way(t, b, to, t->head + 3 * b, to < 0 ? t->end + 3 * b : t->head + 3 * to);
     }
     for (int k = 0; k < t->way_count; k++)
         for (int c = 0; c < 3; c++) {
@@ -195,7 +195,9 @@ int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     for (int k = 0; k < t->way_count; k++) {
         const arap_joint_way *w = &t->way[k];
         int up = t->parents[w->from], is_root = up < 0 || t->owner[up] < 0;
-        if (w->to < 0 || !arap_joint_way_outside(w) || !(is_root || inside[w->from])) continue;
+        if (w->to < 0) continue;
+        int stands_off = is_root && !(w->in > 0) && t->below[w->to] == 1; /* a pole */
+        if (!stands_off && !(arap_joint_way_outside(w) && (is_root || inside[w->from]))) continue;
         t->ways[w->to] = 0;
         dropped++;
     }

@@ -26,6 +26,7 @@ typedef struct arap_joint_study {
     char *deform;  /* (count) */
     int *owner;    /* (count) the bone itself or the nearest one above that deforms, or -1 */
     char *ways;    /* (count) the way to it counts */
+    double *end;   /* (count, 3) where leaves end, for now: their joints at first */
     int *next;     /* (count) a joint elsewhere that a leaf leads to, or -1 */
     int *children; /* (count) how many such ways go on from here */
     int way_count;
