@@ -36,8 +36,10 @@ def make_mesh(rng):
     return vertices, triangles
 
 
-def make_bones(rng):
+def make_bones(rng, n):
+    """Fewer for a mesh of many vertices: edits of all may give each vertex all of them."""
     m = int(rng.choice([rng.integers(1, 9), rng.integers(9, 64), rng.integers(64, 251)]))
+    m = min(m, max(1, 2 * MOST_UNKNOWNS // n))
     if rng.random() < 0.5:
         return shapes.chain(m, height=1.0)
     heads = rng.uniform(-0.5, 0.5, (m, 3))
@@ -61,7 +63,7 @@ def edits(rng, n, m):
 def make(rng):
     """Arguments of a Solver."""
     vertices, triangles = make_mesh(rng)
-    bones = make_bones(rng)
+    bones = make_bones(rng, len(vertices))
     n, m = len(vertices), len(bones.heads)
     arguments = {
         "vertices": vertices,
@@ -75,7 +77,7 @@ def make(rng):
     }
     if rng.random() < 0.6:
         arguments |= edits(rng, n, m)
-    if rng.random() < 0.2:
+    if rng.random() < 0.2 and n * m <= MOST_UNKNOWNS:
         arguments |= {"weights": rng.dirichlet(np.ones(m), n), "start_from_weights": True}
     if rng.random() < 0.3:
         most = int(rng.choice([0, 0, 8, 20]))

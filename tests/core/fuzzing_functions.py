@@ -398,7 +398,7 @@ def deformation(rng):
 def fans(rng):
     """Weights and transfers of small meshes that make dense systems and hardly match."""
     vertices, triangles = fuzzing_dense.make_mesh(rng)
-    bones = fuzzing_dense.make_bones(rng)
+    bones = fuzzing_dense.make_bones(rng, len(vertices))
     n, m = len(vertices), len(bones.heads)
     if rng.random() < 0.5:
         method = str(rng.choice(["bbw", "biharmonic", "heat", "boneglow"]))

@@ -74,8 +74,10 @@ def test_drawn_tails_stay():
 
 def test_drawn_tails_may_end_before_the_joint():
     mesh, bones = body()
-    short = bones.but(tails=bones.heads + (0.5 + 0.2 * np.arange(len(bones))[:, None] % 0.5) *
-                      (bones.tails - bones.heads))
+    short = bones.but(
+        tails=bones.heads
+        + (0.5 + 0.2 * np.arange(len(bones))[:, None] % 0.5) * (bones.tails - bones.heads)
+    )
     assert reference.tails_off(short) < 0.5
     assert araplbs.bone_directions(*mesh, *short)[2] == "tails"
 
@@ -97,10 +99,12 @@ def test_lengths_wrong_by_one_factor(scale):
     """As Blender's importer of glTF leaves them under an armature object of that scale."""
     mesh, bones = body()
     children = [np.flatnonzero(bones.parents == b) for b in range(len(bones))]
-    nearest = np.array([
-        min((np.linalg.norm(bones.heads[c] - bones.heads[b]) for c in each), default=0.3)
-        for b, each in enumerate(children)
-    ])
+    nearest = np.array(
+        [
+            min((np.linalg.norm(bones.heads[c] - bones.heads[b]) for c in each), default=0.3)
+            for b, each in enumerate(children)
+        ]
+    )
     along = (bones.tails - bones.heads) / lengths(bones, bones.tails)[:, None]
     imported = bones.but(tails=bones.heads + along * nearest[:, None] / scale)
     tails, ways, found = araplbs.bone_directions(*mesh, *imported)
@@ -329,6 +333,4 @@ test_bad_arguments = table(
     row("bone_deform has shape", bone_deform=[True]),
     row("threads is", threads=-1),
 )
-test_bad_ways = table(
-    araplbs.control_bones, GOOD, row("bone_ways has shape", bone_ways=[True])
-)
+test_bad_ways = table(araplbs.control_bones, GOOD, row("bone_ways has shape", bone_ways=[True]))
