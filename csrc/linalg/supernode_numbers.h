@@ -56,18 +56,20 @@ static int OF(begin_supernode)(factorization *f, int s, int worker, int *map) {
     int first = l->first[s], rows = rows_of(l, s);
     const int *row = l->row + l->row_start[s];
     REAL *value = (REAL *)f->value + l->start[s];
+    int is_long = (double)rows * columns_of(l, s) > LEAST;
+    if (!is_long) memset(value, 0, (size_t)rows * (size_t)columns_of(l, s) * sizeof *value);
     for (int k = 0; k < rows; k++) map[row[k]] = k;
     for (int k = first; k < l->first[s + 1]; k++) {
         int j = l->order[k]; /* what is below the diagonal there is so here: postorder */
         REAL *column = value + (size_t)rows * (size_t)(k - first);
-        memset(column, 0, (size_t)rows * sizeof *column);
+        if (is_long) memset(column, 0, (size_t)rows * sizeof *column);
         double scale = f->scale ? f->scale[j] : 1;
         for (int e = f->matrix->start[j]; e < f->matrix->start[j + 1]; e++) {
             int i = f->matrix->row[e];
             double other = f->scale ? f->scale[i] : 1;
             column[map[f->plan->place[i]]] = (REAL)(f->matrix->value[e] * scale * other);
         }
-        if (has_stopped(f, worker, rows)) return 1;
+        if (is_long && has_stopped(f, worker, rows)) return 1;
     }
     return 0;
 }

@@ -77,24 +77,6 @@ def test_threads_change_no_bit(threads):
 
 
 @pytest.fixture(scope="module")
-def fan():
-    """All vertices are in each other's two-rings: a dense factor of 2e9 flops."""
-    return shapes.disc(1_300)
-
-
-def test_a_dense_factor_carries_a_constant(fan):
-    """What hardly matches takes the offset of what does."""
-    vertices, triangles = fan
-    source, faces = shapes.sphere(12, 20, 0.9)
-    touching = np.array([[0, 1, 2]]) + len(source)
-    mesh = np.concatenate([source, vertices[:3]]), np.concatenate([faces, touching])
-    moved = araplbs.transfer_shapes(
-        *mesh, mesh[0][None] + 0.1, vertices, triangles, distance=1e-3, near=1e-6, threads=1
-    )[0][0]
-    np.testing.assert_allclose(moved - vertices, 0.1, atol=1e-6)
-
-
-@pytest.fixture(scope="module")
 def dense():
     """Some 1,500 unknowns, all of which Smooth couples."""
 
