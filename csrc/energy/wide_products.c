@@ -7,7 +7,7 @@
  * BLAS for a few vertices at once, and reads n P numbers in place of the n^2 matrices, which for a
  * thousand bones are 128 MB. Poses come in blocks, whose transforms stay in the cache, and between
  * two of them it is looked whether to stop. Numbers are rounded otherwise than by G_bc: rows of
- * fewer than WIDE influences, which is all of usual characters, are none that are wide.
+ * fewer than WIDE influences, such as all rows of usual characters, are not multiplied here.
  *
  * Memory for each thread: 32 numbers per pose of a block and column, and as many per vector. Fails
  * without memory only. */

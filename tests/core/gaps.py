@@ -242,9 +242,6 @@ PROBLEMS = {
 # large for.
 LARGE = {
     "solver, 10,000 vertices, 1,000 bones": lambda: solver(10_000, 1_000, pose_count=80),
-    "solver, unlimited, 100 bones": lambda: crowd(
-        10_000, 100, max_influences=0, widenings=0, coarsen=0, iterations=1
-    ),
     "solver, 100,000 vertices": lambda: solver(100_000, 60),
     "solver, 1,000,000 vertices": lambda: solver(1_000_000, 60, sides=200),
     "solver, 1,000,000 vertices, thick": lambda: solver(1_000_000, 50, sides=1_000),
