@@ -122,9 +122,6 @@ class Watch:
                     self.seen.setdefault(entry.name, set()).add(entry.inode())
         return self.over
 
-    def wait_for(self, files):
-        wait_until(lambda: len(self.seen) >= files, "no output")
-
     def end(self):
         self.over = True
         self.thread.join()
@@ -162,11 +159,11 @@ def blenders_of(process):
     return [pid for pid, group in pairs if group == process.pid and pid != process.pid]
 
 
-def let_two_go(gate, client, watch):
-    """Two files are done, and more are left."""
+def let_two_go(gate, client, reports):
+    """Two files are done, with their reports, and more are left."""
     for _ in range(2):
         gate.arrived(client).let_go()
-    watch.wait_for(2)
+    wait_until(lambda: len(list(reports.glob("*.blend.json"))) == 2, "no report")
 
 
 def test_all(plan, cluster, blender, reference, tmp_path):
@@ -221,7 +218,7 @@ def test_scheduler_restarts(plan, held, gate, blender, reference, tmp_path):
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
-    let_two_go(gate, client, watch)
+    let_two_go(gate, client, tmp_path / "reports")
     waiting = gate.arrived(client)
     os.killpg(held.scheduler.pid, signal.SIGKILL)
     held.scheduler.wait()
@@ -242,7 +239,7 @@ def test_canceled(plan, held, gate, blender, reference, tmp_path):
     path = plan(out)
     watch = Watch(out)
     client = start(path, held, blender)
-    let_two_go(gate, client, watch)
+    let_two_go(gate, client, tmp_path / "reports")
     waiting = gate.arrived(client)
     client.send_signal(signal.SIGINT)
     _printed, errors = finish(client, 130)
