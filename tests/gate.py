@@ -16,7 +16,7 @@ class Gate:
     def __init__(self):
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.listening.settimeout(HANGS)
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder, self.waiting = tempfile.TemporaryDirectory(), []
 
     def __enter__(self):
         return self
@@ -45,7 +45,8 @@ class Gate:
             raise AssertionError((started.args, started.returncode, *started.communicate()))
         connection, _address = self.listening.accept()
         connection.settimeout(HANGS)
-        return Waiting(connection)
+        self.waiting.append(Waiting(connection))  # a connection that nobody knows is closed
+        return self.waiting[-1]
 
     def _is_asked(self):
         return bool(select.select([self.listening], [], [], 0)[0])
