@@ -22,7 +22,7 @@ class Gate:
         return self
 
     def __exit__(self, *_error):
-        self.close()
+        self.open()
         self.folder.cleanup()
 
     @property
@@ -51,9 +51,11 @@ class Gate:
     def _is_asked(self):
         return bool(select.select([self.listening], [], [], 0)[0])
 
-    def close(self):
-        """Nobody is held any more but those that have arrived."""
+    def open(self):
+        """Nobody is held any more."""
         self.listening.close()
+        for each in self.waiting:
+            each.let_go()
 
 
 class Waiting:

@@ -191,7 +191,7 @@ def test_killed_worker(plan, held, gate, blender, reference, tmp_path):
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in left), "Blender stays")
-    gate.close()
+    gate.open()
     finish(client)
     assert_all_done(out, watch, blender, reference)
 
@@ -202,11 +202,10 @@ def test_frozen_worker(plan, held, gate, blender, reference, tmp_path):
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
-    waiting = gate.arrived(client)
+    gate.arrived(client)
     frozen = next(each for each in held.workers if blenders_of(each))
     os.killpg(frozen.pid, signal.SIGSTOP)
-    gate.close()
-    waiting.let_go()
+    gate.open()
     finish(client)
     os.killpg(frozen.pid, signal.SIGCONT)
     wait_until(lambda: not blenders_of(frozen), "its Blender stays")  # and could still write
@@ -219,11 +218,10 @@ def test_scheduler_restarts(plan, held, gate, blender, reference, tmp_path):
     watch = Watch(out)
     client = start(plan(out), held, blender)
     let_two_go(gate, client, tmp_path / "reports")
-    waiting = gate.arrived(client)
+    gate.arrived(client)
     os.killpg(held.scheduler.pid, signal.SIGKILL)
     held.scheduler.wait()
-    gate.close()
-    waiting.let_go()
+    gate.open()
     held.start_scheduler()
     for number, worker in enumerate(list(held.workers)):
         worker.wait()  # without its scheduler it ends
@@ -248,7 +246,7 @@ def test_canceled(plan, held, gate, blender, reference, tmp_path):
     wait_until(lambda: not any(map(blenders_of, held.workers)), "Blenders stay")
     assert not [name for name in os.listdir(out) if name.startswith(".")]
     assert len(os.listdir(out)) < len(CHARACTERS)
-    gate.close()
+    gate.open()
     finish(start(path, held, blender))
     assert_all_done(out, watch, blender, reference)
 
