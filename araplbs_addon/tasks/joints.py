@@ -95,8 +95,8 @@ class JointTask(WeightingTask):
         before, after = self.run.problem.skeleton, self.solution.skeleton
         told = effects(armature, objects, before, after, moved_bones(before, after))
         report = joint_report(self.run, self.solution, armature.name)
-        write_joints(armature, before, after)
         try:
+            write_joints(armature, before, after)
             armature, objects = self.reading.subjects.find()  # a handler may have deleted one
             with all_or_nothing(objects, armature):
                 report["weights"] = self._write_weights(armature, objects)

@@ -78,9 +78,8 @@ def everything():
 @pytest.mark.parametrize("action", [delete_mesh, delete_armature, undo])
 @pytest.mark.parametrize("work", WORK)
 def test_things_that_go_in_the_midst(work, action):
-    operator, number = work.partition(" ")[0], 0
-    while True:
-        number += 1
+    operator = work.partition(" ")[0]
+    for number in range(1, 6):
         scene()
         before = everything()
         said = ""
@@ -95,9 +94,8 @@ def test_things_that_go_in_the_midst(work, action):
             new = [n for n in names if n not in before[kind]]
             assert not new, f"call {number}: {kind}"
         rig = bpy.data.objects.get("Rig")
-        if rig and said and operator == "optimize_joints":
+        if rig and said and operator == "optimize_joints" and action is not undo:
             tail = rig.data.bones["middle"].tail_local
             assert abs(tail.z - 2) < 1e-6 and abs(tail.x) < 1e-6, f"call {number}"
         if len(calls) < number:
             break
-    assert number > 1
