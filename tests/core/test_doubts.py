@@ -1,8 +1,19 @@
 """When the Result says that weights are likely ruined, why, and what may help."""
 
+import numpy as np
 import pytest
 
-from araplbs_addon.core.reports.doubts import BONES, CONTROL, JOINTS, MUCH, MUCH_ASIDE, doubt_about
+from araplbs_addon.core.character.problem import Skeleton
+from araplbs_addon.core.reports.doubts import (
+    BONES,
+    CONTROL,
+    JOINTS,
+    MUCH,
+    MUCH_ASIDE,
+    TAILS,
+    doubt_about,
+    torn_off,
+)
 from araplbs_addon.core.reports.notes import result_notes
 
 
@@ -39,6 +50,35 @@ def test_tails_that_miss_the_joints():
     (note,) = [n for n in result_notes(report(0.4, tails_aside=True)) if n.urgent]
     assert note.remedy == JOINTS and note.text == "Much stretch: tails miss the joints"
     assert not note.selects
+
+
+def test_bones_read_from_their_joints():
+    doubt = doubt_about(report(0.9, bone_directions="JOINTS"))
+    assert doubt.remedy == TAILS and "Tails" in doubt.line
+    assert doubt_about(report(MUCH, bone_directions="JOINTS")) is None
+
+
+def leg(foot_on):
+    """Hips, thigh, shin, and a foot that hangs on the shin (2), on a root (4) or on nothing."""
+    heads = np.array([(0, 0, 1), (0.1, 0, 1), (0.1, 0, 0.5), (0.1, 0, 0.1), (0, 0.4, 0)], float)
+    tails = np.array(
+        [(0, 0, 1.5), (0.1, 0, 0.5), (0.1, 0, 0.1), (0.1, -0.2, 0), (0, 0.6, 0)], float
+    )
+    parents = np.array([4, 0, 1, foot_on, -1])
+    return Skeleton(
+        names=["hips", "thigh", "shin", "foot", "root"], heads=heads, tails=tails, parents=parents,
+        roll_axes=np.tile([0.0, 1.0, 0.0], (5, 1)), deform=np.array([True] * 4 + [False]),
+        limits=np.full((5, 3, 2), np.nan), opposite=np.arange(5),
+    )  # fmt: skip
+
+
+def test_feet_that_random_poses_tear_off():
+    assert torn_off(leg(2)) == []
+    assert torn_off(leg(4)) == torn_off(leg(-1)) == [3]
+    feet = ["foot.L", "foot.R"]
+    assert doubt_about(report(1.2, torn_off=feet)) is None
+    assert doubt_about(report(2.0, torn_off=feet)) and doubt_about(report(1.2, torn_off=feet[:1]))
+    assert doubt_about(report(0.9, torn_off=feet, tails_aside=True)).remedy == JOINTS
 
 
 def test_bones_that_were_left_out():

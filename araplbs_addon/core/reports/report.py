@@ -18,7 +18,7 @@ from ..measures.deformation import in_words
 from ..skeleton.bone_distances import has_skin
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..solvers.solve import Solution
-from .doubts import doubt_about
+from .doubts import doubt_about, torn_off
 from .notes import bare_bones
 
 MOST_NAMES = 5
@@ -66,6 +66,7 @@ def make_report(
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.
     bone_directions: what the bones were read from: TAILS, LENGTHS (tails whose lengths are wrong by
     one factor) or JOINTS.
+    torn_off: bones at the end of a limb that hang elsewhere, such as feet on a root.
     tails_aside: whether they were read from tails that miss the joints of most children.
     posed_by: of a rig that moves itself, the deform bones by what poses them in the random poses:
     {one of WAYS: names}; else None.
@@ -119,6 +120,7 @@ def make_report(
         },
         "bone_directions": problem.skeleton.directions,
         "tails_aside": _tails_aside(problem.skeleton),
+        "torn_off": [bones[b] for b in torn_off(problem.skeleton)],
         "posed_by": problem.posed_by,
         "control_evidence": {
             bones[b]: words for b, words in problem.skeleton.evidence.items() if words

@@ -1,6 +1,6 @@
 """The Result box: the result of the last weighting, in an artist's words."""
 
-from ...core.reports.doubts import CONTROL, JOINTS
+from ...core.reports.doubts import CONTROL, JOINTS, TAILS
 from ...core.reports.last_lines import from_to, percent
 from ...languages.translate import translated
 from ...operators.findings.show_problems import IDNAME as PROBLEMS
@@ -13,6 +13,7 @@ MOST_WARNINGS = 3  # that are shown; the Info log has all
 # By remedy: the option that it sets, its value, and what the button says.
 REMEDIES = {
     JOINTS: ("bone_directions", "JOINTS", "Use Joints"),
+    TAILS: ("bone_directions", "TAILS", "Use Tails"),
     CONTROL: ("control_bones", "INCLUDE", "Include"),
 }
 ARROW = "\N{RIGHTWARDS ARROW}"
