@@ -29,7 +29,7 @@ LEAST_SKIN, LEAST_SHARE = (
 )  # vertices, and share of the surface: less is no skin to speak of
 # Responses: of painted characters, no bone with such skin is below the first. See manual/check.md.
 DEAF = 0.12, 0.0
-MOST_LOOKED_AT = 30_000  # vertices: of more, each so many-th tells enough
+MOST_LOOKED_AT = 30_000  # vertices: of more, some at equal distances are
 
 
 def deaf_bones(look: Inspected) -> Iterator[Finding]:
