@@ -125,7 +125,7 @@ def _poses(arrays):
 
 
 def _beside_file(arrays, vertices, rows, poses):
-    """What only weights of the file tell, by the names of Judged; rows {way: (n, bones)}."""
+    """Measures that need weights of the file, by the names of Judged; rows {way: (n, bones)}."""
     ours, file = rows["ours"], rows["file"]
     if not file.any():
         nothing = {"file": 0.0, "ours": 0.0}

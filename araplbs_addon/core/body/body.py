@@ -34,7 +34,7 @@ ALSO_LOW = 0.7  # of the drop of two legs: what else goes down so far makes them
 @dataclass(frozen=True)
 class Body:
     """legs: pair by pair from behind, the left one of each first. spine, neck, tail: bones in the
-    middle, those above others first; none where there are none."""
+    middle, those above others first."""
 
     legs: tuple[tuple[Limb, Limb], ...]
     arms: tuple[Limb, Limb] | None

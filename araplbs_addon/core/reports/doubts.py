@@ -40,7 +40,7 @@ class Doubt(NamedTuple):
 
 
 def doubt_about(report: dict[str, Any]) -> Doubt | None:
-    """The Doubt about a report of weights, None where there is none."""
+    """The Doubt about a report of weights, or None."""
     stretch = _stretch(report)
     if stretch is None or report["options"].get("swing", USUAL_SWING) > USUAL_SWING:
         return None
