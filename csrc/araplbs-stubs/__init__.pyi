@@ -150,8 +150,9 @@ class Solver:
           local Z, NaN for any; bone_deform (m,): bones that do not deform only connect others
           (default: all deform). bone_tails=None: joints alone, see bone_directions; a root whose
           joint is outside of the mesh then moves none. bone_ways (m,): bones whose parents reach to
-          their heads, wherever the tails of the parents are. bone_limits (m, 3, 2): rotation limits in radians about local X, Y
-          (the bone) and Z, NaN for none; they replace `swing` and `twist` in the sampled poses.
+          their heads, wherever the tails of the parents are. bone_limits (m, 3, 2): rotation limits
+          in radians about local X, Y (the bone) and Z, NaN for none; they replace `swing` and
+          `twist` in the sampled poses.
           bone_kinds (m,): default all "rigid"; bones that do not deform are rigid.
           bone_ranges (m, 4, 2): lower and upper bounds of what the sampled poses vary, NaN for the
           usual range: swing about an axis across the bone (radians; 0 to `swing`) and twist of the

@@ -8,19 +8,17 @@
  *      its ways go; then its children are roots. One on which leaves alone hang is the body.
  *   2. The ways that count. A way to a child without deforming bones below it does not, nor one to
  *      a joint where a shorter way ends (helpers at the joints of fingers that hang on the root).
- *      Rigs also hang bones where they are not (feet for inverse kinematics on the root): such a
- * way runs through the air. Each vertex votes on the way nearest to it, by its area and by the
- * cosine between its normal and the direction from the way: a way that is seen from in front of the
- *      skin is outside. It is left out if it comes from a root, or if others of its bone are
- * inside. One that continues a chain stays, since chains of cloth lie beside their sheets.
+ *      Rigs also hang bones where they are not (feet for inverse kinematics on the root), and such
+ *      a way runs through the air. Each vertex votes on the way nearest to it, by its area and by
+ *      the cosine between its normal and the direction from the way: a way that is seen from in
+ *      front of the skin is outside. It is left out if it comes from a root, or if others of its
+ * bone are inside. One that continues a chain stays, since chains of cloth lie beside their sheets.
  *   3. The axis of a bone with ways is the one nearest to the mean direction of all, or, where
  *      these point apart (a pelvis, |mean| <= APART), that to the child with most bones below it.
  *   4. A leaf goes to the middle of the skin beyond its joint, and as far again (feet, jaws and
  *      hands do not go on in the direction of their parents). This is the skin that is nearer to
- *      the joint than to all ways, the end of the way to it included; then, in ROUNDS, nearer to
- * the leaf that this gave, as toes are that lie beside the end of a shin. If another joint lies in
- *      this direction that no way goes to, the leaf ends there: a shin whose foot hangs on the
- * root.
+ *      the joint than to all ways, the end of the way to it included. If another joint lies in this
+ *      direction that no way goes to, the leaf ends there: a shin whose foot hangs on the root.
  *
  * Where the directions of the tails are right and the lengths alone mean nothing (bone_tails.h), a
  * bone goes in its own direction: as far as the child it points at, else as far as its nearest
@@ -44,7 +42,6 @@
 #include "rig/joint_ways.h"
 #include "rig/skeleton_checks.h"
 
-#define ROUNDS 2      /* in which the skin of a leaf is found by where it ended before */
 #define APART 0.5     /* length of a mean direction */
 #define POINTS_AT 0.9 /* cosine of the direction of a tail to the child that it points at */
 #define SHORTEST 1e-3 /* of the size of the mesh: bones are no shorter */
@@ -180,7 +177,6 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     t.below = ARAP_NEW(int, m);
     t.owner = ARAP_NEW(int, m);
     t.next = ARAP_NEW(int, m);
-    t.end = ARAP_NEW(double, 3 * m);
     t.children = ARAP_NEW(int, m);
     inside = ARAP_NEW(int, m);
     means = ARAP_NEW(double, 4 * m);
@@ -193,14 +189,14 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     out->deform = t.deform = ARAP_NEW(char, m);
     out->ways = t.ways = ARAP_NEW(char, m);
     out->tails = ARAP_NEW(double, 3 * m);
-    if (!t.head || !t.order || !t.below || !t.owner || !t.children || !t.next || !t.end ||
-        !inside || !means || !t.way || !t.area || !t.normal || !t.near || !t.at_end || !scratch ||
-        !t.deform || !t.ways || !out->tails) {
+    if (!t.head || !t.order || !t.below || !t.owner || !t.children || !t.next || !inside ||
+        !means || !t.way || !t.area || !t.normal || !t.near || !t.at_end || !scratch || !t.deform ||
+        !t.ways || !out->tails) {
         status = arap_fail_memory(&context->error, "the joints");
         goto done;
     }
     for (size_t i = 0; i < 3 * m; i++)
-        t.end[i] = t.head[i] = (bones->heads[i] - mesh.center[i % 3]) / mesh.diagonal;
+        t.head[i] = (bones->heads[i] - mesh.center[i % 3]) / mesh.diagonal;
     for (size_t b = 0; b < m; b++) {
         t.deform[b] = !bones->deform || bones->deform[b];
         t.next[b] = -1;
@@ -227,16 +223,6 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
         if (status) goto done;
         arap_vote_joint_ways(&t);
     }
-    for (int round = 0; round < ROUNDS && !out->along; round++) {
-        for (int k = 0; k < t.way_count; k++) {
-            double tail[3];
-            if (t.way[k].to < 0 && arap_end_leaf(&t, k, NULL, scratch, tail))
-                memcpy(t.end + 3 * t.way[k].from, tail, sizeof tail);
-        }
-        status = arap_rank_joint_ways(context, &t);
-        if (status) goto done;
-        arap_vote_joint_ways(&t);
-    }
     if (!out->along) choose_children(&t, means, inside);
     end_bones(&t, bones, inside, out->along ? means : NULL, means + 3 * m, scratch, out->tails);
 
@@ -247,7 +233,6 @@ done:
     arap_free(t.below);
     arap_free(t.owner);
     arap_free(t.next);
-    arap_free(t.end);
     arap_free(t.children);
     arap_free(inside);
     arap_free(means);

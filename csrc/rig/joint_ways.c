@@ -145,7 +145,7 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
         if (!t->deform[b] || t->children[b]) continue;
         int to = t->next[b];
         t->children[b] += to >= 0;
-        add_way(t, b, to, t->head + 3 * b, to < 0 ? t->end + 3 * b : t->head + 3 * to);
+        add_way(t, b, to, t->head + 3 * b, t->head + 3 * (to < 0 ? b : to));
     }
     for (int k = 0; k < t->way_count; k++)
         for (int c = 0; c < 3; c++) {
@@ -204,7 +204,7 @@ int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     return dropped;
 }
 
-/* Areas of the vertices by their triangles; all count as much where there are none. */
+/* Areas of the vertices by their triangles; all count as much if the mesh has no triangles. */
 void arap_weigh_joint_skin(const arap_joint_study *t) {
     const arap_mesh *mesh = t->mesh;
     for (int i = 0; i < mesh->count; i++) t->area[i] = mesh->triangle_count ? 0 : 1;

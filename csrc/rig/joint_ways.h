@@ -26,7 +26,6 @@ typedef struct arap_joint_study {
     char *deform;  /* (count) */
     int *owner;    /* (count) the bone itself or the nearest one above that deforms, or -1 */
     char *ways;    /* (count) the way to it counts */
-    double *end;   /* (count, 3) where leaves end, for now: their joints at first */
     int *next;     /* (count) a joint elsewhere that a leaf leads to, or -1 */
     int *children; /* (count) how many such ways go on from here */
     int way_count;
@@ -50,7 +49,7 @@ arap_status arap_drop_joint_roots(arap_context *context, const arap_joint_study 
 /* The ways that count at first. detour: (count) scratch */
 void arap_mark_joint_ways(const arap_joint_study *t, int *detour);
 
-/* Areas of the vertices by their triangles; all count as much where there are none. */
+/* Areas of the vertices by their triangles; all count as much if the mesh has no triangles. */
 void arap_weigh_joint_skin(const arap_joint_study *t);
 
 /* List the ways that count, and the leaves; the nearest of each vertex. */

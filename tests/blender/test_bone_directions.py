@@ -138,9 +138,7 @@ def arm_of_unreal(turn):
         ("calf_l", (0, 0, -0.7), (0, 0, -1), "thigh_l"),
         ("pelvis", (-0.1, 0, -0.3), (-0.1, 0, -0.2), None),
     ]
-    turned = [
-        (n, h, Vector(h) + turn * (Vector(t) - Vector(h)).length, p) for n, h, t, p in rows
-    ]
+    turned = [(n, h, Vector(h) + turn * (Vector(t) - Vector(h)).length, p) for n, h, t, p in rows]
     return mesh, add_armature(bones=turned if turn else rows)
 
 

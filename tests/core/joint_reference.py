@@ -1,11 +1,11 @@
-"""A skeleton from joints alone in NumPy, straight from the rules in joint_skeleton.c and without its
-trees: for bones that all deform, and a mesh around all of them."""
+"""A skeleton from joints alone in NumPy, straight from the rules in joint_skeleton.c and without
+its trees: for bones that all deform, and a mesh around all of them."""
 
 import numpy as np
 
 
 def tails_off(bones, factor=1.0):
-    """How far tails are from the nearest child, of the way there: median over bones with children."""
+    """How far tails are from the nearest child, of the way there: the median."""
     off = []
     for b in range(len(bones)):
         children = np.flatnonzero(bones.parents == b)
@@ -48,21 +48,10 @@ def axis_child(bones, b, children):
 def joint_tails(vertices, triangles, bones):
     """(m, 3): along the ways, and of leaves in the skin beyond their joints."""
     heads, parents = bones.heads, bones.parents
-    tails = np.array(heads)
-    for _round in range(3):
-        tails = _joint_tails(vertices, triangles, bones, tails)
-    return tails
-
-
-def _joint_tails(vertices, triangles, bones, before):
-    """One round: by the leaves as they ended before."""
-    heads, parents = bones.heads, bones.parents
     children = [np.flatnonzero(parents == b) for b in range(len(parents))]
     leaves = [b for b in range(len(parents)) if not len(children[b])]
     ends = np.array([(p, b) for b, p in enumerate(parents) if p >= 0] + [(b, b) for b in leaves])
-    is_leaf = ends[:, 0] == ends[:, 1]
-    stop = np.where(is_leaf[:, None], before[ends[:, 1]], heads[ends[:, 1]])
-    start, way = heads[ends[:, 0]], stop - heads[ends[:, 0]]
+    start, way = heads[ends[:, 0]], heads[ends[:, 1]] - heads[ends[:, 0]]
     length2 = np.maximum((way**2).sum(1), 1e-30)
     place = np.clip(((vertices[:, None] - start) * way).sum(2) / length2, 0, 1)
     gap = np.linalg.norm(vertices[:, None] - start - place[..., None] * way, axis=2)

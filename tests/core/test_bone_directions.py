@@ -5,8 +5,8 @@ import joint_reference as reference
 import numpy as np
 import pytest
 import shapes
-from refusals import GOOD, MESH, changed, row, table
 from paths import DATA
+from refusals import GOOD, MESH, changed, row, table
 from shared_data import Character
 
 
@@ -141,9 +141,9 @@ def test_joints_as_the_rules_say(given):
 def test_one_bone_with_children_is_too_little():
     mesh = shapes.tube(12, 31, 0.2, 3.0, caps=True)
     heads = np.array([(0, 0, 0.1), (0, 0, 1), (0, 0, 2)], float)
-    bones = shapes.Bones(heads, heads + [0.4, 0, 0], np.array([-1, 0, 0], np.int32))
+    bones = shapes.Bones(heads, heads + np.array([0.4, 0, 0]), np.array([-1, 0, 0], np.int32))
     assert araplbs.bone_directions(*mesh, *bones)[2] == "tails"
-    stubs = bones.but(tails=heads + [0.004, 0, 0])
+    stubs = bones.but(tails=heads + np.array([0.004, 0, 0]))
     assert araplbs.bone_directions(*mesh, *stubs)[2] == "joints"
     differ = bones.but(tails=heads + 0.004 * np.array([(0, 0, 1), (0, 0, 1), (0, -1, 0)]))
     assert araplbs.bone_directions(*mesh, *differ)[2] == "lengths"
@@ -173,7 +173,7 @@ def with_root(bones, at):
     at = np.array([at], float)
     return bones.but(
         heads=np.vstack([at, bones.heads]),
-        tails=np.vstack([at + [[0, 0.3, 0]], bones.tails]),
+        tails=np.vstack([at + np.array([0, 0.3, 0]), bones.tails]),
         parents=np.append([-1], bones.parents + 1).astype(np.int32),
     )
 
@@ -215,7 +215,7 @@ def test_every_way_of_a_bone_counts():
     mesh = vertices * [1.1, 0.7, 0.2], triangles
     knuckles = np.array([(x, 0.1, 0.0) for x in (-0.6, 0, 0.6)])
     heads = np.vstack([[(0, -0.5, 0)], knuckles])
-    tails = np.vstack([[(0, 0.1, 0)], knuckles + [0, 0.3, 0]])
+    tails = np.vstack([[(0, 0.1, 0)], knuckles + np.array([0, 0.3, 0])])
     parents = np.array([-1, 0, 0, 0], np.int32)
     lines = [(0, heads[0], each) for each in knuckles]
     lines += [(k + 1, heads[k + 1], tails[k + 1]) for k in range(3)]
