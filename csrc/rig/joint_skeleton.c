@@ -12,7 +12,8 @@
  *      a way runs through the air. Each vertex votes on the way nearest to it, by its area and by
  *      the cosine between its normal and the direction from the way: a way that is seen from in
  *      front of the skin is outside. It is left out if it comes from a root, or if others of its
- * bone are inside. One that continues a chain stays, since chains of cloth lie beside their sheets.
+ *      bone are inside. One that continues a chain stays: chains of cloth lie beside their sheets.
+ *      A way of a root that leaves the skin, to a joint outside of it, does not count either.
  *   3. The axis of a bone with ways is the one nearest to the mean direction of all, or, where
  *      these point apart (a pelvis, |mean| <= APART), that to the child with most bones below it.
  *   4. A leaf goes to the middle of the skin beyond its joint, and as far again (feet, jaws and
@@ -206,6 +207,8 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     status = arap_drop_joint_roots(context, &t);
     if (status) goto done;
     arap_mark_joint_ways(&t, inside);
+    status = arap_drop_leaving_ways(context, &t);
+    if (status) goto done;
     arap_weigh_joint_skin(&t);
     arap_vertex_normals(&mesh, t.normal);
     status = arap_rank_joint_ways(context, &t);

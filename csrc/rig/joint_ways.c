@@ -71,6 +71,10 @@ void arap_find_joint_owners(const arap_joint_study *t) {
     }
 }
 
+static int is_inside(const arap_joint_study *t, const double *point) {
+    return fabs(arap_winding_number(t->mesh, point)) > INSIDE;
+}
+
 /* Do leaves alone hang on a bone, and more than one? Then nothing else can be their body. */
 static int is_hub(const arap_joint_study *t, int bone) {
     int leaves = 0;
@@ -89,7 +93,7 @@ arap_status arap_drop_joint_roots(arap_context *context, const arap_joint_study 
         if (is_hub(t, b)) continue;
         arap_status status = arap_progress(context, "joints", 0);
         if (status) return status;
-        if (fabs(arap_winding_number(t->mesh, t->head + 3 * b)) > INSIDE) continue;
+        if (is_inside(t, t->head + 3 * b)) continue;
         t->deform[b] = 0;
         arap_find_joint_owners(t);
     }
@@ -127,6 +131,20 @@ void arap_mark_joint_ways(const arap_joint_study *t, int *detour) {
     for (int b = 0; b < t->count; b++) detour[b] = t->ways[b] && is_detour(t, b);
     for (int b = 0; b < t->count; b++)
         if (detour[b]) t->ways[b] = 0;
+}
+
+arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study *t) {
+    for (int b = 0; b < t->count && t->mesh->triangle_count; b++) {
+        int up = t->parents[b], above = up < 0 ? -1 : t->parents[up];
+        double middle[3];
+        if (!t->ways[b] || (above >= 0 && t->owner[above] >= 0)) continue;
+        arap_status status = arap_progress(context, "joints", 0);
+        if (status) return status;
+        const double *from = t->head + 3 * up, *to = t->head + 3 * b;
+        for (int c = 0; c < 3; c++) middle[c] = 0.5 * (from[c] + to[c]);
+        t->ways[b] = is_inside(t, middle) || is_inside(t, to) || !is_inside(t, from);
+    }
+    return ARAP_OK;
 }
 
 /* List those that count, and the leaves; the nearest of each vertex. */

@@ -49,6 +49,9 @@ arap_status arap_drop_joint_roots(arap_context *context, const arap_joint_study 
 /* The ways that count at first. detour: (count) scratch */
 void arap_mark_joint_ways(const arap_joint_study *t, int *detour);
 
+/* Ways of roots that leave the skin, to joints outside of it, do not count. */
+arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study *t);
+
 /* Areas of the vertices by their triangles; all count as much if the mesh has no triangles. */
 void arap_weigh_joint_skin(const arap_joint_study *t);
 

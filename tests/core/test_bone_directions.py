@@ -209,6 +209,22 @@ def test_feet_on_the_root_take_no_skin_on_the_way():
     assert np.flatnonzero(control).tolist() == [0]
 
 
+def test_helpers_at_a_joint_elsewhere():
+    """A helper on the hips at the joint of a shin, where a shorter way ends; one by itself there,
+    whose end is outside of the skin."""
+    mesh, bones = body()
+    knee = bones.heads[6]
+    more = bones.but(
+        heads=np.vstack([bones.heads, [knee, knee, knee + [0, 1, 0]]]),
+        tails=np.vstack([bones.tails, [knee, knee, knee]]),
+        parents=np.append(bones.parents, [0, -1, len(bones) + 1]).astype(np.int32),
+    )
+    tails, ways, _found = araplbs.bone_directions(*mesh, more.heads, None, more.parents)
+    assert not ways[len(bones) :].any()
+    assert ways[: len(bones)].sum() == len(bones) - 1
+    assert np.linalg.norm(tails - more.heads, axis=1)[len(bones) :].max() < 0.01
+
+
 def test_every_way_of_a_bone_counts():
     """Skin belongs to the bone with the nearest of all ways, as NumPy finds it."""
     vertices, triangles = shapes.sphere(20, 30, 1)
