@@ -59,6 +59,7 @@
  * parts of it. */
 #define LEADING_BRANCH 0.4
 #define LEAST_BRANCH 0.02
+#define SAME_JOINT 0.01 /* of the size of the mesh: joints this near are one */
 #define NO_GAIN 0.005
 /* Clearance of bones away from the mesh, of one with a parent and no name: of their length. */
 #define AWAY 0.5
@@ -125,8 +126,23 @@ typedef struct candidate {
     double ratio;
 } candidate;
 
+/* Of joints alone: is the tree one bone, at the joint of another one? The skin beyond that joint is
+ * all that it could go to, and goes to the other one as well. */
+static int is_lone_copy(const arap_study *t, int root) {
+    double near = SAME_JOINT * t->mesh.size;
+    int copies = 0;
+    if (!t->s.ways || is_skin(t, root) || arap_study_has_parts(t, root)) return 0;
+    for (int d = 0; d < t->s.deform_count; d++) {
+        if (t->group[d] == root && d != root) return 0;
+        copies += t->group[d] >= 0 && d != root && arap_study_parent(t, d) >= 0 &&
+                  arap_distance2(arap_study_head(t, d), arap_study_head(t, root)) <= near * near;
+    }
+    return copies > 0;
+}
+
 static candidate judge_tree(arap_study *t, int root) {
     candidate c = {.root = -1, .signs = 0, .ratio = arap_study_gain_ratio(t, root)};
+    if (!t->keep[root] && is_lone_copy(t, root)) return (candidate){root, 2, 1, 0, c.ratio};
     if (t->keep[root] || !(c.ratio < SOME_GAIN) || !(t->gain[root] < CONTROL_GAIN)) return c;
     c.signs = count_signs(t, root);
     if (!c.signs || (c.signs == 1 && !(c.ratio < LOW_GAIN))) return c;
@@ -257,11 +273,23 @@ static int is_root_outside(arap_study *t, int root) {
     return 2 * inside > children;
 }
 
+/* Does the body hang on a bone at the joint of this root? The ways that go on from the root go to
+ * what hangs on it as well, such as targets, and say nothing of it. */
+static int is_joint_of_child(const arap_study *t, int root) {
+    double near = SAME_JOINT * t->mesh.size, most = LEADING_BRANCH * sum_branch(t, root);
+    for (int d = 0; d < t->s.deform_count; d++)
+        if (!t->control[d] && arap_study_parent(t, d) == root && sum_branch(t, d) > most &&
+            arap_distance2(arap_study_head(t, d), arap_study_head(t, root)) <= near * near)
+            return 1;
+    return 0;
+}
+
 /* Of joints alone (joint_skeleton.h): is d a root whose joint is outside of the skin, wherever its
  * ways go, or surely one? */
 static int is_joint_root(arap_study *t, int root) {
     if (is_skin(t, root) || !count_children(t, root)) return 0;
-    return arap_study_joint_outside(t, root) || (is_sure(t, root) && t->gain[root] < ROOT_GAIN);
+    return arap_study_joint_outside(t, root) || (is_sure(t, root) && t->gain[root] < ROOT_GAIN) ||
+           (has_sign(t, root) && is_joint_of_child(t, root));
 }
 
 /* Rank single bones: what each owns and gains. */

@@ -1,9 +1,10 @@
 """control_bones: roots that the body hangs on from outside, and roots that are the body."""
 
+import araplbs
 import numpy as np
 import pytest
 import shapes
-from test_control_bones import ROOT, SERVED, Rig
+from test_control_bones import ROOT, SERVED, TWIN, Rig
 
 LEGS = (("L", 0.2), ("R", -0.2))
 
@@ -135,3 +136,35 @@ def test_a_sure_root_may_have_some_skin():
     rig.add("root", (0, 0, -0.1), (0, 0.3, -0.1))
     rig.parents[0] = rig.names.index("root")
     assert rig.find(evidence={"root": 2}) == {"root": ROOT}
+
+
+def by_joints(rig, **more):
+    """Found by joints alone: bones reach to all of their children, leaves to the skin beyond."""
+    vertices, triangles = shapes.join(*rig.parts)
+    heads, parents = np.array(rig.heads, float), np.array(rig.parents)
+    tails, ways, _found = araplbs.bone_directions(vertices, triangles, heads, None, parents)
+    rig.tails = list(tails)
+    return rig.find(bone_ways=ways, **more)
+
+
+def hand():
+    """The arm, its root at the joint of its first bone, and a bone at the joint of its last."""
+    rig = Rig().add("root", (0, 0, 0.05), (0, 0, 0.1))
+    rig.heads[0] = (0, 0, 0.05)
+    rig.parents[0] = rig.names.index("root")
+    return rig.add("aux", (0, 0, 2), (0, 0, 2.1), "root")
+
+
+def test_a_root_at_the_joint_of_the_body_by_joints():
+    """Its way to the other bone goes through the arm, and says nothing of it."""
+    assert "root" not in by_joints(hand())
+    assert by_joints(hand(), evidence={"root": 1}) == {"root": SERVED, "aux": TWIN}
+    assert "root" not in by_joints(hand(), evidence={"root": -1})
+
+
+def test_a_lone_bone_at_the_joint_of_another_by_joints():
+    rig = Rig().add("aux", (0, 0, 2), (0, 0, 2.1))
+    assert by_joints(rig) == {"aux": TWIN}
+    assert by_joints(rig, evidence={"aux": -1}) == {}
+    rig.heads[-1] = (0.1, 0, 2.5)
+    assert by_joints(rig) == {}

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base.arrays import Bools, Floats
 from ..base.native_module import araplbs
 from ..base.steps import Steps
 from ..base.worker import work_in_steps
 from ..skeleton.poses import BENDY
+from .control_bones import LEAF
 from .mirror_modifier import reflect
 from .problem import join_geometry
 
@@ -57,8 +59,22 @@ def read_directions_in_steps(
         limited = ~np.isnan(limits).all(axis=(1, 2))
         goes_on = np.zeros(len(ways), bool)
         goes_on[parents[ways]] = True
+        _to_leaves(skeleton, goes_on, tails)
         as_drawn = bendy | (limited & goes_on)
         tails[as_drawn] = skeleton.drawn_tails[as_drawn]
         limits = limits.copy()
         limits[limited & ~as_drawn] = np.nan
     return replace(skeleton, tails=tails, ways=ways, limits=limits, directions=FOUND[found])
+
+
+def _to_leaves(skeleton: Skeleton, goes_on: Bools, tails: Floats) -> None:
+    """The last bones of chains go to the leaf bones that an exporter has put where they end, in place
+    of the skin beyond their joint."""
+    for leaf in np.flatnonzero(skeleton.control == LEAF).tolist():
+        up = skeleton.parents[leaf]
+        if (
+            skeleton.deform[up]
+            and not goes_on[up]
+            and (skeleton.heads[leaf] != skeleton.heads[up]).any()
+        ):
+            tails[up] = skeleton.heads[leaf]

@@ -96,7 +96,7 @@ def leaf_bones(skeleton: Skeleton) -> Bools:
 
     Their names say so, none hangs on them, and nobody has drawn their tails: the importer finds no
     bone to point at, and gives them the direction and length of their parents."""
-    found, ways = np.zeros(len(skeleton.names), bool), skeleton.tails - skeleton.heads
+    found, ways = np.zeros(len(skeleton.names), bool), skeleton.drawn_tails - skeleton.heads
     lengths = np.linalg.norm(ways, axis=1)
     is_parent = np.zeros(len(found), bool)
     is_parent[skeleton.parents[skeleton.parents >= 0]] = True
