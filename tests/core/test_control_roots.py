@@ -164,6 +164,7 @@ def test_a_root_at_the_joint_of_the_body_by_joints():
 
 def test_a_lone_bone_at_the_joint_of_another_by_joints():
     rig = Rig().add("aux", (0, 0, 2), (0, 0, 2.1))
+    rig.heads[0] = (0, 0, 0.05)
     assert by_joints(rig) == {"aux": TWIN}
     assert by_joints(rig, evidence={"aux": -1}) == {}
     rig.heads[-1] = (0.1, 0, 2.5)
