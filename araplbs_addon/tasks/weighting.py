@@ -16,6 +16,7 @@ from ..blender.data.binding import (
     moves_twice,
 )
 from ..blender.data.bones import bones_to_lock
+from ..blender.data.edits import hold_on_bone
 from ..blender.data.places import deforming_armatures
 from ..blender.data.references import Reference, Subjects
 from ..blender.poses.flexible_bones import curved_parameters_in_steps
@@ -278,11 +279,15 @@ class WeightingTask(Task):
         objects: list[bpy.types.Object],
         written: list[dict[str, Any]],
     ) -> None:
-        """Binds what is not bound yet, and notes it in what write_weights() has returned."""
-        for ob, done in zip(objects, written, strict=True):
+        """Binds what is not bound yet, and notes it in what write_weights() has returned. Meshes
+        that hung on a deform bone stay on it, also when they are weighted again."""
+        held = []
+        for ob, mesh, done in zip(objects, self.reading.meshes, written, strict=True):
             if not self.reading.painting:
                 following = following_constraints(ob, armature)
                 done["bound"] = bind(ob, armature)
+                if mesh.held_on >= 0:
+                    held.append((ob, self.problem.skeleton.names[mesh.held_on]))
                 muted = names_in_line([c.name for c in following if c.mute])
                 if muted:
                     self.warnings.append(
@@ -294,6 +299,11 @@ class WeightingTask(Task):
                     f"'{ob.name}' follows bones as an object too, by a parent, constraint or "
                     "driver: they move it twice"
                 )
+        for ob, bone in held:
+            hold_on_bone(ob.data, bone)
+        if held:
+            names = names_in_line([ob.name for ob, _bone in held])
+            self.warnings.append(f"Stays on the bone that it hung on, by pinned weights: {names}")
 
 
 def _unweighted(count: int) -> str:

@@ -164,3 +164,67 @@ def test_loose_part_follows_what_it_sits_on():
     names = deform_names(rig)
     near = min(tube.data.vertices, key=lambda v: (v.co - button.data.vertices[0].co).length)
     assert np.abs(dense - weights(tube, names)[near.index]).max() < 0.1
+
+
+LEG = [
+    ("hips", (0, 0, 1), (0, 0, 1.1), None),
+    ("thigh", (0, 0, 1), (0, 0, 0.55), "hips"),
+    ("shin", (0, 0, 0.55), (0, 0, 0.1), "thigh"),
+]
+
+
+def boxes_on_a_leg():
+    """(rig, [boxes]): each hangs on its bone; that of the shin lies around the thigh."""
+    rig = add_armature(bones=LEG)
+    places = ((1.1, 0.2), (0.8, 0.2), (0.62, 0.1))
+    boxes = [add_cube(f"Box {k}", (0, 0, z), size) for k, (z, size) in enumerate(places)]
+    for box, (bone, *_rest) in zip(boxes, LEG, strict=True):
+        before = world(box)
+        box.parent, box.parent_type, box.parent_bone = rig, "BONE", bone
+        bpy.context.view_layer.update()
+        box.matrix_world = Matrix(before)
+    return rig, boxes
+
+
+def on_their_bones(boxes, rig):
+    names = deform_names(rig)
+    return [weights(box, names)[:, k].min() for k, box in enumerate(boxes)]
+
+
+@pytest.mark.parametrize("how", ["parent", "constraint"])
+def test_boxes_stay_on_the_bones_that_they_hung_on(how, capfd):
+    rig, boxes = boxes_on_a_leg()
+    if how == "constraint":
+        for box, (bone, *_rest) in zip(boxes, LEG, strict=True):
+            before = world(box)
+            box.parent = None
+            box.matrix_world = Matrix(before)
+            child_of = box.constraints.new("CHILD_OF")
+            child_of.target, child_of.subtarget = rig, bone
+            bone_matrix = rig.matrix_world @ rig.pose.bones[bone].matrix
+            child_of.inverse_matrix = bone_matrix.inverted()
+    auto_weight(*boxes, rig)
+    assert min(on_their_bones(boxes, rig)) > 0.999
+    assert "Stays on the bone that it hung on" in capfd.readouterr().out
+    auto_weight(*boxes, rig)  # by an Armature modifier now
+    assert min(on_their_bones(boxes, rig)) > 0.999
+    boxes[2].data.araplbs.edits[0].use = False  # the artist wants otherwise
+    auto_weight(*boxes, rig)
+    assert on_their_bones(boxes, rig)[2] < 0.999
+
+
+def test_a_skin_that_hangs_on_a_bone_is_weighted():
+    rig, tube = add_armature(), add_tube()
+    tube.parent, tube.parent_type, tube.parent_bone = rig, "BONE", "middle"
+    bpy.context.view_layer.update()
+    tube.matrix_world = Matrix()
+    auto_weight(tube, rig)
+    assert assert_good(tube, rig).max(axis=0).min() > 0.9
+    assert not tube.data.araplbs.edits
+
+
+def test_a_bone_that_does_not_deform_holds_nothing():
+    rig, boxes = boxes_on_a_leg()
+    rig.data.bones["shin"].use_deform = False
+    auto_weight(*boxes, rig)
+    assert weights(boxes[2], ["thigh"]).min() > 0.999 and not boxes[2].data.araplbs.edits

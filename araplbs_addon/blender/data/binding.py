@@ -66,6 +66,23 @@ def bind(ob, armature):
     return True
 
 
+CARRIES = {"CHILD_OF", "COPY_TRANSFORMS"}  # constraints that make an object a child of one bone
+
+
+def bone_it_hangs_on(ob, armature):
+    """Name of the bone of an armature that carries a mesh as a whole, by its parent or a
+    constraint; None if there is none, or if bones deform the mesh."""
+    if is_deformed_by(ob, armature):
+        return None
+    if ob.parent == armature and ob.parent_type == "BONE":
+        return ob.parent_bone
+    for constraint in following_constraints(ob, armature):
+        whole = constraint.type in CARRIES and constraint.influence == 1
+        if whole and constraint.target == armature and constraint.subtarget:
+            return constraint.subtarget
+    return None
+
+
 def following_constraints(ob, armature):
     """Constraints of an object that its place follows the bones of an armature by."""
     return [c for c in ob.constraints if not c.mute and armature in follows(c)]

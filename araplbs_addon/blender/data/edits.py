@@ -106,6 +106,17 @@ def add_rigid_part(mesh, vertices, name=""):
     write_values(mesh, item, values)
 
 
+def hold_on_bone(mesh, bone):
+    """Pins all vertices without a pinned weight to a bone."""
+    free = np.ones(len(mesh.vertices), bool)
+    for item in mesh.araplbs.edits:
+        if item.kind == "WEIGHT" and item.use:
+            free &= read_values(mesh, item) == 0
+    if free.any():
+        item = ensure_edit(mesh, "WEIGHT", bone)
+        write_values(mesh, item, np.where(free, 2, read_values(mesh, item)))
+
+
 def leave_rigid_parts(mesh, vertices):
     """Takes these vertices out of all rigid parts and removes empty ones. Returns out of how
     many."""

@@ -11,7 +11,7 @@ from ...core.base.steps import finish
 from ...core.character.mirror_modifier import Reflection
 from ...core.character.problem import Mesh
 from ...core.character.sparse_weights import make_sparse_weights
-from ..data.binding import armature_modifier
+from ..data.binding import armature_modifier, bone_it_hangs_on
 from ..data.edits import read_edits
 from ..data.mesh_shape import (
     coordinates_of,
@@ -76,15 +76,32 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, 
         weights = present_weights(ob, skeleton)
     yield
     shape = yield from read_shape_in_steps(ob, armature, view_layer)
+    edits, held_on = read_edits(ob.data, skeleton.names), _held_on(ob, armature, skeleton, shape)
     return replace(
         shape,
         reflections=reflections_of(ob, view_layer, armature_modifier(ob, armature)),
         weights=weights,
         locked_bones=locked if has_locks else None,
         locked_vertices=mask,
-        edits=read_edits(ob.data, skeleton.names),
+        edits=edits.held_on_bone(held_on, len(shape.vertices)) if held_on >= 0 else edits,
+        held_on=held_on,
         deformer=read_deformer(ob, armature),
     )
+
+
+def _held_on(ob, armature, skeleton, shape):
+    """The deform bone that a mesh hangs on as a whole, -1 for none. A mesh around most of the bones
+    that carry nothing is their skin, whatever it hangs on."""
+    name = bone_it_hangs_on(ob, armature)
+    place = skeleton.names.index(name) if name in skeleton.names else -1
+    if place < 0 or not skeleton.deform[place]:
+        return -1
+    hung = [c for c in armature.children if c.type == "MESH" and c.parent_type == "BONE"]
+    carrying = {name, *(child.parent_bone for child in hung)}
+    bare = skeleton.deform & ~np.isin(skeleton.names, list(carrying))
+    joints, points = skeleton.heads[bare], shape.points
+    around = ((joints > points.min(axis=0)) & (joints < points.max(axis=0))).all(axis=1)
+    return -1 if around.any() and 2 * around.sum() >= bare.sum() else place
 
 
 def read_weighted_in_steps(ob, armature, view_layer, weights):

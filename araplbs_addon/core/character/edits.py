@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -49,6 +49,12 @@ class Edits:
     smoothed: Pairs = field(default_factory=Pairs)  # values: strengths; bones: unused
     links: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))  # vertices
     rigid: list[np.ndarray] = field(default_factory=list)  # vertices of each rigid part
+
+    def held_on_bone(self, bone: int, count: int) -> Edits:
+        """The Edits with all of the `count` vertices that have no wanted weight held on a bone."""
+        free = np.setdiff1d(np.arange(count), self.constraints.vertices)
+        held = Pairs(free, np.full(len(free), bone), np.ones(len(free)))
+        return replace(self, constraints=self.constraints + held)
 
     def not_wanted(self, pairs: Pairs) -> Pairs:
         """The Pairs without those whose bones are to have weight."""
