@@ -24,21 +24,28 @@ def arrive():
 
 
 def hold_where_files_are_opened():
-    held, writing = set(), os.O_WRONLY | os.O_RDWR
+    """Each input once; not what the process has written."""
+    known, writing = set(), os.O_WRONLY | os.O_RDWR
 
     def hook(event, arguments):
+        if event == "os.rename":
+            known.add(real(arguments[1]))
         if event != "open" or not isinstance(arguments[0], (str, os.PathLike)):
             return
-        path, _mode, flags = os.fspath(arguments[0]), *arguments[1:]
-        name = os.path.basename(str(path))
-        ours = name.startswith(".araplbs-")  # what is being written
-        if name.endswith(".blend") and not ours and not flags & writing and path not in held:
-            if MOMENT == "serve" and "serve" not in sys.argv:
-                return
-            held.add(path)
-            arrive()
+        path, flags = real(arguments[0]), arguments[2]
+        is_input = path.endswith(".blend") and not os.path.basename(path).startswith(".araplbs-")
+        if not is_input or flags & writing or path in known:
+            return
+        if MOMENT == "serve" and "serve" not in sys.argv:
+            return
+        known.add(path)
+        arrive()
 
     sys.addaudithook(hook)
+
+
+def real(path):
+    return os.path.realpath(os.fsdecode(path))
 
 
 def hold_where_it_is_solved():

@@ -183,7 +183,8 @@ def test_disabled_meanwhile(ui):
             bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
         yield from wait_until(solving)
         bpy.ops.preferences.addon_disable(module=scenes.MODULE)
-        yield from wait_for_end()
+        yield from wait_until(lambda: not solving())
+        yield 5
     bpy.ops.preferences.addon_enable(module=scenes.MODULE)
     assert not bpy.data.objects["Tube"].vertex_groups
     with ui.override():
