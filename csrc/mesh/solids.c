@@ -29,7 +29,7 @@
 
 #define TURN 6.283185307179586
 #define NO_ANGLE 1e-4 /* radians: a solid between triangles at less has no inside */
-#define MOST 16       /* triangles at an edge, and solids at a vertex, that are told apart */
+#define MOST 16       /* triangles at an edge, and solids at a vertex, that are kept apart */
 
 typedef struct side { /* an edge of a triangle, kept at its lower vertex */
     int to, triangle;

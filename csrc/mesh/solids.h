@@ -4,9 +4,9 @@
 
 #include "mesh/mesh.h"
 
-/* After welding by place alone: `set` (input_count) gets disjoint sets (base/sets.h) of the caller's
- * vertices that are one vertex, and *apart becomes 1 if some that lie at one place are not. Reads
- * mesh->weld, first, next and count. points: (input_count, 3). Fails on out-of-memory. */
+/* After welding by place alone: `set` (input_count) gets disjoint sets (base/sets.h) of the
+ * caller's vertices that are one vertex, and *apart becomes 1 if some that lie at one place are
+ * not. Reads weld, first, next and count. points: (input_count, 3). Fails on out-of-memory. */
 arap_status arap_solids_part(arap_context *context, const arap_geometry *geometry,
                              const double *points, const arap_mesh *mesh, int *set, int *apart);
 

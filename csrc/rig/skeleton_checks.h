@@ -4,7 +4,8 @@
 
 #include "rig/skeleton.h"
 
-/* As the caller gives them, with or without tails: numbers, parents, limits, ranges, segments; one at least deforms. */
+/* As the caller gives them, with or without tails: numbers, parents, limits, ranges, segments; one
+ * at least deforms. */
 arap_status arap_check_bones(arap_error *error, const arap_bones *bones);
 
 /* In the units of the mesh: none is so far from it that rounding leaves too little. */

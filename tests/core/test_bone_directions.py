@@ -215,7 +215,7 @@ def test_helpers_at_a_joint_elsewhere():
     mesh, bones = body()
     knee = bones.heads[6]
     more = bones.but(
-        heads=np.vstack([bones.heads, [knee, knee, knee + [0, 1, 0]]]),
+        heads=np.vstack([bones.heads, [knee, knee, knee + np.array([0, 1, 0])]]),
         tails=np.vstack([bones.tails, [knee, knee, knee]]),
         parents=np.append(bones.parents, [0, -1, len(bones) + 1]).astype(np.int32),
     )

@@ -71,7 +71,7 @@ CARRIES = {"CHILD_OF", "COPY_TRANSFORMS"}  # constraints that make an object a c
 
 def bone_it_hangs_on(ob, armature):
     """Name of the bone of an armature that carries a mesh as a whole, by its parent or a
-    constraint; None if there is none, or if bones deform the mesh."""
+    constraint; None without one, or if bones deform the mesh."""
     if is_deformed_by(ob, armature):
         return None
     if ob.parent == armature and ob.parent_type == "BONE":

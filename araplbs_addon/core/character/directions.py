@@ -68,8 +68,8 @@ def read_directions_in_steps(
 
 
 def _to_leaves(skeleton: Skeleton, goes_on: Bools, tails: Floats) -> None:
-    """The last bones of chains go to the leaf bones that an exporter has put where they end, in place
-    of the skin beyond their joint."""
+    """The last bones of chains go to the leaf bones that an exporter has put where they end, not to
+    the skin beyond their joint."""
     for leaf in np.flatnonzero(skeleton.control == LEAF).tolist():
         up = skeleton.parents[leaf]
         if (

@@ -13,9 +13,10 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.extent import size_of
 from ..base.native_module import araplbs, engine_errors
+from ..base.option_table import OptionTable, option, option_of
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
-from ..character.options import Options, OptionTable, option, option_of
+from ..character.options import Options
 from ..character.sparse_weights import SparseWeights
 from .compare_judge import RANDOM, Case, Judge, Outcome, View
 from .compare_methods import REFERENCE, WEIGHTS, Work, find_methods

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from ..base.arrays import Bools, Floats
 from ..base.extent import size_of
 from ..base.native_module import araplbs
+from ..base.option_table import option
 from ..base.progress import Listener, Progress, SolverProgress
 from ..base.refusal import Refused
-from ..character.options import JOINTS, Options, option
+from ..character.options import JOINTS, Options
 from ..character.problem import Mesh, Problem, Skeleton
 from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..measures.deformation import as_report, in_words, measure

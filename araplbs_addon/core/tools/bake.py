@@ -10,8 +10,9 @@ import numpy as np
 
 from ..base.arrays import Floats
 from ..base.native_module import araplbs
+from ..base.option_table import OptionTable, option, option_of
 from ..base.progress import Listener, Progress
-from ..character.options import Options, OptionTable, option, option_of
+from ..character.options import Options
 from ..character.sparse_weights import SparseWeights
 from ..measures.strain_colors import FULL_SCALE, colors
 from ..reports.report import names_in_line

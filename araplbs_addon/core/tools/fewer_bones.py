@@ -18,9 +18,10 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.native_module import araplbs
+from ..base.option_table import OptionTable, option, option_of
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
-from ..character.options import Options, OptionTable, option, option_of
+from ..character.options import Options
 from ..character.problem import Skeleton
 from ..character.sparse_weights import SparseWeights, dense_of
 from ..measures.deformation import bones_of

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import Array, Bools, Floats
-from ..character.options import Options, OptionTable, option, option_of
+from ..base.option_table import OptionTable, option, option_of
+from ..character.options import Options
 from ..reports.report import names_in_line
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, Integers
-from ..character.options import OptionTable, option
+from ..base.option_table import OptionTable, option
 from ..character.sparse_weights import SparseWeights, make_sparse_weights
 
 STEPS = {"8": 255, "16": 65535, "NONE": 0}

@@ -11,9 +11,9 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import size_of
 from ..base.native_module import araplbs
+from ..base.option_table import OptionTable, option, option_of
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
-from ..character.options import OptionTable, option, option_of
 from ..character.problem import Mesh, Skeleton
 from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..reports.report import names_in_line

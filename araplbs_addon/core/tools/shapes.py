@@ -9,10 +9,10 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..base.native_module import araplbs
+from ..base.option_table import OptionTable, option, option_of
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
 from ..character.mirror_modifier import Reflection, reflect, reflect_moves
-from ..character.options import OptionTable, option, option_of
 from ..reports.report import names_in_line
 from .transfer import FEW, NEAR, TransferOptions
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.native_module import araplbs
+from ..base.option_table import OptionTable, option, option_of
 from ..base.progress import Listener, Progress, SolverProgress
 from ..base.refusal import Refused
 from ..character.edits import Pairs
 from ..character.mirror_modifier import image_rows, reflect
-from ..character.options import Options, OptionTable, option, option_of
+from ..character.options import Options
 from ..character.problem import Mesh, Problem, Skeleton, join_geometry
 from ..character.sparse_weights import SparseWeights, dense_of, join_sparse_weights, sparse_of
 from ..reports.report import names_in_line
