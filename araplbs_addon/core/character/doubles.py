@@ -31,7 +31,7 @@ LEAST = 2  # bones of a double that lie on others
 MOST = 0.5  # of the bones of a double, and of the vertices of its parts
 SMALL = 0.1  # of the skin nearest to a double, by area: less is no part for bones of its own
 LEAST_COPIES = 3  # bones whose names differ from those of others by the same words
-TOLD = 1.0  # evidence that separates two chains, for each of their bones
+DECISIVE = 1.0  # evidence that decides between two chains, for each of their bones
 DEFORM_WORDS = {"def", "deform", "skin", "bind"}
 REACHED = 0.4  # of the rays from a bone: a part that meets fewer is not around it (rigid_search.c)
 SECTIONS, RAYS = 4, 12  # along a bone and around it
@@ -155,7 +155,7 @@ def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
         if has_parts[[*originals, *copies]].any():
             continue
         apart = float(sums[copies].mean() - sums[originals].mean())
-        if abs(apart) < TOLD:
+        if abs(apart) < DECISIVE:
             engine = is_of_engine([skeleton.names[bone] for bone in originals.tolist()])
             says_deform = not DEFORM_WORDS.isdisjoint(words_of(" ".join(added)))
             apart = -1.0 if says_deform and not engine else 1.0

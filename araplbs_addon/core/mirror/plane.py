@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 WIDE = 0.01  # how far a joint may be off its image, a share of the size of the joints
 FITS = 3  # times that a plane is fitted
 ENOUGH = 0.5  # of the bones: by names, no other planes are tried
-SAME = 1e-6  # of the size: bones whose places differ less are alike
+SAME = 1e-6  # of the size: bones whose places differ less are at one place
 TAIL = 0.1  # of its length: what a tail that is off counts, between bones at one joint
 NEAR_AXIS = 0.02  # of its length: a normal this near to an axis may be that
 CELL = 1e-3  # of the size of the skin: so near is a vertex at the image of another one
 OF_SKIN = 50_000  # vertices that are looked at, about
 SYMMETRIC = 0.5  # of the vertices off the plane: the skin is symmetric
-SOME = 0.2  # less decides nothing
+SOME = 0.2  # if less is, the joints decide alone
 
 Plane = tuple[Floats, float]  # normal (3,) and its distance from the origin
 
@@ -145,7 +145,7 @@ class _Joints:
         off = np.linalg.norm(images[free][:, None] - self.heads[free], axis=2)
         ends = np.linalg.norm(_image(self.tails[free], plane)[:, None] - self.tails[free], axis=2)
         may = (off <= near) & self.alike[np.ix_(free, free)]
-        # The tail decides between bones at one joint.
+        # Tails decide between bones at one joint, whatever they are worth.
         cost = np.where(may, off + TAIL * np.minimum(ends, self.size), np.inf)
         first = cost.argmin(axis=1)
         least = cost.min(axis=1)
@@ -189,8 +189,8 @@ def _main_directions(points: Floats) -> Floats:
 
 
 def _by_skin(points: Floats, plane: Plane, joints: _Joints, count: int) -> tuple[Plane, float]:
-    """(the plane, near this one, in which most of the skin is symmetric, its share); this one where
-    none has more."""
+    """(the plane, near this one, in which most of the skin is symmetric, its share); this one if
+    the skin is symmetric in no plane."""
     normals = [plane[0]]
     axis = np.zeros(3)
     axis[np.argmax(np.abs(plane[0]))] = 1
