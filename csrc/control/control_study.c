@@ -282,7 +282,8 @@ int arap_study_joint_outside(arap_study *t, int d) {
     t->failed = arap_listen(t->context);
     double d2 = INFINITY;
     arap_bvh_nearest(t->surface, head, -1, to_face2, &t->mesh, &d2);
-    if (d2 < ON_SKIN * ON_SKIN * t->mesh.size * t->mesh.size) return 1;
+    if (d2 < ON_SKIN * ON_SKIN * t->mesh.size * t->mesh.size)
+        return 2 * arap_study_outside(t, d) > ARAP_STUDY_SAMPLES;
     return fabs(arap_winding_number(&t->mesh, head)) < INSIDE &&
            arap_surrounding(&t->mesh, t->surface, head, ENCLOSED) < ENCLOSED;
 }

@@ -75,7 +75,7 @@ int arap_study_outside(arap_study *t, int d);
 int arap_study_is_amid(arap_study *t, int d);
 int arap_study_is_away(arap_study *t, int d, double lengths);
 
-/* The head is outside the mesh, or in its skin. */
+/* The head is outside the mesh, or in its skin with most of the bone outside. */
 int arap_study_joint_outside(arap_study *t, int d);
 
 /* Half of the bone lies on bones of other groups, or it starts from the head of one that has a

@@ -169,3 +169,11 @@ def test_a_lone_bone_at_the_joint_of_another_by_joints():
     assert by_joints(rig, evidence={"aux": -1}) == {}
     rig.heads[-1] = (0.1, 0, 2.5)
     assert by_joints(rig) == {}
+
+
+def test_a_first_joint_in_the_skin_by_joints():
+    """An arm that was cut from its body begins in the cap of the cut and goes on inside. The bone
+    of the body that it hangs on is outside."""
+    rig = Rig().add("shoulder", (0, 0, -0.5), (0, 0, 0))
+    rig.parents[0] = rig.names.index("shoulder")
+    assert by_joints(rig) == {"shoulder": ROOT}
