@@ -39,9 +39,8 @@ SHARED = (
 class JointOptions(Options):
     """Those of the weights, and those of the joints.
 
-    A subclass, not two tables side by side: the task of the joints is one of the weights, which
-    reads, solves and reports by these, and the operator, the command line, scripts and reports
-    are flat: each would have to take the two apart and put them together again.
+    A subclass, not two tables side by side: the task of the joints is one of the weights, and the
+    operator, the command line, scripts and reports are flat, so each would have to join the two.
     """
 
     optimize_weights: bool = option(
