@@ -149,7 +149,7 @@ def test_an_arm_with_bones_that_point_sideways():
     assert report()["bone_directions"] == "JOINTS"
     assert not report()["rigid"]
     found = shares(mesh, rig)
-    assert all(found[name] > 0.05 for name in ("upperarm_l", "hand_l"))
+    assert all(found[name] > 0.05 for name in ("upperarm_l", "hand_l")), found
     assert found["lowerarm_l"] + found["lowerarm_twist_01_l"] > 0.1
     lines = addon("core.reports.report").notes(report())
     assert any(line.startswith("Bones go from joint to joint") for line in lines)
