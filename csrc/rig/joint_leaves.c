@@ -11,6 +11,7 @@
 
 #include "base/vec3.h"
 
+#define ON_WAY 0.02   /* of a way: joints so near lie on it */
 #define SOME 3        /* vertices: fewer have no middle */
 #define FARTHEST 0.95 /* of the vertices of a leaf end before it does */
 #define LEAF 0.9      /* of the way through the middle and as far again */
@@ -139,9 +140,28 @@ int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, dou
 }
 
 /* The tail of the leaf that is way k, in the skin beyond its joint; 0 where none is its own. */
+/* The way of the parent to another child that the joint of leaf k lies on, as those of twist bones
+ * do, or -1. */
+static int way_along(const arap_joint_study *t, int k) {
+    const double *joint = t->way[k].a;
+    int up = t->parents[t->way[k].from];
+    for (int j = 0; j < t->way_count && up >= 0; j++) {
+        const arap_joint_way *w = &t->way[j];
+        double near2 = ON_WAY * ON_WAY * arap_distance2(w->a, w->b), point[3];
+        if (w->from != up || w->to < 0 || w->to == t->way[k].from) continue;
+        if (arap_nearest_on_segment(joint, w->a, w->b, point) <= near2 &&
+            arap_distance2(joint, w->a) > near2 && arap_distance2(joint, w->b) > near2)
+            return j;
+    }
+    return -1;
+}
+
 int arap_end_leaf(const arap_joint_study *t, int k, const double *given, double *scratch,
                   double *tail) {
     double direction[3], far, most;
+    int along = given ? -1 : way_along(t, k);
+    for (int c = 0; c < 3 && along >= 0; c++) tail[c] = t->way[along].b[c];
+    if (along >= 0) return 1;
     if (!find_skin(t, k, given, scratch, direction, &far, &most)) return 0;
     double length = LEAF * (given ? most : fmin(2 * far, most));
     length = fmax(length, SHORTEST * t->mesh->size);

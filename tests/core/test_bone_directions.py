@@ -225,6 +225,19 @@ def test_helpers_at_a_joint_elsewhere():
     assert np.linalg.norm(tails - more.heads, axis=1)[len(bones) :].max() < 0.01
 
 
+def test_twist_bones_go_along_the_way_they_lie_on():
+    mesh, bones = body()
+    twist = 0.7 * bones.heads[3] + 0.3 * bones.heads[4]
+    more = bones.but(
+        heads=np.vstack([bones.heads, [twist]]),
+        tails=np.vstack([bones.tails, [twist]]),
+        parents=np.append(bones.parents, [3]).astype(np.int32),
+    )
+    tails, ways, _found = araplbs.bone_directions(*mesh, more.heads, None, more.parents)
+    assert ways[-1]
+    assert np.allclose(tails[-1], bones.heads[4], atol=1e-6)
+
+
 def test_every_way_of_a_bone_counts():
     """Skin belongs to the bone with the nearest of all ways, as NumPy finds it."""
     vertices, triangles = shapes.sphere(20, 30, 1)
