@@ -247,10 +247,11 @@ def test_deaf_bones_are_named():
 
 def test_tails_that_point_aside_and_what_helps():
     """Read as they are the surface tears; the button sets one option, and nothing is said then."""
+    places = np.linspace(0, 3, 17)[:-1]
     bones = [
-        (f"b{k}", (0, 0, 0.5 * k), (6, 0.5, 0.5 * k), f"b{k - 1}" if k else None) for k in range(6)
+        (f"b{k}", (0, 0, z), (1, 0.1, z), f"b{k - 1}" if k else None) for k, z in enumerate(places)
     ]
-    tube, rig = add_tube("Tube"), add_armature(bones=bones)
+    tube, rig = add_tube("Tube", radius=0.5, rings=41), add_armature(bones=bones)
     select(tube, rig)
     auto_weight(bone_directions="TAILS")
     note = at_hand().notes[0]
@@ -260,7 +261,7 @@ def test_tails_that_point_aside_and_what_helps():
         assert value in properties[option].enum_items
     option, value, _text = addon("ui.panels.result_box").REMEDIES[note.remedy]
     auto_weight(**{option: value})
-    assert not any(each.urgent for each in at_hand().notes)
+    assert not any(each.text.startswith("Much stretch") for each in at_hand().notes)
 
 
 def test_vertices_above_a_limit():

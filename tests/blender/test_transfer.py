@@ -197,7 +197,7 @@ def test_refusals():
     far = add_tube("Far", shift=(50, 0, 0))
     message = refused(sleeve, far, source=tube)
     assert "'Far' takes nothing from 'Tube': no vertex of the target is within reach" in message
-    inside_out = add_tube("Inside Out", radius=0.4)
+    inside_out = add_tube("Inside Out", radius=0.4, caps=False)
     inside_out.data.flip_normals()
     message = refused(inside_out, source=tube, two_sided=False, distance=0.5)
     assert "'Inside Out' takes nothing from 'Tube': no vertex of the target faces" in message
