@@ -20,6 +20,7 @@ ALIKE = 0.5  # of the shorter chain of two: so much of a pair has images
 OWN = 0.1  # what a chain in the plane counts, of what a pair of its length does
 LOOKED_AT = 12  # joints of a chain that are compared
 LEAST_CHAIN = 0.04  # of the size: shorter chains are not compared
+MOST_CHAINS = 120  # the longest: all pairs of them are compared
 LEAST_WIDE = 0.02  # of the size: planes are not taken from chains nearer to each other
 LEVEL = 0.2  # of a way across the plane: more of it upward, and it crosses no upright plane
 MOST_PLANES = 60  # that are tried
@@ -182,6 +183,7 @@ def find_pairs(
     """The pairs of chains that are mirror images in one upright plane, and this plane; None
     without any. Of chains that hang in each other the first counts."""
     chains = [c for c in chains if c.length > LEAST_CHAIN * size and len(c.joints) > 1]
+    chains = sorted(chains, key=lambda chain: -chain.length)[:MOST_CHAINS]
     if len(chains) < 2:
         return None
     compared = _Compared(chains, size)
