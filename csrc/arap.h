@@ -272,8 +272,9 @@ enum arap_timing {
 extern const char *const arap_timing_names[ARAP_TIMES];
 
 #define ARAP_MOST_LEVELS 16
-/* With that of rigid parts and the deformer's. */
-#define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + ARAP_MOST_LEVELS + 2)
+/* With those of promise.h, that of rigid parts and the deformer's. */
+#define ARAP_MOST_ROUNDS 3 /* that hold bones, on the coarsest level; one on each finer one */
+#define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + 2 * ARAP_MOST_LEVELS + ARAP_MOST_ROUNDS + 2)
 
 /* An island: vertices connected by faces, wires or links. */
 typedef struct arap_island {
@@ -351,6 +352,18 @@ typedef struct arap_usage {
 } arap_usage;
 arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
                               const arap_influences *weights, arap_usage *out);
+
+/* How the skin of each bone of the caller answers to it: see responses.h. */
+#define ARAP_NO_SKIN (-1)
+#define ARAP_NO_DEFORM (-2)
+typedef struct arap_answers {
+    double *response, *share; /* (bones) or one of these constants */
+    char *held;               /* (bones) rows hold it */
+    double floor;             /* those below it are to be held */
+} arap_answers;
+arap_status arap_solver_answers(arap_context *context, const arap_solver *solver,
+                                const arap_influences *weights, arap_answers *out);
+void arap_answers_clear(arap_answers *answers);
 
 /* Number of the rigid part of each vertex of the caller, -1: none. out: (vertices) */
 void arap_solver_rigid_parts(const arap_solver *solver, int *out);

@@ -136,6 +136,7 @@ class Solver:
         deformer: Literal["linear", "dual_quaternions"] = "linear",
         edge_power: float = 3.0,
         truss: float = 12.0,
+        response: float = 0.5,
         least_worth: float = 4e-3,
         displace_components: bool = True,
     ) -> None:
@@ -238,7 +239,11 @@ class Solver:
           max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
           widenings: rounds in which every vertex adopts the influences of its neighbors and loses
           those that lower the energy least; 0 keeps the influence maps of the start, cut to the
-          limit. least_worth (0 to 1): in these rounds an influence is dropped if it is worth less
+          limit. response (0 to 1): how far the own skin of every bone goes along when the bone
+          turns, and how much weight it has, as shares of how it is with the initial weights. Bones
+          below it, and their mirror images, are held: rows draw their own skin to its initial weights, and another
+          stage follows. Locked weights, constraints and other edits win. 0: no bone is held.
+          least_worth (0 to 1): in these rounds an influence is dropped if it is worth less
           than this share of the rest energy of its one-ring in all poses; with 0, only if its
           weight would be negative. If a spoke ties the vertex to a bone, that bone's influence
           stays.
@@ -337,6 +342,18 @@ class Solver:
         """The same as rows; zeros are left out."""
 
     @property
+    def responses(self) -> Floats:
+        """(m,) how far the own skin of each bone goes along with `weights` when the bone turns with
+        its children, as a share of how far it does with `initial_weights`; NaN for bones that do
+        not deform or have no own skin. Own skin of a bone are the vertices where its initial weight
+        exceeds a half, or, without any, half of its largest one, if that exceeds 0.05."""
+
+    @property
+    def shares(self) -> Floats:
+        """(m,) the weight of each bone on all of the surface, by area, as a share of its weight
+        there in `initial_weights`; NaN for the same bones."""
+
+    @property
     def energy(self) -> float:
         """Energy of `weights` over the poses of the solver, links between parts and present spokes
         included; with edge_power=0, truss=0 and no links it equals `araplbs.energy`. Computed on
@@ -398,6 +415,11 @@ class Solver:
         most_influences: of a vertex.
         mean_influences: of the vertices.
         idle_bones: deforming but without influence: indices.
+        held_bones: that rows hold on their own skin, since they would not move enough of it:
+          indices.
+        held_cost: share of the energy that holding them costs, about.
+        deaf_bones: that own skin follows by less than half of the setting `response`: indices.
+        skinless_bones: deforming ones that have no own skin: indices.
         seconds: per stage of the work.
         shared_seconds: with threads=1: of the work that more threads could share.
         saved_seconds: with threads=1: about how many fewer 2, 4 and 16 processors would take, by

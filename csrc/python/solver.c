@@ -301,6 +301,7 @@ static PyObject *energy_history(solver_object *self) {
 typedef struct whole_report {
     arap_report report;
     arap_usage usage;
+    arap_answers answers;
     double shared, saved[ARAP_CROWDS];
 } whole_report;
 
@@ -355,6 +356,34 @@ static PyObject *make_idle_bones(const void *all) {
     return idle;
 }
 
+/* The bones of a kind. */
+static PyObject *list_bones(const whole_report *all,
+                            int (*is_one)(const whole_report *all, int bone)) {
+    PyObject *list = PyList_New(0);
+    for (int b = 0; list && b < all->report.bones; b++) {
+        if (!is_one(all, b)) continue;
+        PyObject *bone = PyLong_FromLong(b);
+        if (!bone || PyList_Append(list, bone)) Py_CLEAR(list);
+        Py_XDECREF(bone);
+    }
+    return list;
+}
+
+static int is_held(const whole_report *all, int bone) { return all->answers.held[bone]; }
+
+static int is_deaf(const whole_report *all, int bone) {
+    double response = all->answers.response[bone];
+    return response >= 0 && response < all->answers.floor / 2;
+}
+
+static int is_skinless(const whole_report *all, int bone) {
+    return all->answers.response[bone] == ARAP_NO_SKIN;
+}
+
+static PyObject *make_held_bones(const void *all) { return list_bones(all, is_held); }
+static PyObject *make_deaf_bones(const void *all) { return list_bones(all, is_deaf); }
+static PyObject *make_skinless_bones(const void *all) { return list_bones(all, is_skinless); }
+
 static PyObject *make_seconds(const void *all) {
     return arap_stage_seconds(ARAP_TIMES, arap_timing_names, ((const arap_report *)all)->seconds);
 }
@@ -383,10 +412,36 @@ static PyObject *full_report(solver_object *self) {
     arap_py_object_start(&self->base, &run);
     if (arap_solver_usage(&run.context, self->solver, &self->weights, &all.usage))
         return arap_raise(state_of(self), &run.context);
-    PyObject *report = arap_report_dict(sizeof entries / sizeof *entries, entries, &all);
+    PyObject *report = NULL;
+    if (arap_solver_answers(&run.context, self->solver, &self->weights, &all.answers))
+        arap_raise(state_of(self), &run.context);
+    else
+        report = arap_report_dict(sizeof entries / sizeof *entries, entries, &all);
+    arap_answers_clear(&all.answers);
     arap_free(all.usage.idle);
     return report;
 }
+
+/* An array of the answers, NaN for bones without any. */
+static PyObject *answers(solver_object *self, int shares) {
+    arap_answers all;
+    arap_report report;
+    arap_py_context run;
+    arap_solver_report(self->solver, &report);
+    arap_py_object_start(&self->base, &run);
+    if (arap_solver_answers(&run.context, self->solver, &self->weights, &all))
+        return arap_raise(state_of(self), &run.context);
+    double *values = shares ? all.share : all.response;
+    npy_intp bones = report.bones;
+    for (npy_intp b = 0; b < bones; b++)
+        if (values[b] < 0) values[b] = Py_NAN;
+    PyObject *array = arap_new_doubles(1, &bones, values);
+    arap_answers_clear(&all);
+    return array;
+}
+
+static PyObject *responses(solver_object *self) { return answers(self, 0); }
+static PyObject *shares(solver_object *self) { return answers(self, 1); }
 
 static PyObject *inside(solver_object *self) { return arap_inside_dict(self->solver); }
 
@@ -424,6 +479,8 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("weights", dense_weights, 1, "(vertices, bones) weights to use"),
     PROPERTY("sparse_weights", sparse_weights, 1,
              "the same as (start, bones, weights) of the rows"),
+    PROPERTY("responses", responses, 1, "how far the own skin of each bone follows it, NaN: none"),
+    PROPERTY("shares", shares, 1, "the weight of each bone relative to its initial one, NaN: none"),
     PROPERTY("energy", weights_energy, 0, "relative energy of `weights`"),
     PROPERTY("report", full_report, 1, "what was done, as a dict"),
     PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),

@@ -21,6 +21,7 @@
 #include "solver/levels.h"
 #include "solver/lumps.h"
 #include "solver/order.h"
+#include "solver/promise.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
 #include "truss/truss.h"
@@ -303,6 +304,7 @@ void arap_solver_free(arap_solver *s) {
     arap_influences_clear(&s->influences);
     arap_free(s->order);
     arap_constraint_list_clear(&s->constraints.list);
+    arap_promise_clear(&s->promise);
     arap_free(s->rigid_labels);
     arap_rigid_parts_clear(&s->parts);
     arap_surroundings_clear(&s->surroundings);

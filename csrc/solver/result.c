@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "energy/energy.h"
 #include "solver/idle_bones.h"
+#include "solver/promise.h"
+#include "solver/responses.h"
 #include "solver/levels.h"
 #include "solver/solver.h"
 #include "solver/barred.h"
@@ -47,6 +49,7 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->neumann_rows = s->assembled.neumann_rows;
     report->positivity_rows = s->assembled.positivity_rows;
     report->damping = s->assembled.damping;
+    report->held_cost = arap_promise_cost(s);
     memcpy(report->seconds, s->seconds, sizeof report->seconds);
     if (!s->coarse) return;
     arap_report coarse;
@@ -221,6 +224,57 @@ arap_status arap_solver_usage(arap_context *context, const arap_solver *s,
             out->idle[out->idle_count++] = s->skeleton.deform_bone[d];
     arap_free(used);
     return ARAP_OK;
+}
+
+/* Rows of the caller as those of the vertices and deforming bones. */
+static arap_status own_rows(arap_context *context, const arap_solver *s, const arap_influences *in,
+                            arap_influences *out) {
+    arap_rows rows;
+    arap_status status = arap_rows_create(context, s->mesh.count, &rows);
+    for (int v = 0; v < s->mesh.count && !status; v++) {
+        int i = s->mesh.first[v];
+        status = arap_rows_next(context, &rows, in->start[i + 1] - in->start[i]);
+        for (size_t e = in->start[i]; e < in->start[i + 1] && !status; e++) {
+            int d = arap_deforming(&s->skeleton, in->bone[e]);
+            if (d >= 0) arap_rows_insert(&rows, d, in->weight[e], 0);
+        }
+    }
+    return arap_rows_end(status, &rows, out);
+}
+
+arap_status arap_solver_answers(arap_context *context, const arap_solver *s,
+                                const arap_influences *weights, arap_answers *out) {
+    size_t bones = (size_t)s->skeleton.count, own_bones = (size_t)s->skeleton.deform_count;
+    arap_influences rows = {0}, own = {0};
+    double *response = ARAP_NEW(double, own_bones), *share = ARAP_NEW(double, own_bones);
+    *out = (arap_answers){ARAP_NEW(double, bones), ARAP_NEW(double, bones), ARAP_NEW(char, bones),
+                          s->settings.response};
+    arap_status status = response && share && out->response && out->share && out->held
+                             ? own_rows(context, s, weights, &rows)
+                             : arap_fail_memory(&context->error, "the responses of bones");
+    if (!status) status = arap_own_skin(context, s, &own);
+    if (!status) status = arap_responses(context, s, &own, &rows, NULL, response, share);
+    for (int b = 0; b < s->skeleton.count && !status; b++) {
+        int d = arap_deforming(&s->skeleton, b);
+        out->response[b] = d < 0 ? ARAP_NO_DEFORM : response[d];
+        out->share[b] = d < 0 ? ARAP_NO_DEFORM : share[d];
+        out->held[b] = 0;
+    }
+    for (int r = 0; r < s->promise.rows.count && !status; r++)
+        out->held[s->skeleton.deform_bone[s->promise.rows.rows[r].bone]] = 1;
+    arap_free(response);
+    arap_free(share);
+    arap_influences_clear(&rows);
+    arap_influences_clear(&own);
+    if (status) arap_answers_clear(out);
+    return status;
+}
+
+void arap_answers_clear(arap_answers *answers) {
+    arap_free(answers->response);
+    arap_free(answers->share);
+    arap_free(answers->held);
+    *answers = (arap_answers){0};
 }
 
 arap_status arap_solver_initial_weights(arap_context *context, const arap_solver *s,

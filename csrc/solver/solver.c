@@ -17,6 +17,9 @@
  * The deformer. If the weights are for dual quaternions, a further stage follows the last one, on
  * the same maps (dual_stage.h).
  *
+ * The promise. If bones do not move their own skin after the last stage, rows hold them, and
+ * another one follows (promise.h).
+ *
  * Levels. For a mesh of many vertices all this happens on a coarser one (levels.h). The mesh itself
  * starts with the weights found there, with as many influences as the limit allows, and goes
  * through one stage of its own. Fails where one of its steps does; a solver that failed within an
@@ -32,6 +35,7 @@
 #include "solver/iteration.h"
 #include "solver/levels.h"
 #include "solver/lumps.h"
+#include "solver/promise.h"
 #include "solver/rigid.h"
 #include "solver/rigid_search.h"
 #include "solver/steering.h"
@@ -72,9 +76,10 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     if (status) return status;
     context->deaf = deaf > 1; /* nothing is changed before all is known */
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
+    arap_add_constraints(&s->mesh, &s->influences, &s->promise.rows, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
-                                    m->product, &s->harmonic, &rows, &s->symmetry, &s->parts, &rule,
-                                    &limited);
+                                    m->product, &s->harmonic, &rows, s->promise.bone, &s->symmetry,
+                                    &s->parts, &rule, &limited);
     context->deaf = deaf;
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_MAPS);
@@ -132,11 +137,19 @@ arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
     return status ? status : arap_refresh(context, s);
 }
 
+/* A stage for what is held, on a finer level, takes no more than that: the coarser one has chosen
+ * the maps. */
 static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
-    arap_status status = arap_widen_influences(
-        context, &s->mesh, &s->influences, s->skeleton.deform_count, arap_barred_of(s), s, &wider);
-    return status ? status : take_maps(context, s, &wider);
+    arap_status status =
+        s->coarse_vertices && s->promise.rounds
+            ? arap_influences_copy(context, &s->influences, &wider)
+            : arap_widen_influences(context, &s->mesh, &s->influences, s->skeleton.deform_count,
+                                    arap_barred_of(s), s, &wider);
+    if (!status) status = arap_promise_offer(context, s, &wider);
+    if (!status) return take_maps(context, s, &wider);
+    arap_influences_clear(&wider);
+    return status;
 }
 
 /* Influences of a vertex in the present stage, at most; 0: no limit. The first one has twice the
@@ -243,10 +256,13 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     }
     if (!status && s->mesh.spoke_start)
         arap_spokes_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
+    if (!status) status = arap_promise_inherit(context, s, &weights);
+    if (!status) status = arap_promise_offer(context, s, &weights);
     if (status) {
         arap_influences_clear(&weights);
         return status;
     }
+    s->stage.last = s->coarse->stage.last + 1;
     arap_coarse_free(s);
     arap_lap(s, ARAP_TIME_LEVELS);
     s->stage.number = s->stage.last;
@@ -324,7 +340,9 @@ static arap_status step(arap_context *context, arap_solver *s) {
                   m->stride == stride && !arap_must_go_on(s);
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;
-    return s->stage.over ? arap_end_iterations(context, s) : status;
+    if (s->stage.over) status = arap_end_iterations(context, s);
+    if (status || !s->stage.over || s->stage.number < s->stage.last) return status;
+    return arap_promise_review(context, s);
 }
 
 static arap_status fail_broken(arap_context *context) {
@@ -359,6 +377,7 @@ static arap_status enter_edits(arap_context *context, arap_solver *s) {
     arap_leave_dual(s);
     arap_status status = arap_influences_copy(context, &s->influences, &maps);
     if (!status) status = arap_apply_edits(context, s, &s->initial, &maps);
+    if (!status) status = arap_promise_renew(context, s);
     if (status) {
         arap_influences_clear(&maps);
         return status;

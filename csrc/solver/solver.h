@@ -88,6 +88,17 @@ typedef struct arap_constraints {
     int peaks, attachments;
 } arap_constraints;
 
+/* What promise.c holds; all zero: nothing. */
+typedef struct arap_promise {
+    double *strength;          /* (deforming bones) of their rows, over the square of mesh.size */
+    char *is_minor;            /* (deforming bones) has most of no vertex */
+    double *before;            /* (deforming bones) share before they were held */
+    arap_influences own;       /* own skin of the bones */
+    arap_constraint_list rows; /* ascending by vertex */
+    int *bone;                 /* (vertices) of rows, the one with the largest target, or -1 */
+    int rounds;                /* of this level so far */
+} arap_promise;
+
 struct arap_solver {
     arap_settings settings;
     arap_mesh mesh;
@@ -109,6 +120,7 @@ struct arap_solver {
     arap_rigid_parts parts;
     arap_marks marks;
     arap_constraints constraints;
+    arap_promise promise;
     int linked_parts;
     size_t link_count;
     arap_surroundings surroundings; /* from the truss on: the search for rigid parts asks again */

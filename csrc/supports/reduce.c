@@ -58,6 +58,7 @@ typedef struct reduce_task {
     const double *right_side, *product; /* (entries) b and F w */
     const arap_two_rings *harmonic;
     const arap_penalties *rows;
+    const int *held;
     const arap_symmetry *symmetry;
     const arap_rigid_parts *parts;
     const arap_limit *rule;
@@ -84,14 +85,15 @@ static int any_locked(const arap_influences *in, int i) {
     return 0;
 }
 
-/* The influence of the bone that a spoke ties the vertex to, which stays; -1: no such bone. */
-static int tied_influence(const reduce_row *r, const arap_mesh *mesh, const arap_influences *in,
-                          int i) {
+/* The influence that stays: that of the bone held at the vertex, or else of the one that a spoke
+ * ties it to; -1: no such bone. */
+static int tied_influence(const reduce_task *task, const reduce_row *r, int i) {
+    const arap_influences *in = task->in;
     const arap_spoke *spoke;
-    int count = arap_mesh_spokes(mesh, i, &spoke);
-    if (!count || spoke->released || spoke->held < HELD) return -1;
+    int count = arap_mesh_spokes(task->mesh, i, &spoke), bone = task->held ? task->held[i] : -1;
+    if (bone < 0 && count && !spoke->released && spoke->held >= HELD) bone = spoke->bone;
     for (int a = 0; a < r->size; a++)
-        if (in->bone[in->start[i] + (size_t)r->set[a]] == spoke->bone) return a;
+        if (in->bone[in->start[i] + (size_t)r->set[a]] == bone) return a;
     return -1;
 }
 
@@ -306,7 +308,7 @@ ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int wor
     if (!begin_row(task, i, scratch, &r)) return;
     int alone = is_part && r.room == 1;
     for (int a = 0; a < r.size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
-    r.tied = is_part ? -1 : tied_influence(&r, task->mesh, task->in, i);
+    r.tied = is_part ? -1 : tied_influence(task, &r, i);
     double ring = k >= 0 ? fill_wide(task, i, k, worker, most, &r)
                          : fill_row(task, i, scratch, alone ? 0 : most, &r);
     if (alone) {
@@ -408,8 +410,9 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
                                    const double *right_side, const double *product,
                                    const arap_two_rings *harmonic, const arap_penalties *rows,
-                                   const arap_symmetry *symmetry, const arap_rigid_parts *parts,
-                                   const arap_limit *rule, arap_influences *out) {
+                                   const int *held, const arap_symmetry *symmetry,
+                                   const arap_rigid_parts *parts, const arap_limit *rule,
+                                   arap_influences *out) {
     size_t entries = in->start[in->count];
     reduce_task task = {.context = context,
                         .mesh = mesh,
@@ -419,6 +422,7 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                         .product = product,
                         .harmonic = harmonic,
                         .rows = rows,
+                        .held = held,
                         .symmetry = symmetry,
                         .parts = parts,
                         .rule = rule};

@@ -1,0 +1,252 @@
+/* The promise: see promise.h.
+ *
+ * The energy cannot see a bone that does nothing: a bone without influence stretches no skin. So
+ * bones beside stronger ones fall asleep or move a fraction of their skin, and which of them do is
+ * chance of seed and tessellation. Here the response of every bone (responses.h), or its share if
+ * it has most of no vertex, is measured after the last stage of a level. Bones below the floor, and
+ * with them their mirror images, get rows on their own skin,
+ *     strength_b Lambda_i #poses (w_ib - h_ib)^2,
+ * that draw the weights to the initial ones h. The influences they hold come back into the maps
+ * with weight 0, stay there whatever they are worth (reduce.h), and another stage begins; a bone
+ * that still does not answer after it is held GROWTH times as strongly. Finer levels start with the
+ * rows of the coarser one. If all bones answer, nothing changes.
+ *
+ * What it costs. Rows of a quadratic energy that draw the weights from w' to w raise the energy by
+ * half the work of their pull at the end, sum strength Lambda #poses (h - w) (w - w'). w' is known
+ * by the mean of a bone only: its share before it was held.
+ *
+ * Rows leave alone what a person has decided: locked weights, constraints, forbidden bones, bones
+ * released at a vertex, and rigid parts. A bone all of whose own skin is left alone cannot be held.
+ *
+ * Without a truss, rows for peaks do this work (initial_weights.c). O(vertices x influences) for
+ * a review, and a stage for each round, ARAP_MOST_ROUNDS at most, on finer levels one.
+ * Fails only without memory. */
+#include "solver/promise.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solver/barred.h"
+#include "solver/responses.h"
+#include "weights/rows.h"
+
+#define START 0.002   /* strength of the first rows, over the square of the mesh's size */
+#define GROWTH 4      /* from round to round */
+#define NEAR 0.8      /* of the floor: enough for a bone that is held */
+#define FAR 0.6       /* the same on finer levels, whose stages take longer */
+#define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
+
+/* Does the solver keep the promise? */
+static int is_active(const arap_solver *s) {
+    return s->settings.response > 0 && s->mesh.spoke_start && s->settings.widenings > 0 &&
+           s->settings.max_influences != 1 && !s->dual;
+}
+
+/* (vertices) what a person has decided of these weights, for all bones; NULL: no memory. */
+static char *find_decided(const arap_solver *s, const arap_influences *in) {
+    char *decided = ARAP_NEW_ZERO(char, s->mesh.count);
+    if (!decided) return NULL;
+    for (int i = 0; i < s->mesh.count; i++) {
+        decided[i] = s->parts.count && s->parts.number[i] >= 0;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) decided[i] |= in->locked[e];
+    }
+    int own = s->constraints.peaks + s->constraints.attachments;
+    for (int r = own; r < s->constraints.list.count; r++)
+        decided[s->constraints.list.rows[r].vertex] = 1;
+    return decided;
+}
+
+/* Has a person released this bone from a vertex, or barred it? */
+static int is_released(const arap_solver *s, int i, int bone) {
+    return (arap_find_mark(&s->marks, arap_lead(&s->parts, i), bone) & ARAP_RELEASED) ||
+           (arap_barred_of(s) && arap_is_barred(s, i, bone));
+}
+
+/* Own skin that is not decided. */
+static arap_status free_skin(arap_context *context, const arap_solver *s, const char *decided,
+                             arap_influences *out) {
+    const arap_influences *own = &s->promise.own;
+    char *keep = ARAP_NEW(char, own->start[own->count]);
+    if (!keep) return arap_fail_memory(&context->error, "the skin of bones");
+    for (int i = 0; i < own->count; i++)
+        for (size_t e = own->start[i]; e < own->start[i + 1]; e++)
+            keep[e] = !decided[i] && !is_released(s, i, own->bone[e]);
+    arap_status status = arap_influences_filter(context, own, keep, out);
+    arap_free(keep);
+    return status;
+}
+
+/* The rows of the bones that are held, on this skin. */
+static arap_status make_rows(arap_context *context, arap_solver *s, const arap_influences *skin) {
+    arap_promise *p = &s->promise;
+    arap_status status = ARAP_OK;
+    p->rows.count = 0;
+    for (int i = 0; i < s->mesh.count; i++) {
+        double largest = 0;
+        p->bone[i] = -1;
+        for (size_t e = skin->start[i]; e < skin->start[i + 1] && !status; e++) {
+            int b = skin->bone[e];
+            double target = skin->weight[e];
+            double strength = p->strength[b] * s->mesh.size * s->mesh.size;
+            if (!(strength > 0)) continue;
+            status = arap_append_constraint(context, &p->rows,
+                                            (arap_constraint){i, b, target, strength, 0});
+            if (!(target > largest * (1 + ROUNDING))) continue;
+            largest = target;
+            p->bone[i] = b;
+        }
+    }
+    return status;
+}
+
+static arap_status begin(arap_context *context, arap_solver *s) {
+    arap_promise *p = &s->promise;
+    if (p->strength) return ARAP_OK;
+    p->strength = ARAP_NEW_ZERO(double, s->skeleton.deform_count);
+    p->before = ARAP_NEW_ZERO(double, s->skeleton.deform_count);
+    p->bone = ARAP_NEW(int, s->mesh.count);
+    for (int i = 0; p->bone && i < s->mesh.count; i++) p->bone[i] = -1;
+    p->is_minor = ARAP_NEW(char, s->skeleton.deform_count);
+    arap_status status = p->strength && p->before && p->bone && p->is_minor
+                             ? arap_own_skin(context, s, &p->own)
+                             : arap_fail_memory(&context->error, "the bones that are held");
+    for (int b = 0; b < s->skeleton.deform_count && !status; b++) p->is_minor[b] = 1;
+    for (size_t e = 0; !status && e < s->initial.start[s->initial.count]; e++)
+        if (s->initial.weight[e] > ARAP_MOST_OF_VERTEX) p->is_minor[s->initial.bone[e]] = 0;
+    if (status) arap_promise_clear(p);
+    return status;
+}
+
+/* What is to reach the floor: the response, or, for a bone that has most of no vertex, so that its
+ * skin follows others in any case, the share. */
+static double measure_of(const arap_solver *s, int bone, const double *response,
+                         const double *share) {
+    return s->promise.is_minor[bone] ? share[bone] : response[bone];
+}
+
+/* Hold the bones below the floor more strongly, and their images as strongly. */
+static int strengthen(arap_solver *s, const double *response, const double *share, double floor) {
+    arap_promise *p = &s->promise;
+    int count = 0;
+    for (int b = 0; b < s->skeleton.deform_count; b++) {
+        if (response[b] == ARAP_NO_SKIN || measure_of(s, b, response, share) >= floor) continue;
+        if (!(p->strength[b] > 0)) p->before[b] = share[b];
+        p->strength[b] = p->strength[b] > 0 ? GROWTH * p->strength[b] : START;
+        count++;
+    }
+    for (int b = 0; b < s->skeleton.deform_count && s->symmetry.bone_count; b++) {
+        int image = s->symmetry.bone[b];
+        if (image >= 0) p->strength[b] = fmax(p->strength[b], p->strength[image]);
+    }
+    return count;
+}
+
+/* Hold what is below `floor` with these weights, and count it in `found`. */
+static arap_status hold(arap_context *context, arap_solver *s, const arap_influences *weights,
+                        double floor, int *found) {
+    arap_influences skin = {0};
+    double *response = ARAP_NEW(double, s->skeleton.deform_count);
+    double *share = ARAP_NEW(double, s->skeleton.deform_count);
+    char *decided = find_decided(s, weights);
+    arap_status status = begin(context, s);
+    if (!status && (!response || !share || !decided))
+        status = arap_fail_memory(&context->error, "the responses of bones");
+    if (!status) status = free_skin(context, s, decided, &skin);
+    if (!status) status = arap_responses(context, s, &skin, weights, decided, response, share);
+    if (!status) *found += strengthen(s, response, share, floor);
+    if (!status && *found) status = make_rows(context, s, &skin);
+    arap_free(response);
+    arap_free(share);
+    arap_free(decided);
+    arap_influences_clear(&skin);
+    return status;
+}
+
+arap_status arap_promise_review(arap_context *context, arap_solver *s) {
+    int again = s->promise.rounds > 0, found = 0;
+    if (!is_active(s) || s->promise.rounds >= (s->coarse_vertices ? 1 : ARAP_MOST_ROUNDS))
+        return ARAP_OK;
+    arap_status status = hold(context, s, &s->influences,
+                              s->settings.response * (s->coarse_vertices ? FAR
+                                                      : again            ? NEAR
+                                                                         : 1),
+                              &found);
+    s->promise.rounds += found > 0;
+    s->stage.last += found > 0;
+    return status;
+}
+
+arap_status arap_promise_inherit(arap_context *context, arap_solver *s,
+                                 const arap_influences *weights) {
+    const arap_promise *from = &s->coarse->promise;
+    int found = from->rows.count > 0;
+    if (!is_active(s)) return ARAP_OK;
+    arap_status status = begin(context, s);
+    if (!status && found) {
+        size_t size = (size_t)s->skeleton.deform_count * sizeof(double);
+        memcpy(s->promise.strength, from->strength, size);
+        memcpy(s->promise.before, from->before, size);
+    }
+    return status ? status : hold(context, s, weights, s->settings.response * FAR, &found);
+}
+
+arap_status arap_promise_offer(arap_context *context, const arap_solver *s, arap_influences *maps) {
+    const arap_constraint *row = s->promise.rows.rows, *end = row + s->promise.rows.count;
+    arap_rows rows;
+    if (row == end) return ARAP_OK;
+    arap_status status = arap_rows_create(context, maps->count, &rows);
+    for (int i = 0; i < maps->count && !status; i++) {
+        const arap_constraint *first = row;
+        while (row < end && row->vertex == i) row++;
+        size_t own = maps->start[i + 1] - maps->start[i];
+        status = arap_rows_next(context, &rows, own + (size_t)(row - first));
+        for (size_t e = maps->start[i]; e < maps->start[i + 1] && !status; e++)
+            arap_rows_add(&rows, maps->bone[e], maps->weight[e], maps->locked[e]);
+        for (; first < row && !status; first++)
+            if (arap_find_influence(maps, i, first->bone) < 0)
+                arap_rows_insert(&rows, first->bone, 0, 0);
+    }
+    if (status) {
+        arap_rows_clear(&rows);
+        return status;
+    }
+    arap_influences_clear(maps);
+    arap_rows_take(&rows, maps);
+    return ARAP_OK;
+}
+
+double arap_promise_cost(const arap_solver *s) {
+    double sum = 0;
+    for (int r = 0; r < s->promise.rows.count; r++) {
+        const arap_constraint *row = &s->promise.rows.rows[r];
+        double w = arap_weight(&s->influences, row->vertex, row->bone);
+        double before = s->promise.before[row->bone] * row->target;
+        sum += row->strength * s->mesh.area[row->vertex] * (row->target - w) * (w - before);
+    }
+    double cost = sum * s->poses.total;
+    return s->present.energy > 0 ? fmax(0, cost / s->present.energy) : 0;
+}
+
+arap_status arap_promise_renew(arap_context *context, arap_solver *s) {
+    arap_influences skin = {0};
+    s->promise.rounds = 0;
+    if (!s->promise.rows.count) return ARAP_OK;
+    char *decided = find_decided(s, &s->influences);
+    arap_status status = decided ? free_skin(context, s, decided, &skin)
+                                 : arap_fail_memory(&context->error, "the bones that are held");
+    if (!status) status = make_rows(context, s, &skin);
+    arap_free(decided);
+    arap_influences_clear(&skin);
+    return status;
+}
+
+void arap_promise_clear(arap_promise *p) {
+    arap_free(p->strength);
+    arap_free(p->before);
+    arap_influences_clear(&p->own);
+    arap_free(p->bone);
+    arap_free(p->is_minor);
+    arap_constraint_list_clear(&p->rows);
+    *p = (arap_promise){0};
+}

@@ -1,0 +1,20 @@
+/* How far the skin of each bone goes along when the bone turns, and how much of it the bone has. */
+#ifndef ARAP_RESPONSES_H
+#define ARAP_RESPONSES_H
+
+#include "solver/solver.h"
+
+#define ARAP_MOST_OF_VERTEX 0.5
+
+/* Own skin of the bones: (vertex, bone) with its initial weight. */
+arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap_influences *out);
+
+/* response (deforming bones): how far own skin follows, as a share of how far it follows with the
+ * initial weights. share (deforming bones): the weight of the bone on all skin, as a share of its
+ * initial one. ARAP_NO_SKIN for bones without own skin. ignored (vertices): these are no skin;
+ * NULL: all are. */
+arap_status arap_responses(arap_context *context, const arap_solver *solver,
+                           const arap_influences *own, const arap_influences *weights,
+                           const char *ignored, double *response, double *share);
+
+#endif

@@ -1,0 +1,207 @@
+"""Every bone moves its own skin: responses, the rows that hold bones, and what wins over them."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from reports import check_stops
+
+
+def chain_of(middles, length, radius=0.5, around=16, along=40):
+    """A thick tube around a chain with short bones in its middle."""
+    vertices, triangles = shapes.tube(around, along, radius, height=4.0, caps=True)
+    joints = np.cumsum([0, 1.5] + [length] * middles)
+    joints = np.array([[0, 0, z] for z in [*joints, 4.0]])
+    bones = shapes.Bones(joints[:-1], joints[1:], np.arange(middles + 2) - 1)
+    return vertices, triangles, *bones
+
+
+def tipped(length, radius=0.4, around=16, along=40):
+    """A thick tube around a chain whose last bone is short: a toe, a nose, the end of a tail."""
+    vertices, triangles = shapes.tube(around, along, radius, height=3.0, caps=True)
+    joints = np.array([[0, 0, z] for z in (0, (3 - length) / 2, 3 - length, 3)])
+    return vertices, triangles, joints[:-1], joints[1:], np.arange(3) - 1
+
+
+def forked(length=0.2, around=16, along=60):
+    """Two tips, left and right of a root in the middle; with the symmetry between them."""
+    vertices, triangles = shapes.tube(around, along, 0.4, height=6.0, caps=True)
+    vertices = (vertices - (0, 0, 3))[:, [2, 0, 1]]  # along x
+    x = [0.0, (3 - length) / 2, 3 - length, 3]
+    ends = [(-0.3, 0.3)] + [(side * x[k], side * x[k + 1]) for side in (1, -1) for k in (1, 2)]
+    heads, tails = (np.array([[e[k], 0, 0] for e in ends]) for k in (0, 1))
+    bones = heads, tails, np.array([-1, 0, 1, 0, 3])
+    return (vertices, triangles, *bones), ([0, 3, 4, 1, 2], [0, 0, 0], [1, 0, 0])
+
+
+def solved(mesh, **options):
+    return shapes.solved(araplbs.Solver(*mesh, **options))
+
+
+def areas(vertices, triangles):
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    each = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+    return np.bincount(triangles.ravel(), np.repeat(each, 3), len(vertices))
+
+
+def by_turning(mesh, solver, count=400):
+    """Responses by brute force: own skin of every bone is moved by small turns about its head, axes
+    on all sides across the bone, with the bones below it, under both weights."""
+    vertices, triangles, heads, tails, parents = mesh[:5]
+    initial, weights = solver.initial_weights, solver.weights
+    area, out = areas(vertices, triangles), np.full(len(heads), np.nan)
+    for b in range(len(heads)):
+        largest = initial[:, b].max()
+        own = initial[:, b] > (0.5 if largest > 0.5 else 0.5 * largest if largest > 0.05 else 2)
+        if not own.any():
+            continue
+        below = [c for c in range(len(heads)) if b in ancestors(parents, c)]
+        along = (tails[b] - heads[b]) / np.linalg.norm(tails[b] - heads[b])
+        x = np.linalg.svd(along[None])[2][1]
+        y = np.cross(along, x)
+        whole = np.zeros(own.sum())
+        for angle in np.arange(count) * np.pi / count:
+            axis = np.cos(angle) * x + np.sin(angle) * y
+            whole += (np.cross(axis, vertices[own] - heads[b]) ** 2).sum(1) / count
+        moved = [
+            (area[own] * np.sqrt(whole) * w[own][:, below].sum(1)).sum() for w in (weights, initial)
+        ]
+        out[b] = moved[0] / moved[1]
+    return out
+
+
+def ancestors(parents, bone):
+    while bone >= 0:
+        yield bone
+        bone = parents[bone]
+
+
+@pytest.mark.parametrize("response", [0.0, 0.5])
+def test_responses_are_those_of_turned_bones(response):
+    for mesh in (chain_of(2, 0.3), tipped(0.2), forked()[0]):
+        solver = solved(mesh, response=response)
+        np.testing.assert_allclose(solver.responses, by_turning(mesh, solver), rtol=1e-4)
+        area = areas(*mesh[:2])
+        np.testing.assert_allclose(
+            solver.shares, area @ solver.weights / (area @ solver.initial_weights), rtol=1e-4
+        )
+
+
+@pytest.mark.parametrize("length", [0.15, 0.1, 0.07])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_short_tip_answers(length, seed):
+    """On a mesh of one level, and on one of several."""
+    for size in ({}, {"around": 30, "along": 90}):
+        mesh = tipped(length, **size)
+        without, held = (solved(mesh, seed=seed, response=r) for r in (0, 0.5))
+        assert without.responses[2] < 0.5 or without.shares[2] < 0.5
+        assert held.responses[2] > 0.5 and held.responses[:2].min() > 0.5
+        assert held.report["held_bones"] == [2] and held.report["held_cost"] > 0
+        assert not without.report["held_bones"] and without.report["held_cost"] == 0
+        assert bool(held.report["coarse_vertices"]) == bool(size)
+        assert (held.weights > 0).sum(1).max() <= 4
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("length", [0.8, 0.5, 0.3, 0.2])
+def test_short_bones_of_a_chain_keep_their_skin(count, length):
+    mesh = chain_of(count, length)
+    middle = (mesh[2] + mesh[3]) / 2
+    middle[0], middle[-1] = mesh[2][0], mesh[3][-1]
+    place = np.clip(mesh[0][:, None, 2], mesh[2][:, 2], mesh[3][:, 2])
+    nearest = np.abs(place - mesh[0][:, None, 2]).argmin(1)
+    own = np.bincount(nearest, areas(*mesh[:2]), count + 2)
+    for seed in range(3):
+        has = areas(*mesh[:2]) @ solved(mesh, seed=seed).weights
+        assert (has >= 0.35 * own).all()
+
+
+def test_bones_that_answer_change_nothing():
+    for mesh in (tipped(0.6), tipped(0.6, around=30, along=90), chain_of(1, 0.8)):
+        with_it, without = solved(mesh), solved(mesh, response=0)
+        assert not with_it.report["held_bones"]
+        np.testing.assert_array_equal(with_it.weights, without.weights)
+        np.testing.assert_array_equal(with_it.energies, without.energies)
+
+
+def test_both_sides_are_held_alike():
+    mesh, symmetry = forked()
+    solver = solved(mesh, symmetry=symmetry)
+    image = np.array([np.abs(mesh[0] - v * (-1, 1, 1)).sum(1).argmin() for v in mesh[0]])
+    assert solver.report["held_bones"] == [2, 4]
+    weights = solver.weights
+    assert (weights[image][:, symmetry[0]] == weights).all()
+    assert solver.responses[2] == pytest.approx(solver.responses[4], rel=1e-9)
+
+
+def test_locked_weights_win():
+    mesh = tipped(0.2)
+    without = solved(mesh, response=0)
+    tip = np.flatnonzero(without.initial_weights[:, 2] > 0.4)
+    locked = np.zeros(len(mesh[0]), bool)
+    locked[tip] = True
+    kept = np.zeros((len(locked), 3))
+    kept[:, 1] = 1
+    solver = solved(mesh, weights=kept, locked_vertices=locked)
+    np.testing.assert_array_equal(solver.weights[tip], kept[tip])
+    columns = solved(mesh, weights=kept, locked_bones=[0, 0, 1])
+    assert not columns.weights[:, 2].any() and not columns.report["held_bones"]
+
+
+def test_edits_win():
+    mesh = tipped(0.2)
+    every = np.arange(len(mesh[0]))
+    forbidden = solved(mesh, influences=(every, every * 0 + 2, every < 0))
+    assert not forbidden.weights[:, 2].any() and not forbidden.report["held_bones"]
+    painted = np.flatnonzero(solved(mesh).initial_weights[:, 2] > 0.3)
+    nothing = painted, painted * 0 + 2, painted * 0.0
+    constrained = solved(mesh, constraints=nothing)
+    assert not constrained.report["held_bones"] and constrained.report["deaf_bones"] == [2]
+    without = solved(mesh, constraints=nothing, response=0)
+    np.testing.assert_array_equal(constrained.weights, without.weights)
+    released = solved(mesh, released=(every, every * 0 + 2))
+    assert not released.report["held_bones"]
+
+
+def test_a_held_bone_can_be_let_go_while_weights_converge():
+    mesh = tipped(0.2)
+    every = np.arange(len(mesh[0]))
+    solver = solved(mesh)
+    assert solver.responses[2] > 0.5
+    solver.edit(influences=(every, every * 0 + 2, every < 0))
+    solver.solve()
+    assert not solver.weights[:, 2].any()
+    solver.edit()
+    solver.solve()
+    assert solver.responses[2] > 0.5
+
+
+def test_no_bone_is_held_without_truss_or_widenings():
+    for off in ({"response": 0}, {"truss": 0}, {"widenings": 0}, {"max_influences": 1}):
+        assert not solved(tipped(0.15), **off).report["held_bones"], off
+
+
+def test_bones_without_skin_are_named():
+    vertices, triangles, heads, tails, parents = tipped(0.6)
+    far = np.array([[40.0, 0, 0]])
+    bones = (np.r_[heads, far], np.r_[tails, far + 1], np.r_[parents, 0])
+    report = solved((vertices, triangles, *bones)).report
+    assert report["skinless_bones"] == [3] and report["deaf_bones"] == []
+
+
+def test_stopped_stages_of_held_bones_go_on():
+    mesh = tipped(0.2, around=12, along=20)
+    check_stops(lambda told: araplbs.Solver(*mesh, progress=told), every=3)
+
+
+def test_stopped_levels_of_held_bones_go_on():
+    mesh = tipped(0.1, around=24, along=60)
+    check_stops(lambda told: araplbs.Solver(*mesh, progress=told, coarsen=800), every=7)
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_change_no_bits(threads):
+    mesh = tipped(0.15, around=30, along=90)
+    np.testing.assert_array_equal(
+        solved(mesh, threads=threads).weights, solved(mesh, threads=1).weights
+    )
