@@ -251,6 +251,9 @@ typedef struct arap_problem {
     const int *spoke_bones;  /* (vertices) deforming bone, numbered among these, that the spoke of
                                 each goes to, -1: none; NULL: chosen by truss.c */
     const char *spoke_whole; /* (vertices) the part hangs on that bone as a whole */
+    const int *part_keeper;  /* (vertices) the deforming bone, numbered among these, that alone
+                                moves its part, -1: none; NULL: found by inner_bones.c */
+    const char *inner_bone;  /* (deforming bones) whether each is such a bone */
     const int *visit;        /* (vertices) the order in which they become clusters, or NULL */
 } arap_problem;
 
@@ -359,6 +362,7 @@ arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
 typedef struct arap_answers {
     double *response, *share; /* (bones) or one of these constants */
     char *held;               /* (bones) rows hold it */
+    char *inner;              /* (bones) it moves the part around it alone */
     double floor;             /* those below it are to be held */
 } arap_answers;
 arap_status arap_solver_answers(arap_context *context, const arap_solver *solver,

@@ -136,6 +136,7 @@ class Solver:
         deformer: Literal["linear", "dual_quaternions"] = "linear",
         edge_power: float = 3.0,
         truss: float = 12.0,
+        inner_bones: bool = True,
         response: float = 0.5,
         least_worth: float = 4e-3,
         displace_components: bool = True,
@@ -239,7 +240,9 @@ class Solver:
           max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
           widenings: rounds in which every vertex adopts the influences of its neighbors and loses
           those that lower the energy least; 0 keeps the influence maps of the start, cut to the
-          limit. response (0 to 1): how far the own skin of every bone goes along when the bone
+          limit. inner_bones: a bone in the middle of a loose part that something larger surrounds,
+          such as an eye or a wheel, moves that part alone, and no other bone moves it; what edits
+          allow wins. response (0 to 1): how far the own skin of every bone goes along when the bone
           turns, and how much weight it has, as shares of how it is with the initial weights. Bones
           below it, and their mirror images, are held: rows draw their own skin to its initial weights, and another
           stage follows. Locked weights, constraints and other edits win. 0: no bone is held.
@@ -420,6 +423,7 @@ class Solver:
         held_cost: share of the energy that holding them costs, about.
         deaf_bones: that own skin follows by less than half of the setting `response`: indices.
         skinless_bones: deforming ones that have no own skin: indices.
+        inner_bones: those that move the part around them alone: indices.
         seconds: per stage of the work.
         shared_seconds: with threads=1: of the work that more threads could share.
         saved_seconds: with threads=1: about how many fewer 2, 4 and 16 processors would take, by

@@ -380,6 +380,9 @@ static int is_skinless(const whole_report *all, int bone) {
     return all->answers.response[bone] == ARAP_NO_SKIN;
 }
 
+static int is_inner(const whole_report *all, int bone) { return all->answers.inner[bone]; }
+
+static PyObject *make_inner_bones(const void *all) { return list_bones(all, is_inner); }
 static PyObject *make_held_bones(const void *all) { return list_bones(all, is_held); }
 static PyObject *make_deaf_bones(const void *all) { return list_bones(all, is_deaf); }
 static PyObject *make_skinless_bones(const void *all) { return list_bones(all, is_skinless); }

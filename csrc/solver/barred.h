@@ -4,7 +4,8 @@
 
 #include "solver/solver.h"
 
-/* Non-zero if the bone is locked for any of the caller's vertices in this one, or forbidden to it;
+/* Non-zero if the bone is locked for any of the caller's vertices in this one, forbidden to it, or
+ * kept from its part;
  * an arap_barred_fn. */
 int arap_is_barred(const void *solver, int vertex, int bone);
 

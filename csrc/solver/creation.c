@@ -8,6 +8,8 @@
  * Costs what these do, and fails where one of them does; what was made by then is freed. */
 #include "solver/solver.h"
 
+#include <string.h>
+
 #include "base/aside.h"
 #include "base/memory.h"
 #include "base/settings.h"
@@ -68,6 +70,25 @@ static arap_status find_links(arap_context *context, arap_solver *s, const arap_
         (*links)[2 * *count] = a;
         (*links)[2 * (*count)++ + 1] = b;
     }
+    return ARAP_OK;
+}
+
+/* The bones inside parts: those that a finer mesh has found, where there is one. */
+static arap_status find_inner(arap_context *context, arap_solver *s, const arap_problem *problem) {
+    arap_inner_bones *inner = &s->inner;
+    if (problem->links && !problem->part_keeper) return ARAP_OK;
+    if (!problem->part_keeper)
+        return arap_inner_bones_find(context, &s->mesh, &s->skeleton, &s->symmetry,
+                                     &s->surroundings.faces, inner);
+    size_t bones = (size_t)s->skeleton.deform_count;
+    inner->is_inner = ARAP_NEW(char, bones);
+    inner->keeper = ARAP_NEW(int, s->mesh.part_count);
+    if (!inner->is_inner || !inner->keeper)
+        return arap_fail_memory(&context->error, "the bones inside parts");
+    memcpy(inner->is_inner, problem->inner_bone, bones);
+    for (size_t b = 0; b < bones; b++) inner->count += inner->is_inner[b];
+    for (int v = 0; v < s->mesh.count; v++)
+        inner->keeper[s->mesh.part[v]] = problem->part_keeper[s->mesh.first[v]];
     return ARAP_OK;
 }
 
@@ -218,6 +239,7 @@ static arap_status create(arap_context *context, const arap_problem *problem,
     if (!status && problem->symmetry) /* one bone can be no mirror image of two */
         status =
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
+    if (!status && settings->inner_bones) status = find_inner(context, s, problem);
     if (!status) status = begin_order(context, s, &order, &aside);
     if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     arap_lap(s, ARAP_TIME_MESH);
@@ -308,6 +330,7 @@ void arap_solver_free(arap_solver *s) {
     arap_free(s->rigid_labels);
     arap_rigid_parts_clear(&s->parts);
     arap_surroundings_clear(&s->surroundings);
+    arap_inner_bones_clear(&s->inner);
     arap_marks_clear(&s->marks);
     arap_locks_clear(&s->locks);
     arap_history_clear(&s->history);

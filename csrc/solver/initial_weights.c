@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "initial/automatic.h"
+#include "solver/barred.h"
 #include "solver/levels.h"
 #include "solver/steering.h"
 #include "supports/supports.h"
@@ -94,10 +95,47 @@ static arap_status keep_peaks(arap_context *context, arap_solver *s,
     return status;
 }
 
+/* Leave out what bones inside a part, or those around it, have there; a vertex left without bones
+ * gets the nearest of those that may move it. */
+static arap_status leave_inner(arap_context *context, const arap_solver *s, arap_influences *in) {
+    arap_rows rows;
+    if (!s->inner.count) return ARAP_OK;
+    arap_status status = arap_rows_create(context, in->count, &rows);
+    for (int i = 0; i < in->count && !status; i++) {
+        int kept = 0;
+        status = arap_rows_next(context, &rows, in->start[i + 1] - in->start[i] + 1);
+        for (size_t e = in->start[i]; e < in->start[i + 1] && !status; e++) {
+            if (arap_is_barred(s, i, in->bone[e])) continue;
+            arap_rows_add(&rows, in->bone[e], in->weight[e], 0);
+            kept |= in->weight[e] > 0;
+        }
+        if (kept || status) continue;
+        int nearest = arap_nearest_bone(&s->mesh, &s->skeleton, i, arap_barred_of(s), s);
+        if (nearest < 0) { /* a person has barred its own bone: as without inner bones */
+            rows.made.start[rows.made.count] = rows.made.start[rows.made.count - 1];
+            for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+                arap_rows_add(&rows, in->bone[e], in->weight[e], 0);
+            continue;
+        }
+        rows.made.start[rows.made.count] = rows.made.start[rows.made.count - 1];
+        arap_rows_add(&rows, nearest, 1, 0);
+    }
+    if (status) {
+        arap_rows_clear(&rows);
+        return status;
+    }
+    arap_influences_clear(in);
+    arap_rows_take(&rows, in);
+    arap_influences_normalize(in);
+    return ARAP_OK;
+}
+
 static arap_status fresh_weights(arap_context *context, const arap_solver *s, arap_influences *out,
                                  arap_islands_report *report) {
-    return arap_fresh_weights(context, &s->mesh, &s->skeleton, &s->visibility, s->order,
-                              s->settings.initial, s->settings.heat_floor, out, report);
+    arap_status status =
+        arap_fresh_weights(context, &s->mesh, &s->skeleton, &s->visibility, s->order,
+                           s->settings.initial, s->settings.heat_floor, out, report);
+    return status ? status : leave_inner(context, s, out);
 }
 
 static arap_status fresh_start(arap_context *context, arap_solver *s) {

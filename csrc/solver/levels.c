@@ -38,6 +38,7 @@ typedef struct coarse_arrays {
     double *parameters;
     int *spoke_bones;
     char *spoke_whole;
+    int *part_keeper;
 } coarse_arrays;
 
 static void free_arrays(coarse_arrays *a) {
@@ -49,6 +50,7 @@ static void free_arrays(coarse_arrays *a) {
     arap_free(a->parameters);
     arap_free(a->spoke_bones);
     arap_free(a->spoke_whole);
+    arap_free(a->part_keeper);
 }
 
 static arap_status copy_rows(arap_context *context, const arap_solver *s,
@@ -204,6 +206,14 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
         }
         out->spoke_bones = a->spoke_bones;
         out->spoke_whole = a->spoke_whole;
+    }
+    if (s->inner.count) {
+        a->part_keeper = ARAP_NEW(int, count);
+        if (!a->part_keeper) return arap_fail_memory(&context->error, "the coarse mesh");
+        for (size_t k = 0; k < count; k++)
+            a->part_keeper[k] = s->inner.keeper[s->mesh.part[clusters->seed[k]]];
+        out->part_keeper = a->part_keeper;
+        out->inner_bone = s->inner.is_inner;
     }
     if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
     if (fine->vertex_set) out->vertex_set = a->vertex_set;

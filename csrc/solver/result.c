@@ -248,8 +248,8 @@ arap_status arap_solver_answers(arap_context *context, const arap_solver *s,
     arap_influences rows = {0}, own = {0};
     double *response = ARAP_NEW(double, own_bones), *share = ARAP_NEW(double, own_bones);
     *out = (arap_answers){ARAP_NEW(double, bones), ARAP_NEW(double, bones), ARAP_NEW(char, bones),
-                          s->settings.response};
-    arap_status status = response && share && out->response && out->share && out->held
+                          ARAP_NEW(char, bones), s->settings.response};
+    arap_status status = response && share && out->response && out->share && out->held && out->inner
                              ? own_rows(context, s, weights, &rows)
                              : arap_fail_memory(&context->error, "the responses of bones");
     if (!status) status = arap_own_skin(context, s, &own);
@@ -259,6 +259,7 @@ arap_status arap_solver_answers(arap_context *context, const arap_solver *s,
         out->response[b] = d < 0 ? ARAP_NO_DEFORM : response[d];
         out->share[b] = d < 0 ? ARAP_NO_DEFORM : share[d];
         out->held[b] = 0;
+        out->inner[b] = d >= 0 && s->inner.count && s->inner.is_inner[d];
     }
     for (int r = 0; r < s->promise.rows.count && !status; r++)
         out->held[s->skeleton.deform_bone[s->promise.rows.rows[r].bone]] = 1;
@@ -274,6 +275,7 @@ void arap_answers_clear(arap_answers *answers) {
     arap_free(answers->response);
     arap_free(answers->share);
     arap_free(answers->held);
+    arap_free(answers->inner);
     *answers = (arap_answers){0};
 }
 

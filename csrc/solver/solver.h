@@ -23,6 +23,7 @@
 #include "solver/locks.h"
 #include "solver/system.h"
 #include "truss/surround.h"
+#include "supports/inner_bones.h"
 #include "edits/constraints.h"
 #include "edits/edits.h"
 
@@ -123,6 +124,7 @@ struct arap_solver {
     arap_promise promise;
     int linked_parts;
     size_t link_count;
+    arap_inner_bones inner;
     arap_surroundings surroundings; /* from the truss on: the search for rigid parts asks again */
 
     /* Until the coarser mesh is solved, else NULL and empty: */

@@ -1,0 +1,292 @@
+/* Bones inside a part: see inner_bones.h.
+ *
+ * The skin around an eye is nearer to the eye's bone than to that of the head, so that bone heat
+ * and the energy give it to the eye. A bone b is inner if, for a loose part p with faces, center c
+ * and root mean square radius r (by area), |head - c| <= MIDDLE r                 it sits in the
+ * middle of the part: a hand sits at the end of its glove, a head at the end of its neck; bones
+ * below b do so too, and no other bone has its head within r of c or passes within MIDDLE r of it
+ * nobody shares the part: bodies, garments, and shells around a limb have several bones; SURROUNDED
+ * of the rays from c through the vertices of p, both ways, meet larger parts (at least LARGER times
+ * r) within REACH r   something lies around it: not so for the head of a figure of blocks, which
+ * moves its hat, too; no other part that lies nearest to b for the most part surrounds more of b
+ * than OWN_SKIN: a finger beyond the ball in its joint is the skin of the bone. Of several such
+ * parts (cornea, eyeball) p is the largest. Then b, with the bones below it, moves p and all parts
+ * within INSIDE of the distance of its farthest vertex from c that are nearest to b (pupil, iris);
+ * no other bone moves these, and b moves no other part, however near: lids, brows and strands of
+ * hair stay with the head. Partners are inner both or not at all.
+ *
+ * O(bones x parts), and for each pair that passes the first test O(vertices of the part x log
+ * triangles). Nothing is done where the mesh is one part. Fails only without memory. */
+#include "supports/inner_bones.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "mesh/nearest.h"
+
+#define MIDDLE 0.6
+#define LARGER 2
+#define SURROUNDED 0.5
+#define REACH 8
+#define OWN_SKIN 0.3
+#define INSIDE 1.05
+#define RAYS 64 /* vertices of a part that rays go through, about */
+
+typedef struct part {
+    double center[3], area, radius, reach; /* reach: of the farthest vertex */
+    int first, size;                       /* in `vertices` */
+    int has_faces;
+} part;
+
+typedef struct search {
+    const arap_mesh *mesh;
+    const arap_skeleton *skeleton;
+    const arap_bvh *faces;
+    part *parts;
+    int *vertices; /* by part */
+    int *found;    /* (bones) the part of each inner bone, or -1 */
+} search;
+
+static void sort_vertices(search *s) {
+    const arap_mesh *mesh = s->mesh;
+    for (int i = 0; i < mesh->count; i++) s->parts[mesh->part[i]].size++;
+    for (int p = 1; p < mesh->part_count; p++)
+        s->parts[p].first = s->parts[p - 1].first + s->parts[p - 1].size;
+    for (int p = 0; p < mesh->part_count; p++) s->parts[p].size = 0;
+    for (int i = 0; i < mesh->count; i++) {
+        part *own = &s->parts[mesh->part[i]];
+        s->vertices[own->first + own->size++] = i;
+    }
+}
+
+static void measure_parts(search *s) {
+    const arap_mesh *mesh = s->mesh;
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        s->parts[mesh->part[mesh->triangles[3 * t]]].has_faces = 1;
+    for (int q = 0; q < mesh->part_count; q++) {
+        part *p = &s->parts[q];
+        for (int k = 0; k < p->size; k++) {
+            int i = s->vertices[p->first + k];
+            p->area += mesh->area[i];
+            for (int c = 0; c < 3; c++) p->center[c] += mesh->area[i] * mesh->v[3 * i + c];
+        }
+        for (int c = 0; c < 3; c++) p->center[c] /= p->area > 0 ? p->area : 1;
+        for (int k = 0; k < p->size; k++) {
+            int i = s->vertices[p->first + k];
+            double d2 = arap_distance2(mesh->v + 3 * (size_t)i, p->center);
+            p->radius += mesh->area[i] * d2;
+            p->reach = fmax(p->reach, sqrt(d2));
+        }
+        p->radius = sqrt(p->radius / (p->area > 0 ? p->area : 1));
+    }
+}
+
+static const double *head_of(const search *s, int bone) {
+    return s->skeleton->heads + 3 * (size_t)s->skeleton->deform_bone[bone];
+}
+
+static double distance_from(const search *s, int bone, const double *point) {
+    const double *tail = s->skeleton->tails + 3 * (size_t)s->skeleton->deform_bone[bone];
+    double nearest[3];
+    return sqrt(arap_nearest_on_segment(point, head_of(s, bone), tail, nearest));
+}
+
+static int hangs_on(const search *s, int bone, int other) {
+    while (bone >= 0 && bone != other) bone = s->skeleton->deform_parent[bone];
+    return bone == other;
+}
+
+/* Is the bone of all bones the one nearest to a point, or one below it? */
+static int is_nearest(const search *s, int bone, const double *point) {
+    double own = INFINITY, others = INFINITY;
+    for (int b = 0; b < s->skeleton->deform_count; b++) {
+        double *least = hangs_on(s, b, bone) ? &own : &others;
+        *least = fmin(*least, distance_from(s, b, point));
+    }
+    return own < others;
+}
+
+static int is_in_middle(const search *s, int bone, const part *p) {
+    return sqrt(arap_distance2(head_of(s, bone), p->center)) <= MIDDLE * p->radius;
+}
+
+/* Have other bones a share in the part? */
+static int is_shared(const search *s, int bone, const part *p) {
+    for (int b = 0; b < s->skeleton->deform_count; b++) {
+        if (hangs_on(s, b, bone)) {
+            if (!is_in_middle(s, b, p)) return 1;
+            continue;
+        }
+        if (sqrt(arap_distance2(head_of(s, b), p->center)) <= p->radius) return 1;
+        if (distance_from(s, b, p->center) <= MIDDLE * p->radius) return 1;
+    }
+    return 0;
+}
+
+/* What a ray asks. */
+typedef struct ray {
+    const search *s;
+    int own;       /* part */
+    double larger; /* least radius of what it is to meet; negative: any part `wanted` */
+    int wanted;
+} ray;
+
+static int meets(const void *data, int index, const double *a, const double *b) {
+    const ray *r = data;
+    const arap_mesh *mesh = r->s->mesh;
+    const int *tri = mesh->triangles + 3 * (size_t)index;
+    int q = mesh->part[tri[0]];
+    if (r->wanted >= 0 ? q != r->wanted : q == r->own || r->s->parts[q].radius < r->larger)
+        return 0;
+    double at = arap_cross_triangle(a, b, mesh->v + 3 * (size_t)tri[0],
+                                    mesh->v + 3 * (size_t)tri[1], mesh->v + 3 * (size_t)tri[2]);
+    return at >= 0 && at <= 1;
+}
+
+/* The share of the rays from the center of a part through its vertices, both ways, that meet larger
+ * parts, or the part `wanted`, if that is not -1. */
+static double surrounded(const search *s, int own, int wanted) {
+    const part *p = &s->parts[own];
+    int step = p->size / RAYS + 1, count = 0, met = 0;
+    ray r = {s, own, LARGER * p->radius, wanted};
+    for (int k = 0; k < p->size; k += step) {
+        const double *v = s->mesh->v + 3 * (size_t)s->vertices[p->first + k];
+        double along[3], length, end[3];
+        arap_sub(v, p->center, along);
+        length = sqrt(arap_dot(along, along));
+        if (!(length > 0)) continue;
+        for (int way = -1; way < 2; way += 2) {
+            for (int c = 0; c < 3; c++)
+                end[c] = p->center[c] + way * REACH * p->radius / length * along[c];
+            met += arap_bvh_crossed(s->faces, p->center, end, meets, &r) != 0;
+            count++;
+        }
+    }
+    return count ? (double)met / count : 0;
+}
+
+/* Is most of the area of a part nearest to the bone? */
+static int is_own_skin(const search *s, int bone, const part *p) {
+    double own = 0, all = 0;
+    int step = p->size / RAYS + 1;
+    for (int k = 0; k < p->size; k += step) {
+        int i = s->vertices[p->first + k];
+        all += s->mesh->area[i];
+        if (is_nearest(s, bone, s->mesh->v + 3 * (size_t)i)) own += s->mesh->area[i];
+    }
+    return own > all / 2;
+}
+
+static int lies_within(const search *s, const part *p, const part *ball) {
+    double reach = INSIDE * ball->reach;
+    for (int k = 0; k < p->size; k++)
+        if (arap_distance2(s->mesh->v + 3 * (size_t)s->vertices[p->first + k], ball->center) >
+            reach * reach)
+            return 0;
+    return 1;
+}
+
+/* Is there another part around, not within it, that is skin of the bone? */
+static int has_other_skin(const search *s, int bone, int own) {
+    const part *p = &s->parts[own];
+    for (int q = 0; q < s->mesh->part_count; q++) {
+        const part *other = &s->parts[q];
+        double away = REACH * p->radius + other->reach;
+        if (q == own || !other->has_faces || arap_distance2(other->center, p->center) > away * away)
+            continue;
+        if (!lies_within(s, other, p) && surrounded(s, own, q) > OWN_SKIN &&
+            is_own_skin(s, bone, other))
+            return 1;
+    }
+    return 0;
+}
+
+/* The largest part that makes the bone an inner one, or -1. */
+static int find_part(const search *s, int bone) {
+    int best = -1;
+    for (int q = 0; q < s->mesh->part_count; q++) {
+        const part *p = &s->parts[q];
+        if (!p->has_faces || !is_in_middle(s, bone, p)) continue;
+        if (best >= 0 && p->radius <= s->parts[best].radius) continue;
+        if (!is_shared(s, bone, p) && surrounded(s, q, -1) >= SURROUNDED &&
+            !has_other_skin(s, bone, q))
+            best = q;
+    }
+    return best;
+}
+
+/* The parts of an inner bone. */
+static void keep_parts(const search *s, int bone, int *keeper) {
+    const part *ball = &s->parts[s->found[bone]];
+    for (int q = 0; q < s->mesh->part_count; q++) {
+        const part *p = &s->parts[q];
+        if (q != s->found[bone] && (p->radius > ball->radius || !lies_within(s, p, ball) ||
+                                    !is_nearest(s, bone, p->center)))
+            continue;
+        keeper[q] = bone;
+    }
+}
+
+arap_status arap_inner_bones_find(arap_context *context, const arap_mesh *mesh,
+                                  const arap_skeleton *skeleton, const arap_symmetry *symmetry,
+                                  arap_bvh **faces, arap_inner_bones *out) {
+    int bones = skeleton->deform_count, any = 0;
+    search s = {.mesh = mesh, .skeleton = skeleton};
+    arap_status status = ARAP_OK;
+    *out = (arap_inner_bones){0};
+    if (mesh->part_count < 2 || bones < 2) return ARAP_OK;
+    s.parts = ARAP_NEW_ZERO(part, mesh->part_count);
+    s.vertices = ARAP_NEW(int, mesh->count);
+    s.found = ARAP_NEW(int, bones);
+    out->is_inner = ARAP_NEW_ZERO(char, bones);
+    out->keeper = ARAP_NEW(int, mesh->part_count);
+    if (!s.parts || !s.vertices || !s.found || !out->is_inner || !out->keeper) {
+        status = arap_fail_memory(&context->error, "the bones inside parts");
+        goto done;
+    }
+    sort_vertices(&s);
+    measure_parts(&s);
+    for (int b = 0; b < bones; b++) {
+        s.found[b] = -1;
+        for (int q = 0; q < mesh->part_count && !any; q++)
+            any = s.parts[q].has_faces && is_in_middle(&s, b, &s.parts[q]);
+    }
+    if (any && !*faces) status = arap_face_bvh(context, mesh, NULL, faces);
+    s.faces = *faces;
+    for (int b = 0; b < bones && any && !status; b++) {
+        s.found[b] = find_part(&s, b);
+        status = arap_listen(context);
+    }
+    if (status) goto done;
+    for (int b = 0; b < bones; b++) {
+        int image = symmetry->bone_count ? symmetry->bone[b] : -1;
+        if (s.found[b] < 0 || (image >= 0 && s.found[image] < 0)) continue;
+        out->is_inner[b] = 1;
+        out->count++;
+    }
+    for (int q = 0; q < mesh->part_count; q++) out->keeper[q] = -1;
+    for (int b = 0; b < bones; b++)
+        if (out->is_inner[b]) keep_parts(&s, b, out->keeper);
+
+done:
+    arap_free(s.parts);
+    arap_free(s.vertices);
+    arap_free(s.found);
+    if (status || !out->count) arap_inner_bones_clear(out);
+    return status;
+}
+
+void arap_inner_bones_clear(arap_inner_bones *inner) {
+    arap_free(inner->is_inner);
+    arap_free(inner->keeper);
+    *inner = (arap_inner_bones){0};
+}
+
+int arap_inner_bars(const arap_inner_bones *inner, const arap_skeleton *skeleton, int part, int b) {
+    if (!inner->count) return 0;
+    int keeper = inner->keeper[part];
+    while (b >= 0 && b != keeper && !inner->is_inner[b]) b = skeleton->deform_parent[b];
+    return b != keeper && (b >= 0 || keeper >= 0);
+}
