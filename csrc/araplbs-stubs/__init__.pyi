@@ -137,7 +137,7 @@ class Solver:
         edge_power: float = 3.0,
         truss: float = 12.0,
         inner_bones: bool = True,
-        response: float = 0.5,
+        response: float = 0.65,
         least_worth: float = 4e-3,
         displace_components: bool = True,
     ) -> None:

@@ -1,17 +1,24 @@
-/* What is barred from a vertex: see barred.h. What is allowed by an edit is not barred by
- * inner_bones.h. O(locks of the vertex + log marks + depth of the skeleton); cannot fail. */
+/* What is barred from a vertex: see barred.h. A person wins over inner_bones.h: a bone that an edit
+ * allows is not barred, and others are not where the bone inside the part is forbidden or locked.
+ * O(locks of the vertex + log marks + depth of the skeleton); cannot fail. */
 #include "solver/barred.h"
 
-int arap_is_barred(const void *solver, int vertex, int bone) {
-    const arap_solver *s = solver;
-    int mark = arap_find_mark(&s->marks, arap_lead(&s->parts, vertex), bone);
+/* By locks and marks. */
+static int is_refused(const arap_solver *s, int vertex, int bone, int mark) {
     if (mark & ARAP_FORBIDDEN) return 1;
-    if (!(mark & ARAP_ALLOWED) &&
-        arap_inner_bars(&s->inner, &s->skeleton, s->mesh.part[vertex], bone))
-        return 1;
     for (int i = s->mesh.first[vertex]; i >= 0 && s->locks.vertex; i = s->mesh.next[i])
         if (arap_is_locked(&s->locks, i, bone)) return 1;
     return 0;
+}
+
+int arap_is_barred(const void *solver, int vertex, int bone) {
+    const arap_solver *s = solver;
+    int lead = arap_lead(&s->parts, vertex), part = s->mesh.part[vertex];
+    int mark = arap_find_mark(&s->marks, lead, bone);
+    if (is_refused(s, vertex, bone, mark)) return 1;
+    if ((mark & ARAP_ALLOWED) || !arap_inner_bars(&s->inner, &s->skeleton, part, bone)) return 0;
+    int keeper = s->inner.keeper[part];
+    return keeper < 0 || !is_refused(s, vertex, keeper, arap_find_mark(&s->marks, lead, keeper));
 }
 
 arap_barred_fn arap_barred_of(const arap_solver *s) {

@@ -30,7 +30,6 @@
 #define LARGER 2
 #define SURROUNDED 0.5
 #define REACH 8
-#define OWN_SKIN 0.3
 #define INSIDE 1.05
 #define RAYS 64 /* vertices of a part that rays go through, about */
 
@@ -129,8 +128,7 @@ static int is_shared(const search *s, int bone, const part *p) {
 typedef struct ray {
     const search *s;
     int own;       /* part */
-    double larger; /* least radius of what it is to meet; negative: any part `wanted` */
-    int wanted;
+    double larger; /* least radius of what it is to meet */
 } ray;
 
 static int meets(const void *data, int index, const double *a, const double *b) {
@@ -138,19 +136,18 @@ static int meets(const void *data, int index, const double *a, const double *b) 
     const arap_mesh *mesh = r->s->mesh;
     const int *tri = mesh->triangles + 3 * (size_t)index;
     int q = mesh->part[tri[0]];
-    if (r->wanted >= 0 ? q != r->wanted : q == r->own || r->s->parts[q].radius < r->larger)
-        return 0;
+    if (q == r->own || r->s->parts[q].radius < r->larger) return 0;
     double at = arap_cross_triangle(a, b, mesh->v + 3 * (size_t)tri[0],
                                     mesh->v + 3 * (size_t)tri[1], mesh->v + 3 * (size_t)tri[2]);
     return at >= 0 && at <= 1;
 }
 
 /* The share of the rays from the center of a part through its vertices, both ways, that meet larger
- * parts, or the part `wanted`, if that is not -1. */
-static double surrounded(const search *s, int own, int wanted) {
+ * parts. */
+static double surrounded(const search *s, int own) {
     const part *p = &s->parts[own];
     int step = p->size / RAYS + 1, count = 0, met = 0;
-    ray r = {s, own, LARGER * p->radius, wanted};
+    ray r = {s, own, LARGER * p->radius};
     for (int k = 0; k < p->size; k += step) {
         const double *v = s->mesh->v + 3 * (size_t)s->vertices[p->first + k];
         double along[3], length, end[3];
@@ -188,19 +185,19 @@ static int lies_within(const search *s, const part *p, const part *ball) {
     return 1;
 }
 
-/* Is there another part around, not within it, that is skin of the bone? */
+/* Have other parts near it that are skin of the bone more area than it and what lies within it? */
 static int has_other_skin(const search *s, int bone, int own) {
     const part *p = &s->parts[own];
+    double others = 0, within = p->area;
     for (int q = 0; q < s->mesh->part_count; q++) {
         const part *other = &s->parts[q];
         double away = REACH * p->radius + other->reach;
-        if (q == own || !other->has_faces || arap_distance2(other->center, p->center) > away * away)
+        if (q == own || arap_distance2(other->center, p->center) > away * away ||
+            !is_own_skin(s, bone, other))
             continue;
-        if (!lies_within(s, other, p) && surrounded(s, own, q) > OWN_SKIN &&
-            is_own_skin(s, bone, other))
-            return 1;
+        *(lies_within(s, other, p) ? &within : &others) += other->area;
     }
-    return 0;
+    return others > within;
 }
 
 /* The largest part that makes the bone an inner one, or -1. */
@@ -210,8 +207,7 @@ static int find_part(const search *s, int bone) {
         const part *p = &s->parts[q];
         if (!p->has_faces || !is_in_middle(s, bone, p)) continue;
         if (best >= 0 && p->radius <= s->parts[best].radius) continue;
-        if (!is_shared(s, bone, p) && surrounded(s, q, -1) >= SURROUNDED &&
-            !has_other_skin(s, bone, q))
+        if (!is_shared(s, bone, p) && surrounded(s, q) >= SURROUNDED && !has_other_skin(s, bone, q))
             best = q;
     }
     return best;
