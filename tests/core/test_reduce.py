@@ -93,7 +93,7 @@ def test_widenings_find_better_influences(problem, limit):
 def test_influences_of_little_worth_go(problem):
     """All the initial maps hold, or what is worth it."""
     mesh, bones = problem
-    everything = {"support": (9, 1.0, 0.0), "heat_floor": 0.0, "max_influences": 0}
+    everything = {"support": (9, 1.0, 0.0), "heat_floor": 0.0, "max_influences": 0, "response": 0}
     counts, energies = [], []
     for widenings in (0, 2):
         solver = shapes.solve(mesh, bones, **everything, widenings=widenings)

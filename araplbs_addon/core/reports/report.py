@@ -31,6 +31,9 @@ SLOW = (
     "loops, which take longer. Please report it (Report a Problem)"
 )
 
+# What the engine reports of how bones answer, by index.
+ANSWERS = ("held_bones", "deaf_bones", "skinless_bones", "inner_bones")
+
 
 def names_in_line(names: Sequence[str]) -> str:
     """'A, B, C and 4 more'."""
@@ -73,6 +76,10 @@ def make_report(
     control_evidence: why else they are left out, in words: {bone: "IK target, name"}.
     above_limit: vertices with more influences than asked for, which locked groups force.
     idle_bones: deform bones that move nothing; idle_in_skin: those of them that lie in skin.
+    held_bones: those that would move too little of their own skin, and are held there, and
+    held_cost, about which share of the energy that costs; deaf_bones: those that move little of it
+    all the same; skinless_bones: those that have none; inner_bones: those that move the part around
+    them alone.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     linear_algebra: "OpenBLAS", or "plain loops" where OpenBLAS computes wrongly on this processor.
     """
@@ -99,6 +106,8 @@ def make_report(
         **{key: engine[key] for key in taken.split()},
         "above_limit": count_above(problem, solution.rows, options.max_influences),
         "idle_bones": [bones[b] for b in engine["idle_bones"]],
+        **{key: [bones[b] for b in engine.get(key, ())] for key in ANSWERS},
+        "held_cost": engine.get("held_cost", 0.0),
         "idle_in_skin": [bones[b] for b in idle_in_skin(problem, solution.rows, engine)],
         "unseen_parts": [
             {"object": name, "vertex": vertex, "size": part["size"], "rigid": bool(part["rigid"])}
