@@ -6,7 +6,7 @@
 #include "mesh/bvh.h"
 #include "rig/symmetry.h"
 
-/* All NULL: there are none. */
+/* All zero: none are found. */
 typedef struct arap_inner_bones {
     int count;
     char *is_inner; /* (deforming bones) */
