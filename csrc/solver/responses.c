@@ -15,7 +15,8 @@
  * over all vertices. Skin that follows as it did at the start has 1, a bone that moves nothing 0.
  * Both are linear in the weights.
  *
- * O(vertices x influences x depth of the skeleton). Fails only without memory. */
+ * Bones are numbered so that those below one follow it without a gap: whether one hangs on another
+ * takes two comparisons. O(vertices x influences + bones). Fails on out-of-memory, or cancelled. */
 #include "solver/responses.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@
 
 #define STRONG 0.5
 #define LEAST 0.05
+#define LISTEN 64     /* vertices between two looks whether to stop */
 #define NO_LEVER 1e-9 /* in units of the mesh: levers that count, if no other does */
 
 arap_status arap_own_skin(arap_context *context, const arap_solver *s, arap_influences *out) {
@@ -51,10 +53,58 @@ arap_status arap_own_skin(arap_context *context, const arap_solver *s, arap_infl
     return arap_rows_end(status, &rows, out);
 }
 
+/* A numbering of the deform bones in which the bones below b are place[b] .. end[b] - 1. */
+typedef struct branches {
+    int *place, *end;
+} branches;
+
+static void clear_branches(branches *t) {
+    arap_free(t->place);
+    arap_free(t->end);
+}
+
+/* Without recursion: a chain may have thousands of bones. */
+static arap_status number_branches(arap_context *context, const arap_skeleton *skeleton,
+                                   branches *out) {
+    int bones = skeleton->deform_count, next = 0;
+    int *child = ARAP_NEW(int, bones), *sibling = ARAP_NEW(int, bones);
+    *out = (branches){ARAP_NEW(int, bones), ARAP_NEW(int, bones)};
+    if (!child || !sibling || !out->place || !out->end) {
+        arap_free(child);
+        arap_free(sibling);
+        return arap_fail_memory(&context->error, "the branches of the skeleton");
+    }
+    for (int b = 0; b < bones; b++) child[b] = -1;
+    for (int b = bones; b--;) {
+        int above = skeleton->deform_parent[b];
+        if (above < 0) continue;
+        sibling[b] = child[above];
+        child[above] = b;
+    }
+    for (int root = 0; root < bones; root++) {
+        if (skeleton->deform_parent[root] >= 0) continue;
+        for (int b = root; b >= 0;) {
+            out->place[b] = next++;
+            if (child[b] >= 0) {
+                b = child[b];
+                continue;
+            }
+            out->end[b] = next;
+            while (b != root && sibling[b] < 0) {
+                b = skeleton->deform_parent[b];
+                out->end[b] = next;
+            }
+            b = b == root ? -1 : sibling[b];
+        }
+    }
+    arap_free(child);
+    arap_free(sibling);
+    return ARAP_OK;
+}
+
 /* Does bone c hang on bone b, or is it the same? */
-static int hangs_on(const arap_skeleton *skeleton, int c, int b) {
-    while (c >= 0 && c != b) c = skeleton->deform_parent[c];
-    return c == b;
+static int hangs_on(const branches *t, int c, int b) {
+    return t->place[c] >= t->place[b] && t->place[c] < t->end[b];
 }
 
 static double lever(const arap_solver *s, int i, int bone) {
@@ -68,11 +118,10 @@ static double lever(const arap_solver *s, int i, int bone) {
 }
 
 /* How far vertex i goes along with the bone. */
-static double goes_along(const arap_skeleton *skeleton, const arap_influences *in, int i,
-                         int bone) {
+static double goes_along(const branches *t, const arap_influences *in, int i, int bone) {
     double sum = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-        if (hangs_on(skeleton, in->bone[e], bone)) sum += in->weight[e];
+        if (hangs_on(t, in->bone[e], bone)) sum += in->weight[e];
     return sum;
 }
 
@@ -86,22 +135,23 @@ arap_status arap_responses(arap_context *context, const arap_solver *s, const ar
                            double *share) {
     size_t bones = (size_t)s->skeleton.deform_count;
     double *whole = ARAP_NEW_ZERO(double, bones), *all = ARAP_NEW_ZERO(double, bones);
-    arap_status status = ARAP_OK;
-    if (!whole || !all) {
+    branches below;
+    arap_status status = number_branches(context, &s->skeleton, &below);
+    if (!status && (!whole || !all))
         status = arap_fail_memory(&context->error, "the responses of bones");
-        goto done;
-    }
+    if (status) goto done;
     memset(response, 0, bones * sizeof *response);
     memset(share, 0, bones * sizeof *share);
-    for (int i = 0; i < weights->count; i++) {
+    for (int i = 0; i < weights->count && !status; i++) {
+        if (i % LISTEN == 0) status = arap_listen(context);
         if (ignored && ignored[i]) continue;
         add_shares(s, weights, i, share);
         add_shares(s, &s->initial, i, all);
         for (size_t e = own->start[i]; e < own->start[i + 1]; e++) {
             int b = own->bone[e];
             double counts = s->mesh.area[i] * lever(s, i, b);
-            whole[b] += counts * goes_along(&s->skeleton, &s->initial, i, b);
-            response[b] += counts * goes_along(&s->skeleton, weights, i, b);
+            whole[b] += counts * goes_along(&below, &s->initial, i, b);
+            response[b] += counts * goes_along(&below, weights, i, b);
         }
     }
     for (size_t b = 0; b < bones; b++) {
@@ -110,6 +160,7 @@ arap_status arap_responses(arap_context *context, const arap_solver *s, const ar
     }
 
 done:
+    clear_branches(&below);
     arap_free(whole);
     arap_free(all);
     return status;

@@ -104,6 +104,8 @@ def same(one, other):
         return all(same(one[key], other[key]) for key in one)
     if isinstance(one, (tuple, list)):
         return all(same(a, b) for a, b in zip(one, other, strict=True))
+    if one is None or isinstance(one, str):
+        return one == other
     return np.array_equal(one, other, equal_nan=True)
 
 

@@ -128,6 +128,13 @@ def control(vertices, bones):
     )
 
 
+def directions(vertices, bones):
+    heads, _tails, parents = chain(bones)
+    return lambda progress: araplbs.bone_directions(
+        *tube(vertices), heads, None, parents, progress=progress, threads=1
+    )
+
+
 def transfer(vertices, bones):
     source, target = tube(vertices), tube(vertices // 2, 30)
     half = target[0] * np.where(target[0][:, 2:] > 5, 1.02, 2.0)
@@ -225,6 +232,7 @@ PROBLEMS = {
     "nearest": lambda: automatic(60_000, 200, "nearest"),
     "centers": lambda: centers(3_000, 30, 12),
     "control bones": lambda: control(2_000, 1_000),
+    "bone directions": lambda: directions(20_000, 1_000),
     "transfer": lambda: transfer(30_000, 60),
     "shapes": lambda: shapes_for(30_000, 20),
     "match": lambda: match(60_000),
