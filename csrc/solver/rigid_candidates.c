@@ -7,13 +7,16 @@
 #include <string.h>
 
 #include "base/vec3.h"
+#include "mesh/bvh.h"
 
 #define REACHED 0.4 /* of the rays from a bone: with less a part does not reach around it */
 
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off) {
-    arap_candidate *c = (arap_candidate *)data + part;
+    arap_rigid_search *s = data;
+    arap_candidate *c = &s->parts[part];
     (void)line, (void)off;
     if (share < REACHED) return;
+    s->within[bone] = 1;
     c->around += !c->around || c->last != bone; /* several lines of a bone are one bone */
     c->last = bone;
     if (share <= c->share) return;
@@ -48,16 +51,34 @@ static void measure_radius(arap_rigid_search *s, arap_candidate *c) {
     }
 }
 
+/* Add `share` of the row of vertex i to the mean. */
+static void add_row(const arap_rigid_search *s, int i, double share) {
+    const arap_influences *in = &s->solver->influences;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        s->mean[in->bone[e]] += share * in->weight[e];
+}
+
+/* The same of the point of the face beneath vertex i. */
+static void add_beneath(const arap_rigid_search *s, int i, double share) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    double bary[3];
+    arap_nearest_on_face(mesh, s->beneath[i], mesh->v + 3 * (size_t)i, bary);
+    for (int k = 0; k < 3; k++)
+        add_row(s, mesh->triangles[3 * (size_t)s->beneath[i] + (size_t)k], share * bary[k]);
+}
+
 void arap_candidate_mean(const arap_rigid_search *s, const arap_candidate *c) {
     const arap_solver *solver = s->solver;
-    const arap_influences *in = &solver->influences;
     double area = 0;
     memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
     for (int k = 0; k < c->size; k++) {
         int i = s->vertices[c->first + k];
+        if (c->hangs && s->end[i] != c->hangs) continue;
         area += solver->mesh.area[i];
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
+        if (c->hangs)
+            add_beneath(s, i, solver->mesh.area[i]);
+        else
+            add_row(s, i, solver->mesh.area[i]);
     }
     for (int b = 0; b < solver->skeleton.deform_count && area > 0; b++) s->mean[b] /= area;
 }

@@ -9,6 +9,7 @@ typedef struct arap_candidate {
     int open;        /* it may become rigid */
     int blends;      /* by the mean row, not by one bone */
     int bone;
+    int hangs;          /* end of a card (hanging.h) beneath which its row is, 0: its own mean */
     int image;          /* part of the images of its vertices, -1: they have none */
     int around, inside; /* how many bones it reaches around, and which it surrounds most of */
     int last;           /* bone that has been found inside it last */
@@ -25,10 +26,13 @@ typedef struct arap_rigid_search {
     char *beside;          /* (parts) those with faces and no bone inside */
     int *bar;              /* (parts) lowest part of the same bar, or -1 */
     char *contact;         /* (vertices) of bars, where they lie on something */
+    char *within;          /* (deforming bones) those that some part is around */
+    char *end;             /* (vertices) of hanging cards, see hanging.h */
+    int *beneath;          /* (vertices) faces that these touch */
     arap_influences rows;  /* of the loose parts; none for those that are not open */
 } arap_rigid_search;
 
-/* An arap_surround_fn of `parts`. */
+/* An arap_surround_fn of a search. */
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off);
 
 /* The vertices of all parts. */
@@ -37,7 +41,7 @@ void arap_candidates_sort(arap_rigid_search *search);
 /* Which parts are tried, and with which bone; returns how many. */
 int arap_candidates_choose(arap_rigid_search *search);
 
-/* The mean row of a part, by area, into search->mean. */
+/* The mean row of a part, by area, into search->mean: its own, or the one beneath its root. */
 void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate);
 
 /* The bone with the largest of search->mean, of those that are their own images where `central`, or

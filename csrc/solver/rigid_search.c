@@ -17,6 +17,8 @@
  * Bars. A sword across the back departs far from any bone, and is as hard as one beside the hip.
  * Its shape says so (bars.h): all its parts follow the bone of what it lies on, however far.
  *
+ * Cards of hair that touch the skin by an end follow what that sits on (rigid_hanging.h).
+ *
  * Parts that are images of each other become rigid together, to rows that are images, or not at
  * all; one that is its own image takes a bone that is, too. Left out are strands, which have no
  * faces and bend with the skin that they grow on, and parts with locked weights or constraints.
@@ -33,6 +35,7 @@
 #include "mesh/bars.h"
 #include "solver/rigid.h"
 #include "solver/rigid_candidates.h"
+#include "solver/rigid_hanging.h"
 #include "weights/rows.h"
 
 #define SPANNING 0.2 /* of what may depart: parts around more than one bone */
@@ -271,10 +274,12 @@ static int hold_bar(arap_rigid_search *s, int bar) {
     return bone >= 0;
 }
 
-static arap_status hold_bars(arap_context *context, arap_rigid_search *s) {
+/* Cards, then bars, however far they depart. */
+static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
-    arap_status status = arap_find_bars(context, mesh, s->beside, s->bar, s->contact);
     int changes = 0;
+    arap_status status = arap_hold_hanging(context, s, &changes);
+    if (!status) status = arap_find_bars(context, mesh, s->beside, s->bar, s->contact);
     for (int p = 0; p < mesh->part_count && !status; p++)
         changes |= s->bar[p] == p && hold_bar(s, p);
     if (status || !changes) return status;
@@ -325,14 +330,17 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                            .may = ARAP_NEW(char, parts),
                            .beside = ARAP_NEW(char, parts),
                            .bar = ARAP_NEW(int, parts),
-                           .contact = ARAP_NEW(char, solver->mesh.count)};
+                           .contact = ARAP_NEW(char, solver->mesh.count),
+                           .within = ARAP_NEW_ZERO(char, solver->skeleton.deform_count),
+                           .end = ARAP_NEW(char, solver->mesh.count),
+                           .beneath = ARAP_NEW(int, solver->mesh.count)};
     arap_bone_lines lines = {0};
     char *found = ARAP_NEW_ZERO(char, parts);
     arap_status status = ARAP_OK;
     int any = 0;
     *maps = (arap_influences){0};
     if (!s.parts || !s.vertices || !s.mean || !s.may || !s.beside || !s.bar || !s.contact ||
-        !found) {
+        !s.within || !s.end || !s.beneath || !found) {
         status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
@@ -340,10 +348,10 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
     if (!status)
         status = arap_visit_surrounded(context, &solver->mesh, &lines, "rigid parts",
-                                       &solver->surroundings, arap_candidate_inside, s.parts);
+                                       &solver->surroundings, arap_candidate_inside, &s);
     if (status || !arap_candidates_choose(&s)) goto done;
     status = try_parts(context, &s);
-    if (!status) status = hold_bars(context, &s);
+    if (!status) status = hold_special(context, &s);
     if (status) goto done;
     for (size_t p = 0; p < parts; p++) any |= found[p] = (char)s.parts[p].open;
     if (!any) goto done;
@@ -359,6 +367,9 @@ done:
     arap_free(s.beside);
     arap_free(s.bar);
     arap_free(s.contact);
+    arap_free(s.within);
+    arap_free(s.end);
+    arap_free(s.beneath);
     arap_free(found);
     arap_influences_clear(&s.rows);
     arap_bone_lines_clear(&lines);

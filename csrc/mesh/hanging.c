@@ -1,0 +1,161 @@
+/* Hanging cards: see hanging.h.
+ *
+ * The ends of a card (cards.h) are around the vertex that is farthest from its center, and around
+ * the one that is farthest from that, by AROUND of the distance of the two. A vertex touches if a
+ * face of a part that is no card is nearer than the card is wide, w = 2 A / P, or 1 / REACH of its
+ * length P / 2. Cards lie on each other in layers: they do not count. What touches by one end
+ * hangs, if not more than LYING of its area touches at all; the other end may touch again, as that
+ * of long hair does at a shoulder. All vertices that touch and are connected with an end by such
+ * belong to that end.
+ *
+ * O(vertices of cards x log triangles). Fails without memory only, or cancelled. */
+#include "mesh/hanging.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "mesh/cards.h"
+
+#define AROUND 0.15
+#define REACH 30
+#define LYING 0.7
+
+typedef struct strip {
+    double center[3], area, touching, farthest;
+    int low, high; /* vertices at its ends */
+} strip;
+
+typedef struct finder {
+    const arap_mesh *mesh;
+    strip *strips;    /* (parts) */
+    arap_card *cards; /* (parts) */
+    const char *may;
+    char *touches; /* (count) */
+    int *stack;    /* (count) */
+} finder;
+
+static const double *place(const finder *f, int i) { return f->mesh->v + 3 * (size_t)i; }
+
+static int part_of(const finder *f, int i) {
+    int part = f->mesh->part[i];
+    return f->cards[part].is_card && f->may[part] ? part : -1;
+}
+
+/* The vertex of each card that is farthest from a point of it: of equal ones but for rounding the
+ * first. */
+static void find_farthest(const finder *f, int is_high) {
+    for (int p = 0; p < f->mesh->part_count; p++) f->strips[p].farthest = -1;
+    for (int i = 0; i < f->mesh->count; i++) {
+        int part = part_of(f, i);
+        if (part < 0) continue;
+        strip *s = &f->strips[part];
+        double d = arap_distance2(place(f, i), is_high ? place(f, s->low) : s->center);
+        if (d <= s->farthest * (1 + 1e-9)) continue;
+        s->farthest = d;
+        *(is_high ? &s->high : &s->low) = i;
+    }
+}
+
+static void find_ends(const finder *f) {
+    const arap_mesh *mesh = f->mesh;
+    for (int i = 0; i < mesh->count; i++) {
+        strip *s = &f->strips[mesh->part[i]];
+        s->area += mesh->area[i];
+        for (int c = 0; c < 3; c++) s->center[c] += mesh->area[i] * place(f, i)[c];
+    }
+    for (int p = 0; p < mesh->part_count; p++)
+        for (int c = 0; c < 3; c++) f->strips[p].center[c] /= f->strips[p].area;
+    find_farthest(f, 0);
+    find_farthest(f, 1);
+}
+
+static arap_status find_touching(arap_context *context, const finder *f, const arap_bvh *faces,
+                                 int *beneath) {
+    const arap_mesh *mesh = f->mesh;
+    arap_status status = ARAP_OK;
+    for (int i = 0; i < mesh->count && !status; i++) {
+        int part = part_of(f, i);
+        if (part < 0) continue;
+        const arap_card *card = &f->cards[part];
+        double reach = fmax(2 * card->area / card->boundary, card->boundary / (2 * REACH));
+        double found = reach * reach;
+        beneath[i] = arap_bvh_nearest(faces, place(f, i), 1, arap_face_distance, mesh, &found);
+        f->touches[i] = beneath[i] >= 0;
+        if (f->touches[i]) f->strips[part].touching += mesh->area[i];
+        if (i % 1024 == 0) status = arap_progress(context, "rigid parts", 0);
+    }
+    return status;
+}
+
+/* Is vertex i near that end of its card? */
+static int is_at(const finder *f, int i, int end) {
+    const strip *s = &f->strips[f->mesh->part[i]];
+    double most = AROUND * AROUND * s->farthest;
+    return arap_distance2(place(f, i), place(f, end)) <= most;
+}
+
+/* The vertices that touch and are connected with this one by such. */
+static void spread(const finder *f, int from, char number, char *end) {
+    const arap_mesh *mesh = f->mesh;
+    int depth = 0;
+    end[from] = number;
+    f->stack[depth++] = from;
+    while (depth) {
+        int i = f->stack[--depth];
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            int k = mesh->neighbor[e];
+            if (mesh->part[k] != mesh->part[i] || !f->touches[k] || end[k]) continue;
+            end[k] = number;
+            f->stack[depth++] = k;
+        }
+    }
+}
+
+arap_status arap_find_hanging(arap_context *context, const arap_mesh *mesh, const char *may,
+                              char *end, int *beneath) {
+    size_t parts = (size_t)mesh->part_count, n = (size_t)mesh->count;
+    finder f = {.mesh = mesh,
+                .strips = ARAP_NEW_ZERO(strip, parts),
+                .cards = ARAP_NEW(arap_card, parts),
+                .may = may,
+                .touches = ARAP_NEW_ZERO(char, n),
+                .stack = ARAP_NEW(int, n)};
+    int *tags = ARAP_NEW(int, parts), any = 0;
+    arap_bvh *faces = NULL;
+    arap_status status = ARAP_OK;
+    memset(end, 0, n);
+    if (!f.strips || !f.cards || !f.touches || !f.stack || !tags) {
+        status = arap_fail_memory(&context->error, "the cards that hang");
+        goto done;
+    }
+    status = arap_find_cards(context, mesh, f.cards);
+    for (size_t p = 0; p < parts && !status; p++) {
+        tags[p] = f.cards[p].is_card;
+        any |= f.cards[p].is_card && may[p];
+    }
+    if (status || !any) goto done;
+    find_ends(&f);
+    status = arap_face_bvh(context, mesh, tags, &faces);
+    if (!status) status = find_touching(context, &f, faces, beneath);
+    for (int i = 0; i < mesh->count && !status; i++) {
+        int part = part_of(&f, i);
+        const strip *s = &f.strips[mesh->part[i]];
+        if (part < 0 || !f.touches[i] || end[i] || s->touching > LYING * s->area) continue;
+        if (is_at(&f, i, s->low))
+            spread(&f, i, 1, end);
+        else if (is_at(&f, i, s->high))
+            spread(&f, i, 2, end);
+    }
+
+done:
+    arap_bvh_free(faces);
+    arap_free(f.strips);
+    arap_free(f.cards);
+    arap_free(f.touches);
+    arap_free(f.stack);
+    arap_free(tags);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* Cards of hair, feathers, lashes: see rigid_hanging.h and hanging.h.
+ *
+ * A card is stiff beside its links, so it goes with what most of it is near, and its root leaves
+ * the skin. One that touches by an end follows, as a whole, the mean row of the skin beneath that
+ * end, by the areas of the vertices that touch, however far it departs from where it is.
+ *
+ * If it touches by both ends, that is the root whose skin follows the bone farther from the trunk:
+ * hair grows on the head and lies on the chest, from which the head descends. Where neither bone
+ * descends from the other, the card is left as found.
+ *
+ * Cards with bones of their own stay soft: where a bone moves a card, but no part is around that
+ * bone, it is there for the card. O(cards x bones). Fails without memory only, or cancelled. */
+#include "solver/rigid_hanging.h"
+
+#include "mesh/hanging.h"
+
+#define OWN 0.1 /* mean weight of a bone that moves the card */
+
+/* Is bone a an ancestor of bone b? */
+static int is_above(const arap_skeleton *skeleton, int a, int b) {
+    for (b = skeleton->deform_parent[b]; b >= 0; b = skeleton->deform_parent[b])
+        if (b == a) return 1;
+    return 0;
+}
+
+/* The bone that moves most beneath one end, or -1: it touches nothing. */
+static int bone_beneath(const arap_rigid_search *s, arap_candidate *c, int end) {
+    c->hangs = end;
+    arap_candidate_mean(s, c);
+    c->hangs = 0;
+    return arap_candidate_bone(s, 0);
+}
+
+/* The end that is the root, or 0. */
+static int choose_root(const arap_rigid_search *s, arap_candidate *c) {
+    int low = bone_beneath(s, c, 1), high = bone_beneath(s, c, 2);
+    if (low < 0 || high < 0) return low >= 0 ? 1 : high >= 0 ? 2 : 0;
+    if (is_above(&s->solver->skeleton, low, high)) return 2;
+    return is_above(&s->solver->skeleton, high, low) ? 1 : 0;
+}
+
+/* Does a bone move the card that is inside of nothing, and is not what the card sits on? */
+static int has_own_bones(const arap_rigid_search *s, arap_candidate *c, int root) {
+    int own = 0, bones = s->solver->skeleton.deform_count, sits = bone_beneath(s, c, root);
+    arap_candidate_mean(s, c);
+    for (int b = 0; b < bones; b++) own |= s->mean[b] > OWN && b != sits && !s->within[b];
+    return own;
+}
+
+arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *s, int *changes) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    arap_status status = arap_find_hanging(context, mesh, s->may, s->end, s->beneath);
+    *changes = 0;
+    for (int p = 0; p < mesh->part_count && !status; p++) {
+        arap_candidate *c = &s->parts[p];
+        if (!s->may[p] || c->around > 0) continue;
+        int root = choose_root(s, c);
+        if (!root || has_own_bones(s, c, root)) continue;
+        c->hangs = root;
+        c->open = c->blends = 1;
+        *changes = 1;
+    }
+    return status;
+}

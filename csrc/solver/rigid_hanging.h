@@ -1,0 +1,10 @@
+/* Cards that hang on what their roots sit on. */
+#ifndef ARAP_RIGID_HANGING_H
+#define ARAP_RIGID_HANGING_H
+
+#include "solver/rigid_candidates.h"
+
+/* Make cards that hang by an end open, with the mean row beneath that end; *changes: some do. */
+arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *search, int *changes);
+
+#endif
