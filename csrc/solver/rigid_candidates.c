@@ -24,6 +24,20 @@ void arap_candidate_inside(void *data, int line, int bone, int part, double shar
     c->inside = bone;
 }
 
+void arap_candidate_skin(void *data, int line, int bone, int part, double share, double off) {
+    arap_rigid_search *s = data;
+    int *skin = &s->skin[bone];
+    (void)line, (void)off;
+    if (share < REACHED) return;
+    if (*skin < 0 || s->parts[part].around > s->parts[*skin].around) *skin = part;
+}
+
+void arap_candidate_free(void *data, int line, int bone, int part, double share, double off) {
+    arap_rigid_search *s = data;
+    (void)line, (void)off;
+    if (share >= REACHED && s->skin[bone] == part) s->free[part] = 0;
+}
+
 void arap_candidates_sort(arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     for (int i = 0; i < mesh->count; i++) s->parts[mesh->part[i]].size++;

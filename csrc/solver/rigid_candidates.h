@@ -29,11 +29,18 @@ typedef struct arap_rigid_search {
     char *within;          /* (deforming bones) those that some part is around */
     char *end;             /* (vertices) of hanging cards, see hanging.h */
     int *beneath;          /* (vertices) faces that these touch */
-    arap_influences rows;  /* of the loose parts; none for those that are not open */
+    int *touched;          /* (vertices) scratch */
+    int *skin;            /* (deforming bones) of the parts around a bone that around most, or -1 */
+    char *free;           /* (parts) those with faces that are no bone's skin */
+    arap_influences rows; /* of the loose parts; none for those that are not open */
 } arap_rigid_search;
 
 /* An arap_surround_fn of a search. */
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off);
+
+/* The same, after it: find `skin`; then, after that, `free`, of which all were. */
+void arap_candidate_skin(void *data, int line, int bone, int part, double share, double off);
+void arap_candidate_free(void *data, int line, int bone, int part, double share, double off);
 
 /* The vertices of all parts. */
 void arap_candidates_sort(arap_rigid_search *search);

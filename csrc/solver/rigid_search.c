@@ -19,6 +19,8 @@
  *
  * Cards of hair that touch the skin by an end follow what that sits on (rigid_hanging.h).
  *
+ * Props that several fingers hold follow the hand (rigid_props.h).
+ *
  * Parts that are images of each other become rigid together, to rows that are images, or not at
  * all; one that is its own image takes a bone that is, too. Left out are strands, which have no
  * faces and bend with the skin that they grow on, and parts with locked weights or constraints.
@@ -36,6 +38,7 @@
 #include "solver/rigid.h"
 #include "solver/rigid_candidates.h"
 #include "solver/rigid_hanging.h"
+#include "solver/rigid_props.h"
 #include "weights/rows.h"
 
 #define SPANNING 0.2 /* of what may depart: parts around more than one bone */
@@ -274,7 +277,7 @@ static int hold_bar(arap_rigid_search *s, int bar) {
     return bone >= 0;
 }
 
-/* Cards, then bars, however far they depart. */
+/* Cards, then bars, then what a hand holds, however far they depart. */
 static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     int changes = 0;
@@ -282,6 +285,7 @@ static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     if (!status) status = arap_find_bars(context, mesh, s->beside, s->bar, s->contact);
     for (int p = 0; p < mesh->part_count && !status; p++)
         changes |= s->bar[p] == p && hold_bar(s, p);
+    if (!status) status = arap_hold_props(context, s, s->bar, s->touched, &changes);
     if (status || !changes) return status;
     status = make_rows(context, s);
     if (!status) refuse_lopsided(s);
@@ -320,6 +324,20 @@ static arap_status make_maps(arap_context *context, const arap_rigid_search *s,
     return status;
 }
 
+/* Which parts are around which bones; what has been found is kept from the first visit on. */
+static arap_status look_inside(arap_context *context, arap_rigid_search *s,
+                               const arap_bone_lines *lines, arap_solver *solver) {
+    const arap_surround_fn visits[] = {arap_candidate_inside, arap_candidate_skin,
+                                       arap_candidate_free};
+    arap_status status = ARAP_OK;
+    for (int b = 0; b < solver->skeleton.deform_count; b++) s->skin[b] = -1;
+    memset(s->free, 1, (size_t)solver->mesh.part_count);
+    for (int k = 0; k < 3 && !status; k++)
+        status = arap_visit_surrounded(context, &solver->mesh, lines, "rigid parts",
+                                       &solver->surroundings, visits[k], s);
+    return status;
+}
+
 arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                                   arap_influences *maps) {
     size_t parts = (size_t)solver->mesh.part_count;
@@ -333,22 +351,23 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                            .contact = ARAP_NEW(char, solver->mesh.count),
                            .within = ARAP_NEW_ZERO(char, solver->skeleton.deform_count),
                            .end = ARAP_NEW(char, solver->mesh.count),
-                           .beneath = ARAP_NEW(int, solver->mesh.count)};
+                           .beneath = ARAP_NEW(int, solver->mesh.count),
+                           .touched = ARAP_NEW(int, solver->mesh.count),
+                           .skin = ARAP_NEW(int, solver->skeleton.deform_count),
+                           .free = ARAP_NEW(char, parts)};
     arap_bone_lines lines = {0};
     char *found = ARAP_NEW_ZERO(char, parts);
     arap_status status = ARAP_OK;
     int any = 0;
     *maps = (arap_influences){0};
     if (!s.parts || !s.vertices || !s.mean || !s.may || !s.beside || !s.bar || !s.contact ||
-        !s.within || !s.end || !s.beneath || !found) {
+        !s.within || !s.end || !s.beneath || !s.touched || !s.skin || !s.free || !found) {
         status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
     arap_candidates_sort(&s);
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
-    if (!status)
-        status = arap_visit_surrounded(context, &solver->mesh, &lines, "rigid parts",
-                                       &solver->surroundings, arap_candidate_inside, &s);
+    if (!status) status = look_inside(context, &s, &lines, solver);
     if (status || !arap_candidates_choose(&s)) goto done;
     status = try_parts(context, &s);
     if (!status) status = hold_special(context, &s);
@@ -370,6 +389,9 @@ done:
     arap_free(s.within);
     arap_free(s.end);
     arap_free(s.beneath);
+    arap_free(s.touched);
+    arap_free(s.skin);
+    arap_free(s.free);
     arap_free(found);
     arap_influences_clear(&s.rows);
     arap_bone_lines_clear(&lines);

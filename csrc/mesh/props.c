@@ -1,0 +1,229 @@
+/* Props: see props.h.
+ *
+ * Parts that may be of a prop are closed. They are of one if their surfaces cross, or if a vertex
+ * of one is nearer to the other than TOUCHING of its own radius about its mean. What a set touches
+ * are the vertices of other parts that are nearer than NEAR of its radius. A set is a prop if
+ *   - its largest part can lead, and is thick, V^(1/3) >= THICK A^(1/2), with volume V and area A:
+ * a cape with two sides is not;
+ *   - the area that it touches is no more than LYING of its own: a sole lies on the foot.
+ *
+ * O(vertices x log triangles of such parts); nothing but the boundaries where there are none. Fails
+ * without memory only, or cancelled. */
+#include "mesh/props.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sets.h"
+#include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "mesh/cards.h"
+#include "mesh/nearest.h"
+
+#define TOUCHING 0.1
+#define NEAR 0.1
+#define THICK 0.22
+#define LYING 0.3
+#define STAGE "rigid parts"
+
+typedef struct facts { /* of a part, or of a set at its root */
+    double center[3], area, volume, radius, touched;
+} facts;
+
+typedef struct finder {
+    const arap_mesh *mesh;
+    arap_card *cards; /* (parts) */
+    facts *own, *all; /* (parts) */
+    char *closed;     /* (parts) that may be of a prop */
+    int *parent;      /* (parts) */
+    size_t *faces;    /* of closed ones */
+    double *boxes;
+    int *tags; /* their parts */
+    size_t face_count;
+    int now; /* part whose edges are followed */
+} finder;
+
+static const double *place(const finder *f, int i) { return f->mesh->v + 3 * (size_t)i; }
+
+static int part_of(const finder *f, size_t face) {
+    return f->mesh->part[f->mesh->triangles[3 * face]];
+}
+
+/* Centers, areas, volumes and radii, of the parts or, by their roots, of the sets. */
+static void measure(const finder *f, facts *of, int sets) {
+    const arap_mesh *mesh = f->mesh;
+    memset(of, 0, (size_t)mesh->part_count * sizeof *of);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < mesh->count; i++) {
+            int part = mesh->part[i];
+            facts *s = &of[sets ? arap_find_root(f->parent, part) : part];
+            double radius2 = arap_distance2(place(f, i), s->center);
+            if (round) s->radius = fmax(s->radius, radius2);
+            for (int c = 0; c < 3 && !round; c++) s->center[c] += mesh->area[i] * place(f, i)[c];
+            if (!round) s->area += mesh->area[i];
+        }
+        for (int p = 0; p < mesh->part_count; p++) {
+            for (int c = 0; c < 3 && !round && of[p].area > 0; c++) of[p].center[c] /= of[p].area;
+            if (round) of[p].radius = sqrt(of[p].radius);
+        }
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        facts *s = &of[part_of(f, t)];
+        double corner[3][3], normal[3];
+        for (int k = 0; k < 3; k++)
+            arap_sub(place(f, mesh->triangles[3 * t + (size_t)k]), s->center, corner[k]);
+        arap_cross(corner[1], corner[2], normal);
+        if (!sets) s->volume += arap_dot(corner[0], normal) / 6;
+    }
+}
+
+static arap_status gather_faces(arap_context *context, finder *f) {
+    size_t count = 0;
+    for (size_t t = 0; t < f->mesh->triangle_count; t++) count += f->closed[part_of(f, t)];
+    f->faces = ARAP_NEW(size_t, count);
+    f->boxes = ARAP_NEW(double, 6 * count);
+    f->tags = ARAP_NEW(int, count);
+    if (!f->faces || !f->boxes || !f->tags)
+        return arap_fail_memory(&context->error, "the props among the parts");
+    for (size_t t = 0; t < f->mesh->triangle_count; t++) {
+        if (!f->closed[part_of(f, t)]) continue;
+        double *box = f->boxes + 6 * f->face_count;
+        for (int c = 0; c < 3; c++) {
+            const int *corner = f->mesh->triangles + 3 * t;
+            double x = place(f, corner[0])[c], y = place(f, corner[1])[c],
+                   z = place(f, corner[2])[c];
+            box[c] = fmin(x, fmin(y, z));
+            box[3 + c] = fmax(x, fmax(y, z));
+        }
+        f->tags[f->face_count] = part_of(f, t);
+        f->faces[f->face_count++] = t;
+    }
+    return ARAP_OK;
+}
+
+/* An arap_distance_fn and an arap_hit_fn of gathered faces; the hits are noted. */
+static double gathered_distance(const void *data, int index, const double *p) {
+    const finder *f = data;
+    return arap_face_distance(f->mesh, (int)f->faces[index], p);
+}
+
+static int unite_crossed(const void *data, int index, const double *a, const double *b) {
+    const finder *f = data;
+    const int *corner = f->mesh->triangles + 3 * f->faces[index];
+    if (arap_find_root(f->parent, f->tags[index]) == arap_find_root(f->parent, f->now)) return 0;
+    double at =
+        arap_cross_triangle(a, b, place(f, corner[0]), place(f, corner[1]), place(f, corner[2]));
+    if (at >= 0 && at <= 1) arap_unite(f->parent, f->tags[index], f->now);
+    return 0;
+}
+
+/* Sets of closed parts that touch. */
+static arap_status unite_touching(arap_context *context, finder *f, const arap_bvh *faces) {
+    const arap_mesh *mesh = f->mesh;
+    arap_status status = ARAP_OK;
+    for (int i = 0; i < mesh->count && !status; i++) {
+        double reach = TOUCHING * f->own[mesh->part[i]].radius, found = reach * reach;
+        if (!f->closed[mesh->part[i]]) continue;
+        int t = arap_bvh_nearest(faces, place(f, i), mesh->part[i], gathered_distance, f, &found);
+        if (t >= 0) arap_unite(f->parent, f->tags[t], mesh->part[i]);
+        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    for (size_t k = 0; k < f->face_count && !status; k++) {
+        const int *corner = mesh->triangles + 3 * f->faces[k];
+        f->now = f->tags[k];
+        for (int c = 0; c < 3; c++)
+            arap_bvh_crossed(faces, place(f, corner[c]), place(f, corner[(c + 1) % 3]),
+                             unite_crossed, f);
+        if (k % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    return status;
+}
+
+static arap_status find_touched(arap_context *context, finder *f, const arap_bvh *faces,
+                                int *touched) {
+    const arap_mesh *mesh = f->mesh;
+    arap_status status = ARAP_OK;
+    double farthest = 0;
+    measure(f, f->all, 1);
+    for (int p = 0; p < mesh->part_count; p++)
+        if (f->closed[p]) farthest = fmax(farthest, f->all[arap_find_root(f->parent, p)].radius);
+    for (int i = 0; i < mesh->count && !status; i++) {
+        double found = NEAR * NEAR * farthest * farthest;
+        if (f->closed[mesh->part[i]]) continue;
+        int t = arap_bvh_nearest(faces, place(f, i), -1, gathered_distance, f, &found);
+        int root = t < 0 ? -1 : arap_find_root(f->parent, f->tags[t]);
+        if (root >= 0 && sqrt(found) <= NEAR * f->all[root].radius) {
+            touched[i] = root;
+            f->all[root].touched += mesh->area[i];
+        }
+        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    return status;
+}
+
+/* The sets that are props. */
+static void keep_props(const finder *f, const char *leads, int *largest, int *set, int *touched) {
+    const arap_mesh *mesh = f->mesh;
+    for (int p = 0; p < mesh->part_count; p++) largest[p] = -1;
+    for (int p = 0; p < mesh->part_count; p++) {
+        int *best = &largest[arap_find_root(f->parent, p)];
+        if (*best < 0 || f->own[p].area > f->own[*best].area) *best = p;
+    }
+    for (int p = 0; p < mesh->part_count; p++) {
+        int root = arap_find_root(f->parent, p);
+        const facts *lead = &f->own[largest[root]], *all = &f->all[root];
+        int is_prop = f->closed[p] && leads[largest[root]] &&
+                      cbrt(fabs(lead->volume)) >= THICK * sqrt(lead->area) && all->touched > 0 &&
+                      all->touched <= LYING * all->area;
+        set[p] = is_prop ? root : -1;
+    }
+    for (int i = 0; i < mesh->count; i++)
+        if (touched[i] >= 0 && set[touched[i]] < 0) touched[i] = -1;
+}
+
+arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const char *may,
+                            const char *leads, int *set, int *touched) {
+    size_t parts = (size_t)mesh->part_count;
+    finder f = {.mesh = mesh,
+                .cards = ARAP_NEW(arap_card, parts),
+                .own = ARAP_NEW(facts, parts),
+                .all = ARAP_NEW(facts, parts),
+                .closed = ARAP_NEW(char, parts),
+                .parent = ARAP_NEW(int, parts)};
+    int *largest = ARAP_NEW(int, parts), any = 0;
+    arap_bvh *faces = NULL;
+    arap_status status = ARAP_OK;
+    for (size_t p = 0; p < parts; p++) set[p] = -1;
+    for (int i = 0; i < mesh->count; i++) touched[i] = -1;
+    if (!f.cards || !f.own || !f.all || !f.closed || !f.parent || !largest) {
+        status = arap_fail_memory(&context->error, "the props among the parts");
+        goto done;
+    }
+    status = arap_find_cards(context, mesh, f.cards);
+    for (size_t p = 0; p < parts && !status; p++) {
+        f.parent[p] = (int)p;
+        f.closed[p] = may[p] && f.cards[p].area > 0 && f.cards[p].boundary == 0;
+        any |= f.closed[p];
+    }
+    if (status || !any) goto done;
+    measure(&f, f.own, 0);
+    status = gather_faces(context, &f);
+    if (!status) status = arap_bvh_build(context, &faces, f.face_count, f.boxes, f.tags);
+    if (!status) status = unite_touching(context, &f, faces);
+    if (!status) status = find_touched(context, &f, faces, touched);
+    if (!status) keep_props(&f, leads, largest, set, touched);
+
+done:
+    arap_bvh_free(faces);
+    arap_free(f.cards);
+    arap_free(f.own);
+    arap_free(f.all);
+    arap_free(f.closed);
+    arap_free(f.parent);
+    arap_free(f.faces);
+    arap_free(f.boxes);
+    arap_free(f.tags);
+    arap_free(largest);
+    return status;
+}

@@ -1,0 +1,136 @@
+"""A prop of several parts that a hand holds follows the hand, not the fingers; what lies on the
+skin, is held by one chain of bones, or is a garment stays as it was."""
+
+import numpy as np
+import pytest
+import shapes
+
+
+def hand():
+    """A palm along X with four fingers, in one piece: closed, of cells of a grid."""
+    cells = {(x, y, 0) for x in range(16) for y in range(-7, 7)}
+    cells |= {
+        (x, 2 * f + 3 * f - 7 + w, 0) for x in range(16, 34) for f in range(3) for w in range(4)
+    }
+    corners, triangles = {}, []
+    sides = (
+        ((1, 0, 0), ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1))),
+        ((-1, 0, 0), ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0))),
+        ((0, 1, 0), ((0, 1, 0), (0, 1, 1), (1, 1, 1), (1, 1, 0))),
+        ((0, -1, 0), ((0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1))),
+        ((0, 0, 1), ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1))),
+        ((0, 0, -1), ((0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0))),
+    )
+    for cell in sorted(cells):
+        for way, ring in sides:
+            if tuple(np.add(cell, way)) in cells:
+                continue
+            a, b, c, d = (
+                corners.setdefault(tuple(np.add(cell, corner)), len(corners)) for corner in ring
+            )
+            triangles += [(a, b, c), (a, c, d)]
+    return np.array(list(corners), float) * (0.05, 0.05, 0.15), np.array(triangles)
+
+
+HAND = hand()
+FIRST = len(HAND[0])
+MIDDLES = [0.05 * (5 * f - 5) for f in range(3)]
+HEADS = [(0, 0, 0.075)] + [(x, y, 0.075) for y in MIDDLES for x in (0.8, 1.25)]
+TAILS = [(0.8, 0, 0.075)] + [(x, y, 0.075) for y in MIDDLES for x in (1.25, 1.7)]
+BONES = shapes.Bones(
+    np.array(HEADS, float),
+    np.array(TAILS, float),
+    np.array([-1, 0, 1, 0, 3, 0, 5]),
+    roll_axes=np.tile([0.0, 0, 1], (7, 1)),
+)
+PALM = 0
+
+
+def blocks(size, at, cuts):
+    """A closed box, its sides cut into cells."""
+    half = np.array(size) / 2
+    grid = shapes.bar(cuts, size)
+    vertices, tets = grid
+    faces = np.sort(tets[:, [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]].reshape(-1, 3), 1)
+    unique, count = np.unique(faces, axis=0, return_counts=True)
+    outside = unique[count == 1]
+    used, triangles = np.unique(outside, return_inverse=True)
+    vertices, triangles = vertices[used], triangles.reshape(-1, 3)
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    middle = vertices.mean(0)
+    inward = np.einsum("td,td->t", np.cross(b - a, c - a), a - middle) < 0
+    triangles[inward] = triangles[inward][:, ::-1]
+    return vertices - (0, 0, half[2]) + at, triangles
+
+
+def pistol(cuts=4):
+    """[slide, grip, magazine, barrel] across the fingers, below them."""
+    return [
+        blocks((0.3, 1.4, 0.25), (1.2, 0.2, -0.13), (2, 3 * cuts, 2)),
+        blocks((0.2, 0.25, 0.8), (1.2, -0.3, -0.5), (2, 2, cuts)),
+        blocks((0.15, 0.2, 0.2), (1.2, -0.3, -0.95), (1, 1, 1)),
+        blocks((0.1, 0.8, 0.1), (1.2, 1.1, -0.13), (1, cuts, 1)),
+    ]
+
+
+def rows_of(parts, bones=BONES, **settings):
+    solver = shapes.solve(shapes.join(HAND, *parts), bones, precision="double", **settings)
+    counts = np.cumsum([FIRST, *(len(part[0]) for part in parts)])
+    return np.split(solver.weights, counts[:-1])[1:]
+
+
+@pytest.mark.parametrize("cuts", [1, 4])
+def test_a_pistol_follows_the_hand(cuts):
+    parts = pistol(cuts)
+    for rows in rows_of(parts):
+        assert (rows == np.eye(7)[PALM]).all()
+    free = np.concatenate(rows_of(parts, rigid_departure=0))
+    assert free[:, PALM].max() < 0.9, "without, the fingers divide it"
+
+
+def test_turned_with_all_else():
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    turn *= np.sign(np.linalg.det(turn))
+    vertices, triangles = shapes.join(HAND, *pistol())
+    bones = BONES.moved(turn)
+    solver = shapes.solver((vertices @ turn.T, triangles), bones, precision="double")
+    assert (shapes.solved(solver).weights[FIRST:] == np.eye(7)[PALM]).all()
+
+
+def test_a_tool_of_one_part_follows_the_hand():
+    (rows,) = rows_of(pistol()[:1])
+    assert (rows == np.eye(7)[PALM]).all()
+
+
+def test_what_one_finger_holds_follows_it():
+    ring = blocks((0.3, 0.15, 0.3), (1.5, 0, -0.155), (2, 2, 2))
+    (rows,) = rows_of([ring])
+    assert rows[:, [3, 4]].sum(1).min() > 0.9
+
+
+def test_what_lies_on_the_fingers_is_no_prop():
+    """A thick plate along all of them."""
+    plate = blocks((0.85, 0.7, 0.2), (1.25, 0, -0.105), (8, 8, 2))
+    (rows,) = rows_of([plate])
+    assert not (rows == np.eye(7)[PALM]).all()
+
+
+def test_a_sheet_is_no_prop():
+    """A thin cloth that hangs from the fingers."""
+    cloth = blocks((0.02, 1.0, 1.4), (1.2, 0, -0.71), (1, 10, 14))
+    free, rows = (rows_of([cloth], rigid_departure=share)[0] for share in (0, 1e-3))
+    np.testing.assert_array_equal(rows, free)
+
+
+def test_a_part_with_wanted_weights_is_left_alone():
+    parts = pistol()
+    first = FIRST + len(parts[0][0])
+    slide, grip, magazine, barrel = rows_of(parts, constraints=([first], [6], [0.5]))
+    for rows in (slide, magazine, barrel):
+        assert (rows == np.eye(7)[PALM]).all()
+    assert grip[0, 6] > 0.1
+
+
+def test_threads_change_nothing():
+    one, three = (np.concatenate(rows_of(pistol(), threads=n)) for n in (1, 3))
+    np.testing.assert_array_equal(one, three)
