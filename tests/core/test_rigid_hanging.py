@@ -113,7 +113,7 @@ def test_cards_turned_with_all_else():
 
 def with_bone_of_hair():
     """A chain of its own beside the trunk, where the card is."""
-    head, middle, tip = (0.21, 0.02, 1.9), (0.36, 0.03, 1.5), (0.45, 0.04, 0.5)
+    head, middle, tip = (0.3, 0.03, 1.85), (0.36, 0.03, 1.5), (0.45, 0.04, 0.5)
     return shapes.Bones(
         np.concatenate([BONES.heads, [head, middle]]),
         np.concatenate([BONES.tails, [middle, tip]]),
@@ -129,7 +129,7 @@ def test_a_card_follows_bones_of_its_own():
 
 def cape():
     """Hangs from the shoulders, nearly as wide as it is long."""
-    return card(0.1, (0.31, 1.4), (0.5, 0.5), 0.7)
+    return card(0.1, (0.31, 1.4), (0.9, 0.8), 0.45, 5)
 
 
 SOFT = {
