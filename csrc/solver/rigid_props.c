@@ -2,9 +2,10 @@
  *
  * A pistol is of several parts: slide, barrel, grip. Each by itself goes with the finger that is
  * nearest. A prop is held if the skin that it touches follows bones of several branches, fingers,
- * each by at least GRIP of the mean row there: all parts of it then follow the nearest bone from
- * which these branches descend, the hand, however far they depart from where they are. A piston
- * between thigh and shin touches two bones, but of one chain, and is left as found.
+ * each by at least GRIP of the mean row there, and no branch is longer than a finger: all parts of
+ * it then follow the bone from which these branches descend, the hand, however far they depart from
+ * where they are. A piston between thigh and shin touches two bones, but of one chain, and is left
+ * as found. So is a ribbon that touches a braid and a leg.
  *
  * A grip is around bones of the fingers that go through it. It is no skin of theirs: the skin is
  * the part around most bones.
@@ -19,6 +20,7 @@
 #include "mesh/props.h"
 
 #define GRIP 0.1
+#define JOINTS 4 /* of a finger, at most */
 
 /* The mean row of the skin that a prop touches, by area, into s->mean; 0: a part with one bone
  * inside is among that. */
@@ -38,9 +40,10 @@ static int take_mean_of_touched(const arap_rigid_search *s, const int *touched, 
     return area > 0;
 }
 
-/* The child of bone `above` from which bone b descends, or -1. */
+/* The child of bone `above` from which bone b descends by JOINTS at most, or -1. */
 static int branch_of(const arap_skeleton *skeleton, int b, int above) {
-    for (int up = skeleton->deform_parent[b]; up >= 0; up = skeleton->deform_parent[b]) {
+    for (int k = 0; k < JOINTS && b >= 0; k++) {
+        int up = skeleton->deform_parent[b];
         if (up == above) return b;
         b = up;
     }

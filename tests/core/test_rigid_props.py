@@ -108,6 +108,27 @@ def test_what_one_finger_holds_follows_it():
     assert rows[:, [3, 4]].sum(1).min() > 0.9
 
 
+def tentacles(joints):
+    """In place of the fingers, chains of so many bones each."""
+    heads, tails, parents = [HEADS[0]], [TAILS[0]], [-1]
+    for y in MIDDLES:
+        x = np.linspace(0.8, 1.7, joints + 1)
+        parents += [0, *range(len(heads), len(heads) + joints - 1)]
+        heads += [(at, y, 0.075) for at in x[:-1]]
+        tails += [(at, y, 0.075) for at in x[1:]]
+    rolls = np.tile([0.0, 0, 1], (len(heads), 1))
+    return shapes.Bones(
+        np.array(heads, float), np.array(tails, float), np.array(parents), roll_axes=rolls
+    )
+
+
+@pytest.mark.parametrize("joints", [3, 6])
+def test_no_branch_is_longer_than_a_finger(joints):
+    bar = blocks((0.1, 1.4, 0.25), (1.62, 0.2, -0.13), (1, 12, 2))
+    (rows,) = rows_of([bar], tentacles(joints))
+    assert (rows[:, PALM] == 1).all() == (joints == 3)
+
+
 def test_what_lies_on_the_fingers_is_no_prop():
     """A thick plate along all of them."""
     plate = blocks((0.85, 0.7, 0.2), (1.25, 0, -0.105), (8, 8, 2))
