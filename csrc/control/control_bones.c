@@ -23,13 +23,17 @@
  *   sign, anywhere. If most of its children are inside, it may continue into them and have more
  *   gain: skin that faces it, such as legs on both sides of it, is not moved from there.
  *   Of joints alone, whose bones reach to all their children, it goes if its joint is outside of
- * the skin, whatever it gains: its ways say nothing of it. A root that is the body itself stays.
+ * the skin, whatever it gains: its ways say nothing of it. So does one that goes nowhere and gains
+ * hardly anything, if the body goes on from its joint. A root that is the body itself stays.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
  *   parent, as end joints do, or have children that do not continue it; with next to no gain any
  *   sign is enough for such children.
  * - a bone that coincides with another is a control bone if it alone has a sign, or if its chain
  *   coincides too and fewer bones hang on it.
+ * - of joints alone, so is a bone without children at a joint in the middle of a chain, which hangs
+ *   elsewhere: helpers of fingers that hang on the hand. The chain reaches this joint, but the bone
+ *   that the helper hangs on does not.
  * - a bone with loose parts of its own is skin unless there is a sure sign.
  *
  * Trees are removed one at a time: the surest first, then the smallest, then the one below the most
@@ -284,12 +288,24 @@ static int is_joint_of_child(const arap_study *t, int root) {
     return 0;
 }
 
+/* Of joints alone: does a way of the root lead away from its joint? */
+static int goes_on(const arap_study *t, int root) {
+    double near = SAME_JOINT * t->mesh.size;
+    for (int d = 0; d < t->s.deform_count; d++)
+        if (!t->control[d] && arap_study_parent(t, d) == root && arap_study_continues(t, d, root) &&
+            arap_distance2(arap_study_head(t, d), arap_study_head(t, root)) > near * near)
+            return 1;
+    return 0;
+}
+
 /* Of joints alone (joint_skeleton.h): is d a root whose joint is outside of the skin, wherever its
- * ways go, or surely one? */
+ * ways go, or surely one, or one that the body goes on from? */
 static int is_joint_root(arap_study *t, int root) {
     if (is_skin(t, root) || !count_children(t, root)) return 0;
-    return arap_study_joint_outside(t, root) || (is_sure(t, root) && t->gain[root] < ROOT_GAIN) ||
-           (has_sign(t, root) && is_joint_of_child(t, root));
+    if (arap_study_joint_outside(t, root)) return 1;
+    int little = t->gain[root] < ROOT_GAIN;
+    return (is_sure(t, root) && little) ||
+           ((has_sign(t, root) || (little && !goes_on(t, root))) && is_joint_of_child(t, root));
 }
 
 /* Rank single bones: what each owns and gains. */
@@ -355,11 +371,29 @@ static int is_continued(const arap_study *t, int d) {
     return 0;
 }
 
+/* Of joints alone: does d hang elsewhere, at a joint that a chain goes through? All the skin there
+ * is as near to the chain. */
+static int is_helper(const arap_study *t, int d) {
+    double near = SAME_JOINT * t->mesh.size;
+    int up = arap_study_parent(t, d);
+    if (!t->s.ways || up < 0 || arap_study_continues(t, d, up) || is_skin(t, d) ||
+        count_children(t, d))
+        return 0;
+    for (int o = 0; o < t->s.deform_count; o++) {
+        int above = arap_study_parent(t, o);
+        if (!t->control[o] && above >= 0 && above != up && !arap_study_is_below(t, d, o) &&
+            arap_study_continues(t, o, above) && is_continued(t, o) &&
+            arap_distance2(arap_study_head(t, o), arap_study_head(t, d)) <= near * near)
+            return 1;
+    }
+    return 0;
+}
+
 /* Why a single bone is a control bone. */
 static int judge_bone(arap_study *t, int d) {
     int parent = arap_study_parent(t, d), sure = is_sure(t, d);
     double ratio = arap_study_gain_ratio(t, d);
-    if (is_copy(t, d)) return ARAP_CONTROL_TWIN;
+    if (is_copy(t, d) || is_helper(t, d)) return ARAP_CONTROL_TWIN;
     if (!(ratio < SOME_GAIN) || !(t->gain[d] < CONTROL_GAIN)) return ARAP_CONTROL_NONE;
     if (arap_study_has_parts(t, d) && !sure) return ARAP_CONTROL_NONE;
     int leaf = !count_children(t, d), continues = parent >= 0 && arap_study_continues(t, d, parent);

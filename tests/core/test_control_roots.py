@@ -155,11 +155,45 @@ def hand():
     return rig.add("aux", (0, 0, 2), (0, 0, 2.1), "root")
 
 
-def test_a_root_at_the_joint_of_the_body_by_joints():
-    """Its way to the other bone goes through the arm, and says nothing of it."""
-    assert "root" not in by_joints(hand())
-    assert by_joints(hand(), evidence={"root": 1}) == {"root": SERVED, "aux": TWIN}
+@pytest.mark.parametrize("signs", [0, 1])
+def test_a_root_at_the_joint_of_the_body_by_joints(signs):
+    """Its way to the other bone goes through the arm, and says nothing of it. Named or not."""
+    assert by_joints(hand(), evidence={"root": signs}) == {"root": SERVED, "aux": TWIN}
     assert "root" not in by_joints(hand(), evidence={"root": -1})
+
+
+def test_a_root_at_the_joint_of_the_body_with_a_limb_of_its_own_by_joints():
+    rig = hand()
+    vertices, triangles = shapes.tube(12, 12, 0.2, 2.0, caps=True)
+    rig.parts.append((vertices @ shapes.rotation([0, 1, 0], np.pi / 2).T, triangles))
+    rig.add("limb", (0.8, 0, 0.05), (1.9, 0, 0.05), "root")
+    assert "root" not in by_joints(rig)
+
+
+def helped(joint, parent):
+    """An arm of four joints, and a bone at a joint."""
+    rig = Rig().add("finger", (0, 0, 2.6), (0, 0, 2.9), "hand")
+    rig.heads[0] = (0, 0, 0.05)
+    return rig.add("helper", joint, np.add(joint, (0, 0.1, 0)), parent)
+
+
+def test_a_helper_at_a_joint_of_a_chain_that_hangs_elsewhere_by_joints():
+    rig = helped((0, 0, 2), "upper")
+    assert by_joints(rig) == {"helper": TWIN}
+    assert by_joints(rig, evidence={"helper": -1}) == {}
+
+
+@pytest.mark.parametrize(
+    ("joint", "parent"),
+    [
+        ((0, 0, 2), "hand"),  # at the joint of the bone that they hang on, as twist bones
+        ((0, 0, 2), "lower"),  # beside one with the same parent
+        ((0, 0, 2.6), "upper"),  # at the end of a chain: a foot that hangs on the hips
+        ((0, 0.15, 2), "upper"),  # beside the joint
+    ],
+)
+def test_bones_that_are_no_helpers_by_joints(joint, parent):
+    assert by_joints(helped(joint, parent)) == {}
 
 
 def test_a_lone_bone_at_the_joint_of_another_by_joints():
