@@ -1,15 +1,16 @@
 /* Cards of hair, feathers, lashes: see rigid_hanging.h and hanging.h.
  *
- * A card is stiff beside its links, so it goes with what most of it is near, and its root leaves
- * the skin. One that touches by an end follows, as a whole, the mean row of the skin beneath that
- * end, by the areas of the vertices that touch, however far it departs from where it is.
+ * A card is stiff compared with its links, so it follows the skin that most of it is near, and its
+ * root leaves the skin. One that touches by an end follows, as a whole, the mean row of the skin
+ * beneath that end, by the areas of the vertices that touch, however far it departs from where it
+ * is.
  *
  * If it touches by both ends, that is the root whose skin follows the bone farther from the trunk:
- * hair grows on the head and lies on the chest, from which the head descends. Where neither bone
- * descends from the other, the card is left as found.
+ * hair grows on the head and lies on the chest, from which the head descends. If neither bone
+ * descends from the other, the card is unchanged.
  *
- * Cards with bones of their own stay soft: where a bone moves a card, but no part is around that
- * bone, it is there for the card. O(cards x bones). Fails without memory only, or cancelled. */
+ * Cards with bones of their own stay soft: if no part is around a bone that moves a card, that bone
+ * is there for the card. O(cards x bones). Fails without memory only, or cancelled. */
 #include "solver/rigid_hanging.h"
 
 #include "mesh/hanging.h"
@@ -39,7 +40,7 @@ static int choose_root(const arap_rigid_search *s, arap_candidate *c) {
     return is_above(&s->solver->skeleton, high, low) ? 1 : 0;
 }
 
-/* Does a bone move the card that is inside of nothing, and is not what the card sits on? */
+/* Is the card moved by a bone that is inside of nothing, and not by what the card sits on alone? */
 static int has_own_bones(const arap_rigid_search *s, arap_candidate *c, int root) {
     int own = 0, bones = s->solver->skeleton.deform_count, sits = bone_beneath(s, c, root);
     arap_candidate_mean(s, c);

@@ -7,7 +7,7 @@
  * where they are. A piston between thigh and shin touches two bones, but of one chain, and is left
  * as found. So is a ribbon that touches a braid and a leg.
  *
- * A grip is around bones of the fingers that go through it. It is no skin of theirs: the skin is
+ * A grip is around bones of the fingers that go through it. It is not their skin: the skin is
  * the part around most bones.
  *
  * What touches a part with a single bone inside may belong to that bone (a trigger), and is left as

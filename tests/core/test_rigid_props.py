@@ -129,14 +129,14 @@ def test_no_branch_is_longer_than_a_finger(joints):
     assert (rows[:, PALM] == 1).all() == (joints == 3)
 
 
-def test_what_lies_on_the_fingers_is_no_prop():
+def test_what_lies_on_the_fingers_is_not_a_prop():
     """A thick plate along all of them."""
     plate = blocks((0.85, 0.7, 0.2), (1.25, 0, -0.105), (8, 8, 2))
     (rows,) = rows_of([plate])
     assert not (rows == np.eye(7)[PALM]).all()
 
 
-def test_a_sheet_is_no_prop():
+def test_a_sheet_is_not_a_prop():
     """A thin cloth that hangs from the fingers."""
     cloth = blocks((0.02, 1.0, 1.4), (1.2, 0, -0.71), (1, 10, 14))
     free, rows = (rows_of([cloth], rigid_departure=share)[0] for share in (0, 1e-3))
@@ -150,6 +150,33 @@ def test_a_part_with_wanted_weights_is_left_alone():
     for rows in (slide, magazine, barrel):
         assert (rows == np.eye(7)[PALM]).all()
     assert grip[0, 6] > 0.1
+
+
+def test_images_are_held_together():
+    """By two hands that are images of each other, and by both."""
+    away = np.array([0.0, 1.0, 0])
+
+    def both(mesh):
+        return shapes.join(
+            (mesh[0] + away, mesh[1]), ((mesh[0] + away) * [1, -1, 1], mesh[1][:, ::-1])
+        )
+
+    mesh = shapes.join(both(HAND), *map(both, pistol()[:2]))
+    heads, tails = (x + away for x in (BONES.heads, BONES.tails))
+    trunk = np.array([(-0.5, 0, 0.075), (-0.1, 0, 0.075)])
+    bones = shapes.Bones(
+        np.concatenate([trunk[:1], heads, heads * [1, -1, 1]]),
+        np.concatenate([trunk[1:], tails, tails * [1, -1, 1]]),
+        np.array([-1, 0, 1, 2, 1, 4, 1, 6, 0, 8, 9, 8, 11, 8, 13]),
+        roll_axes=np.tile([0.0, 0, 1], (15, 1)),
+    )
+    partners = np.r_[0, 8:15, 1:8]
+    solver = shapes.solve(
+        mesh, bones, symmetry=(partners, (0, 0, 0), (0, 1, 0)), precision="double"
+    )
+    side = np.sign(mesh[0][2 * FIRST :, 1])
+    expected = np.where(side > 0, 1, 8)
+    np.testing.assert_array_equal(solver.weights[2 * FIRST :], np.eye(15)[expected])
 
 
 def test_threads_change_nothing():
