@@ -258,7 +258,8 @@ class Solver:
           spoke and all of them the truss: an extra edge of the energy, from a vertex to the nearest
           point on a bone inside the mesh, which the bone carries along. It keeps limbs centered on
           their bones and preserves their thickness; twist and bend stay free. Its weight is
-          truss area/3 (mean edge / spoke)^2, less near joints and for small loose parts. The bone
+          2/3 truss area (mean edge / spoke)^2; a spoke shorter than the limb's radius counts as
+          that long. It is less near joints, for small loose parts and for flat sheets. The bone
           is the nearest of those that the vertex's part of the mesh surrounds; a part that
           surrounds no bone is tied to one bone as a whole. Spokes that the weights cannot satisfy
           give way from stage to stage, down to a tenth. On bendy bones the points move with the

@@ -5,13 +5,21 @@
  * one-ring, an internal spring to the nearest point x on a bone b inside the mesh, which b carries
  * along as if x were a vertex of weight 1:
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
- *     s_i = g h strength Lambda_i / 3 (unit / |x - v_i|)^2,
- * in the unit of the edges around it (rings.c). Spokes shorter than SHORT of the mean distance of
- * the skin from that bone, or than THIN of the unit, count as that long. All spokes together are
- * the truss. It preserves thickness, center and volume of a limb; R_i is the rotation of the
- * one-ring, so twist and bend stay free. g: near a joint the skin belongs to two bones; there a
- * spoke has JOINT of its strength, rising to all of it at the limb's radius from the joint. h: what
- * is left of a spoke that has given way (spokes.c).
+ *     s_i = g h STRENGTH strength Lambda_i (unit / |x - v_i|)^2,
+ * in the unit of the edges around it (rings.c). Spokes shorter than the radius of the limb, which
+ * is the mean distance of its skin from that bone, or than THIN of the unit, count as that long:
+ * else points close to the bone would be held hardest, though the limb as a whole needs it least.
+ * All spokes together are the truss. It preserves thickness, center and volume of a limb; R_i is
+ * the rotation of the one-ring, so twist and bend stay free. h: what is left of a spoke that has
+ * given way (spokes.c). g: near a joint the skin belongs to two bones; there a spoke has JOINT of
+ * its strength, rising to all of it at the limb's radius from the joint, or at MIDDLE of the bone
+ * if the bone is short for its limb, but not within NEAREST of the radius: of several short bones
+ * in a thick limb one would take the skin of all.
+ *
+ * A part in a plane, as of a cutout, has neither thickness nor volume, and lies on its bones. Only
+ * SHEET of its spokes' strength is left, so that bends spread over its width. With the variances
+ * l1 >= l2 >= l3 of its area along its axes, it counts as the more of a sheet the further
+ * sqrt(l3 / l2) is below FLAT.
  *
  * Which bone. A bone of several ways (skeleton.h) counts as so many bones here, of which any may
  * carry the spoke. A part of the mesh surrounds a bone if most rays from the bone, across it, meet
@@ -33,18 +41,23 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "linalg/jacobi.h"
 #include "truss/bone_lines.h"
 #include "truss/spokes.h"
 #include "truss/surround.h"
 
 #define CHUNK 64
-#define SHORT 0.2      /* of the mean distance between skin and bone */
-#define THIN 0.1       /* of the unit of edge weights: shorter ones count as so long in any case */
-#define JOINT 0.2      /* share of its strength that a spoke has at a joint */
-#define MOST_RAYS 0.6  /* a part surrounds a bone from this `share` of surround.h on, */
-#define OFF_CENTER 0.5 /* up to this `off` */
-#define ROUNDING 1e-9  /* differences below it decide nothing: the first bone or part wins */
-#define NO_LENGTH 1e-6 /* bones shorter than it have no direction */
+#define STRENGTH (2 / 3.) /* of a spoke of the length of the unit, of its vertex's area */
+#define THIN 0.1        /* of the unit of edge weights: shorter ones count as so long in any case */
+#define JOINT 0.2       /* share of its strength that a spoke has at a joint */
+#define MIDDLE (1 / 3.) /* of a bone's length: so far from a joint no spoke is weaker for it */
+#define NEAREST 0.5     /* of the radius: never nearer to it than that */
+#define FLAT 0.05       /* thickness of a part, of its width, from which on it is no sheet */
+#define SHEET 0.05      /* share of its strength that a spoke of a sheet in a plane has */
+#define MOST_RAYS 0.6   /* a part surrounds a bone from this `share` of surround.h on, */
+#define OFF_CENTER 0.5  /* up to this `off` */
+#define ROUNDING 1e-9   /* differences below it decide nothing: the first bone or part wins */
+#define NO_LENGTH 1e-6  /* bones shorter than it have no direction */
 
 /* The skin of a part that is nearest to a line: a bone or one way of it (bone_lines.h). */
 typedef struct patch {
@@ -71,6 +84,7 @@ typedef struct truss {
     int *begin;     /* (parts + 1) first member of a part */
     char *whole;    /* (parts) surrounds no bone: hangs on one as a whole */
     double *size2;  /* (parts) mean square distance from its center */
+    double *held;   /* (parts) share of their strength that its spokes have */
 } truss;
 
 static int is_barred(const truss *t, int i, int line) {
@@ -212,6 +226,12 @@ static arap_status open_patches(arap_context *context, truss *t) {
     return status;
 }
 
+/* From 0 at 0 to 1 from `end` on, smoothly. */
+static double rise_to(double end, double x) {
+    double share = fmin(1, x / fmax(end, NO_LENGTH));
+    return share * share * (3 - 2 * share);
+}
+
 /* Which vertices the parts have, and how large they are; sums (parts, 4): scratch, all 0 */
 static void measure_parts(truss *t, double *sums) {
     const arap_mesh *mesh = t->mesh;
@@ -232,6 +252,31 @@ static void measure_parts(truss *t, double *sums) {
     }
 }
 
+/* Which share of their strength the spokes of the parts have: see the top of this file. sums: the
+ * centers, as measure_parts leaves them; products (parts, 9): scratch, all 0 */
+static void find_sheets(truss *t, const double *sums, double *products) {
+    const arap_mesh *mesh = t->mesh;
+    for (int i = 0; i < mesh->count; i++) {
+        double *k = products + 9 * (size_t)mesh->part[i], from[3];
+        arap_sub(mesh->v + 3 * (size_t)i, sums + 4 * mesh->part[i], from);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) k[3 * r + c] += mesh->area[i] * from[r] * from[c];
+    }
+    for (int p = 0; p < mesh->part_count; p++) {
+        double *k = products + 9 * (size_t)p, v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        for (int sweep = 0; sweep < 8; sweep++) {
+            arap_annihilate(3, k, v, 0, 1);
+            arap_annihilate(3, k, v, 0, 2);
+            arap_annihilate(3, k, v, 1, 2);
+        }
+        double least = fmin(k[0], fmin(k[4], k[8])), most = fmax(k[0], fmax(k[4], k[8]));
+        double middle = k[0] + k[4] + k[8] - least - most;
+        t->held[p] = 1;
+        if (!(middle > ROUNDING * most)) continue; /* a line */
+        t->held[p] = SHEET + (1 - SHEET) * rise_to(FLAT, sqrt(fmax(least, 0) / middle));
+    }
+}
+
 /* The spoke of vertex i to its bone. */
 static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i) {
     const arap_bone_line *l = &t->lines.line[t->near[i]];
@@ -241,15 +286,16 @@ static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i) {
     double length = arap_line_distance(l, t->mesh->v + 3 * (size_t)i, &place, spoke.point);
     arap_place_columns(bendy, spoke.bone, l->length > 0 ? place / l->length : 0, spoke.column,
                        spoke.share);
-    length = fmax(length, fmax(SHORT * radius, THIN * t->unit));
-    spoke.strength = t->strength * t->mesh->area[i] / 3 * t->unit * t->unit / (length * length);
+    length = fmax(length, fmax(radius, THIN * t->unit));
+    spoke.strength =
+        STRENGTH * t->strength * t->mesh->area[i] * t->unit * t->unit / (length * length);
     if (spoke.whole)
         spoke.strength *= fmin(1, t->size2[part] / fmax(radius * radius, NO_LENGTH * NO_LENGTH));
     else {
         if (l->head_joint) joint = place;
         if (l->tail_joint) joint = fmin(joint, l->length - place);
-        double rise = fmin(1, joint / fmax(radius, NO_LENGTH));
-        spoke.strength *= fmax(JOINT, rise * rise * (3 - 2 * rise));
+        double reach = fmin(radius, fmax(NEAREST * radius, MIDDLE * l->length));
+        spoke.strength *= t->held[part] * fmax(JOINT, rise_to(reach, joint));
     }
     return spoke;
 }
@@ -323,7 +369,7 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
                .strength = strength,
                .unit = mesh->unit,
                .kept = kept};
-    double *sums = ARAP_NEW_ZERO(double, 4 * parts);
+    double *sums = ARAP_NEW_ZERO(double, 4 * parts), *products = ARAP_NEW_ZERO(double, 9 * parts);
     arap_status status = arap_bone_lines_create(context, skeleton, &t.lines);
     t.near = ARAP_NEW(int, n);
     t.distance = ARAP_NEW(double, n);
@@ -335,6 +381,7 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
     t.begin = ARAP_NEW_ZERO(int, parts + 1);
     t.whole = ARAP_NEW_ZERO(char, parts);
     t.size2 = ARAP_NEW_ZERO(double, parts);
+    t.held = ARAP_NEW(double, parts);
     char *count = ARAP_NEW(char, n);
     mesh->spoke_start = ARAP_NEW(size_t, n + 1);
     size_t room = 0; /* two for vertices on the plane of symmetry */
@@ -344,13 +391,14 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
     }
     mesh->spoke = ARAP_NEW(arap_spoke, room);
     if (status) goto done;
-    if (!count || !sums || !t.near || !t.distance || !t.distances || !t.patches || !t.patch_of ||
-        !t.first || !t.member || !t.begin || !t.whole || !t.size2 || !mesh->spoke_start ||
-        !mesh->spoke) {
+    if (!count || !sums || !products || !t.held || !t.near || !t.distance || !t.distances ||
+        !t.patches || !t.patch_of || !t.first || !t.member || !t.begin || !t.whole || !t.size2 ||
+        !mesh->spoke_start || !mesh->spoke) {
         status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
     measure_parts(&t, sums);
+    find_sheets(&t, sums, products);
     if (wanted) {
         memset(t.whole, 1, parts);
         for (size_t i = 0; i < n; i++) {
@@ -387,6 +435,7 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
 done:
     arap_free(count);
     arap_free(sums);
+    arap_free(products);
     arap_bone_lines_clear(&t.lines);
     arap_free(t.near);
     arap_free(t.distance);
@@ -398,5 +447,6 @@ done:
     arap_free(t.begin);
     arap_free(t.whole);
     arap_free(t.size2);
+    arap_free(t.held);
     return status;
 }

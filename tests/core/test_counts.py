@@ -37,14 +37,14 @@ SETTINGS = {
 # Poses, iterations, influences of all vertices, non-zeros and unknowns of the last factor, visits
 # of one-rings by the local steps on the last maps, and flops of that factor.
 EXPECTED = {
-    (limb, "default"): (40, 7, 1377, 19368, 719, 1218, 729620),
+    (limb, "default"): (40, 7, 1175, 10187, 517, 1182, 273963),
     (limb, "no truss"): (40, 7, 2235, 96751, 1577, 1316, 4674541),
-    (limb, "two influences"): (40, 7, 1178, 9239, 520, 1218, 222605),
-    (limb, "levels"): (40, 11, 1212, 11424, 554, 1199, 324430),
-    (small_creature, "default"): (40, 10, 2123, 14696, 777, 3254, 382934),
+    (limb, "two influences"): (40, 7, 1118, 6519, 460, 1182, 121613),
+    (limb, "levels"): (40, 10, 1159, 9060, 501, 1182, 217984),
+    (small_creature, "default"): (40, 10, 2082, 13326, 736, 3196, 330384),
     (small_creature, "no truss"): (40, 10, 2836, 69633, 1490, 2519, 1997182),
-    (small_creature, "two influences"): (40, 9, 1987, 9133, 641, 2297, 165273),
-    (small_creature, "levels"): (40, 14, 2158, 15692, 812, 3296, 416234),
+    (small_creature, "two influences"): (40, 10, 1969, 8721, 623, 3210, 154781),
+    (small_creature, "levels"): (40, 14, 2118, 14539, 773, 3250, 373543),
 }
 
 

@@ -23,7 +23,7 @@ def tipped(length, radius=0.4, around=16, along=40):
     return vertices, triangles, joints[:-1], joints[1:], np.arange(3) - 1
 
 
-def forked(length=0.2, around=16, along=60):
+def forked(length=0.12, around=16, along=60):
     """Two tips, left and right of a root in the middle; with the symmetry between them."""
     vertices, triangles = shapes.tube(around, along, 0.4, height=6.0, caps=True)
     vertices = (vertices - (0, 0, 3))[:, [2, 0, 1]]  # along x
@@ -87,7 +87,7 @@ def test_responses_are_those_of_turned_bones(response):
         )
 
 
-@pytest.mark.parametrize("length", [0.15, 0.1, 0.07])
+@pytest.mark.parametrize("length", [0.12, 0.1, 0.07])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_short_tip_answers(length, seed):
     """On a mesh of one level, and on one of several."""

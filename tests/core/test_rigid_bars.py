@@ -126,7 +126,7 @@ SOFT = {
 
 @pytest.mark.parametrize("kind", SOFT)
 def test_what_is_no_bar_stays_as_it_is(kind):
-    free, solver = (solved([SOFT[kind]], rigid_departure=share) for share in (0, 0.05))
+    free, solver = (solved([SOFT[kind]], rigid_departure=share) for share in (0, 0.01))
     np.testing.assert_array_equal(solver.weights, free.weights)
 
 

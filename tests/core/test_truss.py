@@ -278,7 +278,7 @@ def test_spokes_give_way_by_the_formula():
         best = np.array([give[bone == b].max() for b in bone])
         expected = np.maximum(WEAKEST, give / np.sqrt(best))
         np.testing.assert_allclose(after["spoke_held"], expected, rtol=1e-6)
-        assert expected.min() < 0.8
+        assert expected.min() < 0.9
     assert changes == 2
 
 
@@ -344,7 +344,10 @@ def test_a_vertex_between_partners_is_tied_to_both():
     np.testing.assert_array_equal(count, np.where(np.abs(vertices[:, 0]) < 1e-9, 2, 1))
     one = araplbs.Solver(vertices, triangles, *bones, pose_count=4)._inside["spoke_strength"]
     strengths = np.add.reduceat(inside["spoke_strength"], inside["spoke_start"][:-1])
-    np.testing.assert_allclose(strengths, one, rtol=1e-12)
+    flipped = vertices * [-1, 1, 1]
+    image = np.linalg.norm(vertices[:, None] - flipped, axis=2).argmin(1)
+    lower = np.minimum(image, np.arange(len(image)))  # decides
+    np.testing.assert_allclose(strengths, one[lower], rtol=1e-12)
     between = inside["spoke_strength"][np.repeat(count == 2, count)].reshape(-1, 2)
     np.testing.assert_array_equal(between[:, 0], between[:, 1])
     solver.solve()

@@ -9,7 +9,8 @@ from guarantees import check_weights
 from test_parts import button_on_a_tube
 from test_truss import owners
 
-SHORT, JOINT, TRUSS = 0.2, 0.2, 12.0  # csrc/truss/truss.c, and the default
+STRENGTH, JOINT, MIDDLE, SHEET = 2 / 3, 0.2, 1 / 3, 0.05  # csrc/truss/truss.c
+TRUSS = 12.0  # the default
 
 
 def spokes(mesh, bones, **settings):
@@ -38,9 +39,12 @@ def moved(mesh, *, by):
     return mesh[0] + by, mesh[1]
 
 
-def test_an_arm_of_two_bones_by_the_formula(rng):
-    """To the nearer bone and the nearest point there, as strong as truss.c says."""
-    vertices, triangles = shapes.tube(8, 12, 0.3)
+@pytest.mark.parametrize("thick", [0.15, 0.45, 0.9])
+def test_an_arm_of_two_bones_by_the_formula(thick, rng):
+    """To the nearer bone and the nearest point there, as strong as truss.c says: all of it from the
+    radius on from the joint, or from a third of a bone that is short for its limb, but not within
+    half of the radius."""
+    vertices, triangles = shapes.tube(8, 12, thick)
     vertices = vertices + rng.uniform(-0.02, 0.02, vertices.shape)
     bones = shapes.chain(2)
     inside = spokes((vertices, triangles), bones)
@@ -57,13 +61,75 @@ def test_an_arm_of_two_bones_by_the_formula(rng):
     for b, joint in ((0, 1.0), (1, 1.0)):  # they meet at z = 1, and end in nothing
         at = bone == b
         radius = (area * own)[at].sum() / area[at].sum()
-        length = np.maximum(own[at], SHORT * radius)
-        rise = np.minimum(1, np.abs(points[at, 2] - joint) / diagonal / radius)
+        length = np.maximum(own[at], radius)
+        reach = min(radius, max(radius / 2, MIDDLE / diagonal))
+        rise = np.minimum(1, np.abs(points[at, 2] - joint) / diagonal / reach)
         rise = np.maximum(JOINT, rise**2 * (3 - 2 * rise))
-        strength = rise * TRUSS * area[at] / 3 * (inside["unit"] / length) ** 2
+        strength = STRENGTH * rise * TRUSS * area[at] * (inside["unit"] / length) ** 2
         np.testing.assert_allclose(inside["spoke_strength"][at], strength, rtol=1e-9)
     assert (inside["spoke_held"] == 1).all()
     np.testing.assert_array_equal(inside["spoke_weight"], inside["spoke_strength"])
+
+
+def sheet(thickness):
+    """A flat strip along x with two bones in its plane; every second row is `thickness` higher."""
+    x, y = np.meshgrid(np.linspace(0, 2, 41), np.linspace(-0.3, 0.3, 13), indexing="ij")
+    z = thickness * (np.arange(13) % 2) * np.ones_like(x)
+    first = (13 * np.arange(40)[:, None] + np.arange(12)).ravel()
+    one = np.column_stack([first, first + 13, first + 1])
+    other = np.column_stack([first + 1, first + 13, first + 14])
+    vertices = np.column_stack([x.ravel(), y.ravel(), z.ravel()])
+    bones = shapes.Bones(
+        np.array([[0.0, 0, 0], [1, 0, 0]]), np.array([[1.0, 0, 0], [2, 0, 0]]), np.array([-1, 0])
+    )
+    return (vertices, np.concatenate([one, other]).astype(np.int32)), bones
+
+
+def strengths_of(mesh, bones):
+    inside = spokes(mesh, bones)
+    return inside["spoke_strength"] / inside["area"] / inside["unit"] ** 2
+
+
+@pytest.mark.parametrize(("thickness", "share"), [(0, SHEET), (5e-3, None), (0.03, 1)])
+def test_spokes_of_a_sheet_are_weak(thickness, share):
+    """In a plane they have SHEET of their strength, from FLAT on all of it, between a share."""
+    mesh, bones = sheet(thickness)
+    thick = sheet(0.03)[0]
+    relative = strengths_of(mesh, bones).max() / strengths_of(thick, bones).max()
+    if share:
+        assert relative == pytest.approx(share, rel=0.1)
+    else:
+        assert SHEET * 1.01 < relative < 0.5
+
+
+def test_a_sheet_strains_no_more_than_with_heat():
+    """A 2D cutout that bends in its plane, with poses of the plane that it was not solved for."""
+    mesh, bones = sheet(0)
+    heads = bones.heads
+
+    def in_plane(seed):
+        angles = np.random.default_rng(seed).uniform(-1.4, 1.4, (30, 2))
+        poses = np.zeros((30, 2, 3, 4))
+        for pose, turns in zip(poses, angles, strict=True):
+            above = np.eye(4)
+            for b, turn in enumerate(turns):
+                own = np.eye(4)
+                own[:3, :3] = shapes.rotation([0, 0, 1], turn)
+                own[:3, 3] = heads[b] - own[:3, :3] @ heads[b]
+                above = above @ own
+                pose[b] = above[:3]
+        return poses
+
+    def strain(weights):
+        points = np.column_stack([mesh[0], np.ones(len(mesh[0]))])
+        posed = [np.einsum("vb,bij,vj->vi", weights, pose, points) for pose in in_plane(9)]
+        return np.sqrt((araplbs.surface_strain(*mesh, np.array(posed)) ** 2).mean())
+
+    solver = shapes.solved(shapes.solver(mesh, bones, poses=in_plane(1)))
+    start, bone, weight = (np.asarray(a) for a in araplbs.automatic_weights(*mesh, *bones))
+    heat = np.zeros((len(mesh[0]), 2))
+    heat[np.repeat(np.arange(len(heat)), np.diff(start)), bone] = weight
+    assert strain(solver.weights) < 0.99 * strain(heat)
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 13])
