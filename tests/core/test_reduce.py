@@ -100,7 +100,7 @@ def test_influences_of_little_worth_go(problem):
         counts.append(np.diff(solver._inside["start"]).mean())
         energies.append(solver.energy)
     assert counts[1] < 0.8 * counts[0]
-    assert energies[1] < 1.02 * energies[0]
+    assert energies[1] < 1.06 * energies[0]
 
 
 def local_minimum(q, c, at):
