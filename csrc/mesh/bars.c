@@ -24,6 +24,7 @@
 #include "linalg/jacobi.h"
 #include "mesh/bvh.h"
 #include "mesh/nearest.h"
+#include "mesh/touching.h"
 
 #define SLIM 0.2      /* of its length: farther from the axis is no vertex of a stick */
 #define STRAIGHT 0.06 /* of its length: farther from the axis is no slice's middle */
@@ -49,15 +50,10 @@ typedef struct shape {
 
 typedef struct finder {
     const arap_mesh *mesh;
-    shape *shapes;  /* (parts) */
-    int *parent;    /* (parts) sets of parts that touch */
-    int *tags;      /* (parts) */
-    size_t *faces;  /* of sticks and pieces */
-    double *boxes;  /* of these */
-    int *face_tags; /* their parts */
-    double *apart;  /* (count) distance of a vertex from what is no bar */
-    size_t face_count;
-    int now; /* part whose edges are followed */
+    shape *shapes; /* (parts) */
+    int *parent;   /* (parts) sets of parts that touch */
+    int *tags;     /* (parts) */
+    double *apart; /* (count) distance of a vertex from the rest */
 } finder;
 
 static const double *place(const finder *f, int i) { return f->mesh->v + 3 * (size_t)i; }
@@ -192,75 +188,23 @@ static arap_status find_pieces(arap_context *context, finder *f, const char *may
     return status;
 }
 
-/* The faces of sticks and pieces, of which there are few beside all. */
-static arap_status gather_faces(arap_context *context, finder *f) {
-    size_t count = 0;
-    for (size_t t = 0; t < f->mesh->triangle_count; t++) {
-        const shape *s = &f->shapes[part_of(f, t)];
-        count += s->stick || s->piece;
-    }
-    f->faces = ARAP_NEW(size_t, count);
-    f->boxes = ARAP_NEW(double, 6 * count);
-    f->face_tags = ARAP_NEW(int, count);
-    if (!f->faces || !f->boxes || !f->face_tags)
-        return arap_fail_memory(&context->error, "the bars among the parts");
-    for (size_t t = 0; t < f->mesh->triangle_count; t++) {
-        const int *corner = f->mesh->triangles + 3 * t;
-        int part = part_of(f, t);
-        if (!f->shapes[part].stick && !f->shapes[part].piece) continue;
-        double *box = f->boxes + 6 * f->face_count;
-        for (int c = 0; c < 3; c++) {
-            double x = place(f, corner[0])[c], y = place(f, corner[1])[c],
-                   z = place(f, corner[2])[c];
-            box[c] = fmin(x, fmin(y, z));
-            box[3 + c] = fmax(x, fmax(y, z));
-        }
-        f->face_tags[f->face_count] = part;
-        f->faces[f->face_count++] = t;
-    }
-    return ARAP_OK;
-}
-
-/* An arap_distance_fn and an arap_hit_fn of gathered faces; the hits are noted. */
-static double gathered_distance(const void *data, int index, const double *p) {
-    const finder *f = data;
-    return arap_face_distance(f->mesh, (int)f->faces[index], p);
-}
-
-static int unite_crossed(const void *data, int index, const double *a, const double *b) {
-    const finder *f = data;
-    int part = f->face_tags[index];
-    const int *corner = f->mesh->triangles + 3 * f->faces[index];
-    if (arap_find_root(f->parent, part) == arap_find_root(f->parent, f->now)) return 0;
-    double at =
-        arap_cross_triangle(a, b, place(f, corner[0]), place(f, corner[1]), place(f, corner[2]));
-    if (at >= 0 && at <= 1) arap_unite(f->parent, part, f->now);
-    return 0;
-}
-
 /* Sets of sticks and pieces that touch. */
 static arap_status unite_touching(arap_context *context, finder *f) {
-    const arap_mesh *mesh = f->mesh;
-    arap_bvh *faces = NULL;
-    arap_status status = gather_faces(context, f);
-    if (!status) status = arap_bvh_build(context, &faces, f->face_count, f->boxes, f->face_tags);
-    for (int i = 0; i < mesh->count && !status; i++) {
-        const shape *s = &f->shapes[f->now = mesh->part[i]];
-        double found = TOUCHING * TOUCHING * s->width * s->width;
-        if (!s->stick && !s->piece) continue;
-        int t = arap_bvh_nearest(faces, place(f, i), f->now, gathered_distance, f, &found);
-        if (t >= 0) arap_unite(f->parent, f->face_tags[t], f->now);
-        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    int count = f->mesh->part_count;
+    arap_touching touching = {0};
+    char *chosen = ARAP_NEW(char, count);
+    double *reach = ARAP_NEW(double, count);
+    arap_status status =
+        chosen && reach ? ARAP_OK : arap_fail_memory(&context->error, "the bars among the parts");
+    for (int p = 0; p < count && !status; p++) {
+        chosen[p] = (char)(f->shapes[p].stick || f->shapes[p].piece);
+        reach[p] = TOUCHING * f->shapes[p].width;
     }
-    for (size_t k = 0; k < f->face_count && !status; k++) {
-        const int *corner = mesh->triangles + 3 * f->faces[k];
-        f->now = f->face_tags[k];
-        for (int c = 0; c < 3; c++)
-            arap_bvh_crossed(faces, place(f, corner[c]), place(f, corner[(c + 1) % 3]),
-                             unite_crossed, f);
-        if (k % 1024 == 0) status = arap_progress(context, STAGE, 0);
-    }
-    arap_bvh_free(faces);
+    if (!status) status = arap_touching_create(context, f->mesh, chosen, &touching);
+    if (!status) status = arap_touching_unite(context, &touching, reach, STAGE, f->parent);
+    arap_touching_clear(&touching);
+    arap_free(chosen);
+    arap_free(reach);
     return status;
 }
 
@@ -354,9 +298,6 @@ done:
     arap_free(f.shapes);
     arap_free(f.parent);
     arap_free(f.tags);
-    arap_free(f.faces);
-    arap_free(f.boxes);
-    arap_free(f.face_tags);
     arap_free(f.apart);
     arap_free(largest);
     return status;

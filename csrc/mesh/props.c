@@ -17,9 +17,8 @@
 #include "base/memory.h"
 #include "base/sets.h"
 #include "base/vec3.h"
-#include "mesh/bvh.h"
 #include "mesh/cards.h"
-#include "mesh/nearest.h"
+#include "mesh/touching.h"
 
 #define TOUCHING 0.1
 #define NEAR 0.1
@@ -37,11 +36,8 @@ typedef struct finder {
     facts *own, *all; /* (parts) */
     char *closed;     /* (parts) that may be of a prop */
     int *parent;      /* (parts) */
-    size_t *faces;    /* of closed ones */
-    double *boxes;
-    int *tags; /* their parts */
-    size_t face_count;
-    int now; /* part whose edges are followed */
+    double *reach;    /* (parts) within which another one touches */
+    arap_touching touching;
 } finder;
 
 static const double *place(const finder *f, int i) { return f->mesh->v + 3 * (size_t)i; }
@@ -78,70 +74,7 @@ static void measure(const finder *f, facts *of, int sets) {
     }
 }
 
-static arap_status gather_faces(arap_context *context, finder *f) {
-    size_t count = 0;
-    for (size_t t = 0; t < f->mesh->triangle_count; t++) count += f->closed[part_of(f, t)];
-    f->faces = ARAP_NEW(size_t, count);
-    f->boxes = ARAP_NEW(double, 6 * count);
-    f->tags = ARAP_NEW(int, count);
-    if (!f->faces || !f->boxes || !f->tags)
-        return arap_fail_memory(&context->error, "the props among the parts");
-    for (size_t t = 0; t < f->mesh->triangle_count; t++) {
-        if (!f->closed[part_of(f, t)]) continue;
-        double *box = f->boxes + 6 * f->face_count;
-        for (int c = 0; c < 3; c++) {
-            const int *corner = f->mesh->triangles + 3 * t;
-            double x = place(f, corner[0])[c], y = place(f, corner[1])[c],
-                   z = place(f, corner[2])[c];
-            box[c] = fmin(x, fmin(y, z));
-            box[3 + c] = fmax(x, fmax(y, z));
-        }
-        f->tags[f->face_count] = part_of(f, t);
-        f->faces[f->face_count++] = t;
-    }
-    return ARAP_OK;
-}
-
-/* An arap_distance_fn and an arap_hit_fn of gathered faces; the hits are noted. */
-static double gathered_distance(const void *data, int index, const double *p) {
-    const finder *f = data;
-    return arap_face_distance(f->mesh, (int)f->faces[index], p);
-}
-
-static int unite_crossed(const void *data, int index, const double *a, const double *b) {
-    const finder *f = data;
-    const int *corner = f->mesh->triangles + 3 * f->faces[index];
-    if (arap_find_root(f->parent, f->tags[index]) == arap_find_root(f->parent, f->now)) return 0;
-    double at =
-        arap_cross_triangle(a, b, place(f, corner[0]), place(f, corner[1]), place(f, corner[2]));
-    if (at >= 0 && at <= 1) arap_unite(f->parent, f->tags[index], f->now);
-    return 0;
-}
-
-/* Sets of closed parts that touch. */
-static arap_status unite_touching(arap_context *context, finder *f, const arap_bvh *faces) {
-    const arap_mesh *mesh = f->mesh;
-    arap_status status = ARAP_OK;
-    for (int i = 0; i < mesh->count && !status; i++) {
-        double reach = TOUCHING * f->own[mesh->part[i]].radius, found = reach * reach;
-        if (!f->closed[mesh->part[i]]) continue;
-        int t = arap_bvh_nearest(faces, place(f, i), mesh->part[i], gathered_distance, f, &found);
-        if (t >= 0) arap_unite(f->parent, f->tags[t], mesh->part[i]);
-        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
-    }
-    for (size_t k = 0; k < f->face_count && !status; k++) {
-        const int *corner = mesh->triangles + 3 * f->faces[k];
-        f->now = f->tags[k];
-        for (int c = 0; c < 3; c++)
-            arap_bvh_crossed(faces, place(f, corner[c]), place(f, corner[(c + 1) % 3]),
-                             unite_crossed, f);
-        if (k % 1024 == 0) status = arap_progress(context, STAGE, 0);
-    }
-    return status;
-}
-
-static arap_status find_touched(arap_context *context, finder *f, const arap_bvh *faces,
-                                int *touched) {
+static arap_status find_touched(arap_context *context, finder *f, int *touched) {
     const arap_mesh *mesh = f->mesh;
     arap_status status = ARAP_OK;
     double farthest = 0;
@@ -151,8 +84,8 @@ static arap_status find_touched(arap_context *context, finder *f, const arap_bvh
     for (int i = 0; i < mesh->count && !status; i++) {
         double found = NEAR * NEAR * farthest * farthest;
         if (f->closed[mesh->part[i]]) continue;
-        int t = arap_bvh_nearest(faces, place(f, i), -1, gathered_distance, f, &found);
-        int root = t < 0 ? -1 : arap_find_root(f->parent, f->tags[t]);
+        int part = arap_touching_nearest(&f->touching, i, -1, &found);
+        int root = part < 0 ? -1 : arap_find_root(f->parent, part);
         if (root >= 0 && sqrt(found) <= NEAR * f->all[root].radius) {
             touched[i] = root;
             f->all[root].touched += mesh->area[i];
@@ -190,13 +123,13 @@ arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const 
                 .own = ARAP_NEW(facts, parts),
                 .all = ARAP_NEW(facts, parts),
                 .closed = ARAP_NEW(char, parts),
-                .parent = ARAP_NEW(int, parts)};
+                .parent = ARAP_NEW(int, parts),
+                .reach = ARAP_NEW(double, parts)};
     int *largest = ARAP_NEW(int, parts), any = 0;
-    arap_bvh *faces = NULL;
     arap_status status = ARAP_OK;
     for (size_t p = 0; p < parts; p++) set[p] = -1;
     for (int i = 0; i < mesh->count; i++) touched[i] = -1;
-    if (!f.cards || !f.own || !f.all || !f.closed || !f.parent || !largest) {
+    if (!f.cards || !f.own || !f.all || !f.closed || !f.parent || !f.reach || !largest) {
         status = arap_fail_memory(&context->error, "the props among the parts");
         goto done;
     }
@@ -208,22 +141,20 @@ arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const 
     }
     if (status || !any) goto done;
     measure(&f, f.own, 0);
-    status = gather_faces(context, &f);
-    if (!status) status = arap_bvh_build(context, &faces, f.face_count, f.boxes, f.tags);
-    if (!status) status = unite_touching(context, &f, faces);
-    if (!status) status = find_touched(context, &f, faces, touched);
+    for (size_t p = 0; p < parts; p++) f.reach[p] = TOUCHING * f.own[p].radius;
+    status = arap_touching_create(context, mesh, f.closed, &f.touching);
+    if (!status) status = arap_touching_unite(context, &f.touching, f.reach, STAGE, f.parent);
+    if (!status) status = find_touched(context, &f, touched);
     if (!status) keep_props(&f, leads, largest, set, touched);
 
 done:
-    arap_bvh_free(faces);
+    arap_touching_clear(&f.touching);
     arap_free(f.cards);
     arap_free(f.own);
     arap_free(f.all);
     arap_free(f.closed);
     arap_free(f.parent);
-    arap_free(f.faces);
-    arap_free(f.boxes);
-    arap_free(f.tags);
+    arap_free(f.reach);
     arap_free(largest);
     return status;
 }

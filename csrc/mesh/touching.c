@@ -1,0 +1,101 @@
+/* Sets of parts that touch: see touching.h.
+ *
+ * A tree holds the faces of the chosen parts alone, of which there are few compared with all. Each
+ * vertex of them looks for the nearest face of another part, each edge for faces that it crosses.
+ *
+ * O(vertices + faces of the chosen parts x log of these faces). Fails on out-of-memory, or
+ * cancelled. */
+#include "mesh/touching.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/sets.h"
+#include "mesh/nearest.h"
+
+#define VERTICES 1024 /* and edges, between two reports of progress */
+
+static const double *place(const arap_touching *t, int i) { return t->mesh->v + 3 * (size_t)i; }
+
+arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, const char *chosen,
+                                 arap_touching *out) {
+    size_t count = 0;
+    *out = (arap_touching){.mesh = mesh, .chosen = chosen};
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        count += chosen[mesh->part[mesh->triangles[3 * t]]] != 0;
+    double *boxes = ARAP_NEW(double, 6 * count);
+    out->face = ARAP_NEW(size_t, count);
+    out->part = ARAP_NEW(int, count);
+    if (!out->face || !out->part || !boxes) {
+        arap_free(boxes);
+        return arap_fail_memory(&context->error, "parts that touch");
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const int *corner = mesh->triangles + 3 * t;
+        double *box = boxes + 6 * out->count;
+        if (!chosen[mesh->part[corner[0]]]) continue;
+        for (int c = 0; c < 3; c++) {
+            double x = place(out, corner[0])[c], y = place(out, corner[1])[c],
+                   z = place(out, corner[2])[c];
+            box[c] = fmin(x, fmin(y, z));
+            box[3 + c] = fmax(x, fmax(y, z));
+        }
+        out->part[out->count] = mesh->part[corner[0]];
+        out->face[out->count++] = t;
+    }
+    arap_status status = arap_bvh_build(context, &out->tree, out->count, boxes, out->part);
+    arap_free(boxes);
+    return status;
+}
+
+/* An arap_distance_fn and an arap_hit_fn of these faces; the hits are noted. */
+static double distance_of(const void *data, int index, const double *p) {
+    const arap_touching *t = data;
+    return arap_face_distance(t->mesh, (int)t->face[index], p);
+}
+
+static int unite_crossed(const void *data, int index, const double *a, const double *b) {
+    const arap_touching *t = data;
+    const int *corner = t->mesh->triangles + 3 * t->face[index];
+    if (arap_find_root(t->parent, t->part[index]) == arap_find_root(t->parent, t->now)) return 0;
+    double at =
+        arap_cross_triangle(a, b, place(t, corner[0]), place(t, corner[1]), place(t, corner[2]));
+    if (at >= 0 && at <= 1) arap_unite(t->parent, t->part[index], t->now);
+    return 0;
+}
+
+int arap_touching_nearest(const arap_touching *t, int i, int skip, double *distance2) {
+    int found = arap_bvh_nearest(t->tree, place(t, i), skip, distance_of, t, distance2);
+    return found < 0 ? -1 : t->part[found];
+}
+
+arap_status arap_touching_unite(arap_context *context, arap_touching *t, const double *reach,
+                                const char *stage, int *parent) {
+    const arap_mesh *mesh = t->mesh;
+    arap_status status = ARAP_OK;
+    t->parent = parent;
+    for (int i = 0; i < mesh->count && !status; i++) {
+        int part = mesh->part[i];
+        if (!t->chosen[part]) continue;
+        double near = reach[part] * reach[part];
+        int other = arap_touching_nearest(t, i, part, &near);
+        if (other >= 0) arap_unite(parent, other, part);
+        if (i % VERTICES == 0) status = arap_progress(context, stage, 0);
+    }
+    for (size_t k = 0; k < t->count && !status; k++) {
+        const int *corner = mesh->triangles + 3 * t->face[k];
+        t->now = t->part[k];
+        for (int c = 0; c < 3; c++)
+            arap_bvh_crossed(t->tree, place(t, corner[c]), place(t, corner[(c + 1) % 3]),
+                             unite_crossed, t);
+        if (k % VERTICES == 0) status = arap_progress(context, stage, 0);
+    }
+    return status;
+}
+
+void arap_touching_clear(arap_touching *t) {
+    arap_bvh_free(t->tree);
+    arap_free(t->face);
+    arap_free(t->part);
+    *t = (arap_touching){0};
+}

@@ -1,0 +1,34 @@
+/* Which of some parts of a mesh touch each other (see touching.c). */
+#ifndef ARAP_TOUCHING_H
+#define ARAP_TOUCHING_H
+
+#include "mesh/bvh.h"
+#include "mesh/mesh.h"
+
+typedef struct arap_touching {
+    const arap_mesh *mesh;
+    const char *chosen; /* (parts) the caller's */
+    size_t *face;       /* (count) faces of the chosen parts */
+    int *part;          /* (count) their parts */
+    size_t count;
+    arap_bvh *tree; /* of these faces */
+    int *parent;    /* the caller's sets, while they are united */
+    int now;        /* part whose edges are followed */
+} arap_touching;
+
+/* chosen: (parts), kept until arap_touching_clear(), which is due after a failure as well. */
+arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, const char *chosen,
+                                 arap_touching *out);
+
+/* Unite chosen parts in `parent` (parts) (base/sets.h) whose surfaces cross, or of which a vertex
+ * of one is nearer to the other than reach[part]. stage: for arap_progress(). */
+arap_status arap_touching_unite(arap_context *context, arap_touching *touching, const double *reach,
+                                const char *stage, int *parent);
+
+/* The chosen part, other than `skip`, that is nearest to vertex i within sqrt(*distance2), which
+ * becomes its squared distance; -1 for none. */
+int arap_touching_nearest(const arap_touching *touching, int i, int skip, double *distance2);
+
+void arap_touching_clear(arap_touching *touching);
+
+#endif
