@@ -55,7 +55,7 @@ static void count_own_process(void) {
     atomic_store(&ending.asking, 0);
 }
 
-static void tell(void) {
+static void announce(void) {
     if (!atomic_load(&ending.is_ended)) return;
     pthread_mutex_lock(&ending.lock);
     pthread_cond_broadcast(&ending.changed);
@@ -70,7 +70,7 @@ arap_py_work arap_begin_work(void) {
 
 void arap_end_work(arap_py_work work) {
     if (work.process == ending.process) atomic_fetch_sub(&ending.working, 1);
-    tell();
+    announce();
     PyEval_RestoreThread(work.thread);
 }
 
@@ -92,7 +92,7 @@ int arap_ask_python(int (*question)(void *data), void *data) {
     PyGILState_Release(gil);
     pthread_cleanup_pop(0);
     if (process == ending.process) atomic_fetch_sub(&ending.asking, 1);
-    tell();
+    announce();
     return answer;
 }
 

@@ -151,7 +151,7 @@ def test_energies_do_not_depend_on_the_unit_of_length(power, rng):
         araplbs.Solver(
             mesh[0] * scale, mesh[1], bones.heads * scale, bones.tails * scale, bones.parents,
             edge_power=power, weights=weights, start_from_weights=True, precision="double",
-            pose_count=6,
+            pose_count=8,
         )
         for scale in (1.0, 1000.0)
     )  # fmt: skip
