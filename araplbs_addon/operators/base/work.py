@@ -43,6 +43,10 @@ def tell(operator, report, task, done=None):
     return {"FINISHED"}
 
 
+# What data that an undo has replaced leads to; other errors are bugs, whatever was undone.
+GONE = (ReferenceError, LookupError, AttributeError, RuntimeError)
+
+
 def poll_targets(operator, context, find):
     """The poll of an operator that works on what find(context) gives."""
     if current_session():
@@ -70,7 +74,7 @@ class TaskOperator(WindowOperator):
 
     def reason_of(self, error):
         """See guard.py."""
-        if self._undone_before != _undone[0] and not isinstance(error, Refused):
+        if self._undone_before != _undone[0] and isinstance(error, GONE):
             return Refused("Undo came while it was at work: run it again")
         return reason_of(error, self._references)
 
