@@ -43,10 +43,6 @@ def tell(operator, report, task, done=None):
     return {"FINISHED"}
 
 
-# What data that an undo has replaced leads to; other errors are bugs, whatever was undone.
-GONE = (ReferenceError, LookupError, AttributeError, RuntimeError)
-
-
 def poll_targets(operator, context, find):
     """The poll of an operator that works on what find(context) gives."""
     if current_session():
@@ -70,11 +66,12 @@ class TaskOperator(WindowOperator):
     _task = None
     _reading = None
     _references = ()  # to what it works on
-    _undone_before = 0
+    _undone_before = None  # how many undos there were when it began to read; None: it has not
 
     def reason_of(self, error):
         """See guard.py."""
-        if self._undone_before != _undone[0] and isinstance(error, GONE):
+        undone = self._undone_before not in (None, _undone[0])
+        if undone and not isinstance(error, Refused):
             return Refused("Undo came while it was at work: run it again")
         return reason_of(error, self._references)
 
