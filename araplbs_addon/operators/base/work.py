@@ -75,6 +75,10 @@ class TaskOperator(WindowOperator):
             return Refused("Undo came while it was at work: run it again")
         return reason_of(error, self._references)
 
+    def note_undos(self):
+        """Due when the work begins to read: reason_of() tells an undo during it by that."""
+        self._undone_before = _undone[0]
+
     @classmethod
     def poll(cls, context):
         return poll_targets(cls, context, cls.find)
@@ -87,7 +91,8 @@ class TaskOperator(WindowOperator):
     def start(self, context):
         """Sets the task, and the steps that read its input."""
         targets = self.targets(context)
-        self._references, self._undone_before = references_of(targets), _undone[0]
+        self._references = references_of(targets)
+        self.note_undos()
         self._task = self.task_kind(self.read_options(), preferred_threads(context))
         self._task.later = True
         self._reading = self._task.read_in_steps(targets, context.view_layer)

@@ -80,6 +80,7 @@ as they are. Where the new ones are not better, the old ones stay, too"""
             self.read_options(), preferred_threads(context), frozenset(self.kinds), known, wanted
         )
         self._reading = self._task.read_in_steps(targets, context.view_layer)
+        self.note_undos()
 
     def _wanted(self, context):
         """[bool] for the findings of the list. Raises Refused where nothing is wanted."""

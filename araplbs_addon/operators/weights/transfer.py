@@ -56,6 +56,7 @@ one where they lie close to it, and fill in and optimize the rest"""
         targets = find_transfer_targets(context, options.sources)
         self._task = TransferTask(options, preferred_threads(context))
         self._reading = self._task.read_in_steps(targets, context.view_layer)
+        self.note_undos()
 
     def tell(self, report, task):
         hide()
