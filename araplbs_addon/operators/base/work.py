@@ -76,7 +76,7 @@ class TaskOperator(WindowOperator):
         return reason_of(error, self._references)
 
     def note_undos(self):
-        """Due when the work begins to read: reason_of() tells an undo during it by that."""
+        """Due when the work begins to read: reason_of() needs it to recognize an undo."""
         self._undone_before = _undone[0]
 
     @classmethod
