@@ -240,7 +240,7 @@ def test_fault(operator, module, name, number, monkeypatch, capfd):
     scene, options, _faults = TABLE[operator]
     scene()
     bpy.context.view_layer.update()
-    addon("operators.base.work")._note_undo()  # one before the work is none during it
+    addon("operators.base.work")._note_undo()  # an undo before the work, not during it
     before = deep_snapshot()
     calls = break_call(monkeypatch, module, name, number)
     with pytest.raises(RuntimeError, match=FAULT) as error:

@@ -13,7 +13,7 @@ SLIDER = ("slider_min", "slider_max", "value", "mute")
 def write_shapes(ob, names, shapes):
     """Writes shapes (k, n, 3), relative to the rest; names of the keys that are ([new], [replaced],
     [kept]). Keys of these names get the shape and keep their sliders; those that are locked stay,
-    as does the rest, which is made where there is none."""
+    as does the rest, which is made if it is missing."""
     new, replaced, kept = [], [], []
     for name, shape in zip(names, shapes, strict=True):
         keys = ob.data.shape_keys
