@@ -2,7 +2,7 @@
 reads and measures more than a script asks for."""
 
 from ..core.base.progress import Listener, Progress
-from ..core.checks.gains import gains
+from ..core.checks.gains import gains, has_weights
 from .weighting import WeightingTask
 
 WEIGHTING_SHARE = 0.75  # of the time: the rest is measuring
@@ -10,20 +10,28 @@ MEASURING = "measuring"  # the stage
 
 
 class JudgedWeighting(WeightingTask):
-    """facts, findings, judged_poses: see core/checks/gains.py; facts are None before solve()."""
+    """facts, findings, judged_poses: see core/checks/gains.py; facts are None before solve().
+    facts["heat"]: stretch with the weights of bone heat, if the meshes had none to compare with."""
 
     reads_weights = True
     facts = findings = judged_poses = None
 
     def solve(self, progress: Listener | None = None) -> None:
         progress = Progress.of(progress)
+        before = self.problem.present(self.reading.meshes)
+        from_heat = self.options.initial == "HEAT" and self.options.start_from == "FRESH"
+        names_heat = from_heat and not has_weights(before)
+        self.later = not names_heat
         super().solve(progress.part(0, WEIGHTING_SHARE, energies=True))
+        deformation = self.solution.report["deformation"]
         self.facts, self.findings, self.judged_poses = gains(
             self.problem,
-            self.problem.present(self.reading.meshes),
+            before,
             self.solution.rows,
-            self.solution.report["deformation"]["after"]["surface_strain"],
+            deformation["after"]["surface_strain"],
             self.options,
             self.threads,
             progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
         )
+        if names_heat:
+            self.facts["heat"] = deformation["before"]["surface_strain"]

@@ -45,7 +45,8 @@ def test_nothing_before():
     weighted()
     facts = at_hand().facts
     assert facts["problems"][0] is None and facts["stretch"][0] is None
-    assert 0 < facts["stretch"][1] < 1 and not at_hand().slots["BEFORE"]
+    assert 0 < facts["stretch"][1] < 1 and 0 < facts["heat"] < 1, "to compare with"
+    assert not at_hand().slots["BEFORE"]
     with pytest.raises(RuntimeError, match="had no weights before"):
         shown("BEFORE")
 
@@ -67,6 +68,7 @@ def test_compared_with_what_was_there(capfd):
     bpy.ops.object.araplbs_check()
     after = visible(flaws.found().findings)
     facts = at_hand().facts
+    assert "heat" not in facts
     assert facts["problems"] == (before, after) and after < before
     first, second = facts["stretch"]
     assert second < first
@@ -109,6 +111,9 @@ def test_last_line_of_weights():
     )
     facts = {"problems": (None, 2), "stretch": (None, None)}
     assert result_line(report, facts) == "Weighted 13,380 vertices in 1.2 s: 2 visible problems"
+    facts = {"problems": (2, 1), "stretch": (None, None)}
+    line = "Weighted 13,380 vertices in 3.4 s: 2 -> 1 visible problem"
+    assert result_line(report | {"waited": 3.44}, facts) == line
 
 
 def test_before_and_after():
@@ -123,6 +128,112 @@ def test_before_and_after():
     shown("AFTER")
     assert entries(tube) == after
     assert_good(tube, rig)
+
+
+def test_the_first_weights_stay_at_hand():
+    """Original is what was there before the first press, however often it is pressed."""
+    tube, _rig = weighted(truss=50)
+    artist = entries(tube)
+    auto_weight(truss=1)
+    assert not at_hand().slots["ORIGINAL"], "Before is the same"
+    with pytest.raises(RuntimeError, match="weights of before are the original ones"):
+        shown("ORIGINAL")
+    first = entries(tube)
+    auto_weight(truss=10)
+    auto_weight(truss=20)
+    assert entries(tube) != first
+    shown("ORIGINAL")
+    assert entries(tube) == artist and at_hand().shown() == "ORIGINAL"
+    shown("AFTER")
+    shown("BEFORE")
+    assert entries(tube) not in (artist, first)
+
+
+def test_files_hold_the_new_weights(tmp_path):
+    """Looking at Before and saving loses nothing: the file has the new weights."""
+    tube, _rig = weighted(truss=50)
+    before = entries(tube)
+    auto_weight(truss=1)
+    after = entries(tube)
+    shown("BEFORE")
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    assert entries(tube) == before and at_hand().shown() == "BEFORE"
+    name = tube.name
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert entries(bpy.data.objects[name]) == after
+
+
+@pytest.mark.parametrize("which", ["SHOWN", "BEFORE"])
+def test_old_weights_can_be_kept(which, tmp_path):
+    tube, _rig = weighted(truss=50)
+    before = entries(tube)
+    auto_weight(truss=1)
+    if which == "SHOWN":
+        shown("BEFORE")
+    bpy.ops.object.araplbs_keep_shown_weights(which=which)
+    assert entries(tube) == before and at_hand() is None
+    path, name = str(tmp_path / "saved.blend"), tube.name
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert entries(bpy.data.objects[name]) == before
+
+
+def test_worse_is_said():
+    is_worse = addon("operators.weights.outcome").is_worse
+    assert is_worse((0.375, 0.447)) and is_worse((0, 1)) and is_worse((13, 14))
+    assert not any(map(is_worse, [(0.3, 0.3001), (None, 5), (5, None), (5, 5), (5, 4)]))
+    weighted(truss=50)
+    auto_weight(truss=1)
+    outcome = at_hand()
+    outcome.facts = {"problems": (2, 1), "stretch": (0.2, 0.3)}
+    assert outcome.worse
+    outcome.facts = {"stretch": (0.2, 0.2)}
+    assert not outcome.worse
+
+
+def reduce_bones():
+    bpy.ops.object.araplbs_reduce_bones(count=2)
+
+
+def quantize():
+    bpy.ops.object.araplbs_quantize_weights()
+
+
+def move_joint():
+    rig = bpy.context.active_object
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["middle"].head.x += 0.1
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def stop_deforming():
+    bpy.context.active_object.data.bones["upper"].use_deform = False
+
+
+@pytest.mark.parametrize("change", [reduce_bones, quantize, move_joint, stop_deforming])
+def test_the_box_goes_with_what_it_tells_of(change):
+    """Other tools write other weights; without its bones, Before would tear the mesh."""
+    weighted(truss=50)
+    auto_weight(truss=1)
+    assert at_hand()
+    change()
+    assert at_hand() is None
+    with pytest.raises(RuntimeError, match="Auto-weight first"):
+        shown("BEFORE")
+
+
+def test_the_box_of_what_is_selected():
+    """Importers leave an Empty as the active object, with the meshes selected."""
+    tube, rig = weighted()
+    empty = bpy.data.objects.new("Root", None)
+    bpy.context.scene.collection.objects.link(empty)
+    select(tube, rig, empty)
+    bpy.context.view_layer.objects.active = empty
+    assert at_hand()
+    select(empty)
+    bpy.context.view_layer.objects.active = empty
+    assert at_hand() is None
 
 
 def test_what_is_painted_meanwhile_is_kept():

@@ -30,6 +30,12 @@ def visible(findings: Iterable[Finding]) -> int:
     return sum(counts[level] for level in VISIBLE)
 
 
+def has_weights(rows: SparseWeights) -> bool:
+    """Whether enough of the vertices have weights for a comparison with others."""
+    had = rows.sums() > 0
+    return bool(len(had)) and bool(had.mean() >= WEIGHTED)
+
+
 def gains(
     problem: Problem,
     before: SparseWeights,
@@ -47,8 +53,7 @@ def gains(
     surface. findings: what is wrong with the new ones, found in these poses.
     """
     progress = Progress.of(progress)
-    had = before.sums() > 0
-    known = had.mean() >= WEIGHTED if len(had) else False
+    known = has_weights(before)
     sets = [before, after] if known else [after]
     poses, found, strains, look = measured_poses(problem, options), [], [stretch], None
     judged = replace(options, pose_count=min(options.pose_count, JUDGED_POSES))

@@ -29,15 +29,23 @@ def from_to(values: tuple[Any, Any], words: Callable[[Any], str], arrow: str = "
     return words(after) if before is None else f"{words(before)} {arrow} {words(after)}"
 
 
+def problems_in_words(counts: tuple[int | None, int], arrow: str = "->") -> str:
+    """ "13 -> 2 visible problems", "1 visible problem"."""
+    problems = from_to(counts, str, arrow)
+    return f"{problems} visible problem" if counts[1] == 1 else f"{problems} visible problems"
+
+
 def result_line(report: dict[str, Any], facts: dict[str, Any] | None = None, notes: int = 0) -> str:
     """Of weights: "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems, stretch
     27.3 -> 20.2 %. 2 notes". facts: of core/checks/gains.py; without any, stretch is that of the
-    report. notes: how many there are."""
-    line = f"Weighted {report['vertices']:,} vertices in {report['seconds']:.1f} s"
+    report. notes: how many there are. The time is that from the click to this line, if the report
+    has it as "waited"."""
+    seconds = report.get("waited", report["seconds"])
+    line = f"Weighted {report['vertices']:,} vertices in {seconds:.1f} s"
     facts = facts or {"stretch": (None, _stretch(report, "after"))}
     said = []
     if "problems" in facts:
-        said.append(f"{from_to(facts['problems'], str)} visible problems")
+        said.append(problems_in_words(facts["problems"]))
     if facts["stretch"][1] is not None:
         said.append(f"stretch {from_to(facts['stretch'], percent)} %")
     line += f": {', '.join(said)}" if said else ""

@@ -66,6 +66,7 @@ class TaskOperator(WindowOperator):
     _task = None
     _reading = None
     _references = ()  # to what it works on
+    _begun = None  # when it was started, by time.monotonic()
     _undone_before = None  # how many undos there were when it began to read; None: it has not
 
     def reason_of(self, error):
@@ -90,6 +91,7 @@ class TaskOperator(WindowOperator):
 
     def start(self, context):
         """Sets the task, and the steps that read its input."""
+        self._begun = time.monotonic()
         targets = self.targets(context)
         self._references = references_of(targets)
         self.note_undos()
@@ -113,6 +115,8 @@ class TaskOperator(WindowOperator):
     def finish(self, task):
         """Writes the solution and says what was done."""
         report = task.apply()
+        if report is not None and self._begun is not None:
+            report["waited"] = time.monotonic() - self._begun
         keep_report(report)
         return self.tell(report, task)
 

@@ -1,9 +1,15 @@
 """The results of the last weightings: the Result box of the sidebar, and what can be done there.
 
-Outcomes are kept in memory, never in the file. Meshes carry the mark of the one that they show, and
-whether it is its weights or those before: undo takes the mark back with the weights."""
+Outcomes are kept in memory, never in the file. Meshes carry the mark of the outcome that they show,
+and of the set of weights: undo takes the mark back with the weights. Tools that write other weights
+remove the mark (see all_or_nothing.py), and an outcome ends if the bones are not what they were.
+
+There are three sets: After, the new weights; Before, those that this Auto-weight has replaced; and
+Original, those of the first Auto-weight since the file was opened. Files are saved with After: the
+other two are looked at, and become the weights of the mesh only if the artist keeps them."""
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 
 import bpy
@@ -29,9 +35,11 @@ from ...live.session import current_session
 from ..base.work import tell
 
 SHOW = "object.araplbs_show_weights"
+KEEP = "object.araplbs_keep_shown_weights"
 SELECT = "object.araplbs_select_note"
 MOST = 2  # that are kept: each holds all weights twice
-BEFORE, AFTER = "BEFORE", "AFTER"
+WORSE = 0.005  # of what it was: less is not seen
+ORIGINAL, BEFORE, AFTER = "ORIGINAL", "BEFORE", "AFTER"
 
 
 @dataclass
@@ -45,16 +53,27 @@ class Outcome:
     warnings: list[str]
     bones: list[str]  # of the skeleton that was solved
     chosen: tuple[int, int] | None  # bones that were free, and all; None: all were
-    slots: dict[str, list[WeightSlot]]  # by BEFORE and AFTER
+    slots: dict[str, list[WeightSlot]]  # by ORIGINAL, BEFORE and AFTER; empty: there are none
     findings: list[Finding] | None = None
     poses: np.ndarray | None = None  # in which they were found
     token: str = ""  # the same for the same weights
+    rig: bytes = b""  # digest of the bones, see _digest()
 
     def shown(self):
-        """BEFORE or AFTER; None where the meshes are not as this outcome has left them."""
+        """Which set the meshes show; None if they or the bones are not as this outcome has left
+        them."""
         marks = {each.get().data.araplbs.weighting for each in self.objects}
         token, _colon, which = marks.pop().partition(":")
-        return which if token == self.token and not marks else None
+        if token != self.token or marks or _digest(self.armature.get()) != self.rig:
+            return None
+        return which
+
+    @property
+    def worse(self):
+        """Whether a visible measure is worse than before."""
+        return any(
+            is_worse(self.facts[name]) for name in ("problems", "stretch") if name in self.facts
+        )
 
     def mark(self, which):
         for each in self.objects:
@@ -73,6 +92,14 @@ class Outcome:
 
 
 _outcomes: list[Outcome] = []  # the latest last
+_originals: dict[int, WeightSlot] = {}  # by session_uid of the object
+_shown_before_saving: list[tuple[Outcome, str]] = []
+
+
+def is_worse(both):
+    """Whether the second of (before, after) is worse by what people are shown of it."""
+    before, after = both
+    return before is not None and after is not None and after - before > WORSE * before
 
 
 def keep_outcome(report, task):
@@ -84,6 +111,7 @@ def keep_outcome(report, task):
     ]
     if len(before) < len(objects) or not any(slot.filled for slot in before):
         before = []
+    original = _original(objects, before)
     names, parts = task.problem.skeleton.names, task.problem.split(task.solution.rows)
     after = [
         WrittenSlot(ob, rows, names, *selection)
@@ -97,8 +125,9 @@ def keep_outcome(report, task):
         list(task.warnings),
         list(names),
         task.chosen,
-        {BEFORE: before, AFTER: after},
+        {ORIGINAL: original, BEFORE: before, AFTER: after},
     )
+    outcome.rig = _digest(armature)
     outcome.findings = getattr(task, "findings", None)
     poses = getattr(task, "judged_poses", None)
     outcome.poses = None if poses is None else poses.transforms
@@ -107,6 +136,32 @@ def keep_outcome(report, task):
     _outcomes.append(outcome)
     del _outcomes[:-MOST]
     return outcome
+
+
+def _original(objects, before):
+    """[WeightSlot] of the weights before the first weighting of these objects since the file was
+    opened; [] if this is the first one."""
+    slots = [_originals.get(ob.session_uid) for ob in objects]
+    first = None in slots
+    if not first:
+        try:
+            for slot in slots:
+                slot.object()
+        except Refused:  # vertices were added or removed since
+            first = True
+    if first and before:
+        for ob, slot in zip(objects, before, strict=True):
+            _originals[ob.session_uid] = slot
+    return [] if first or not before else list(slots)
+
+
+def _digest(armature):
+    """Of the bones that deform, and where they are at rest."""
+    bones = armature.data.bones
+    deform, heads = np.zeros(len(bones), bool), np.zeros(3 * len(bones), np.float32)
+    bones.foreach_get("use_deform", deform)
+    bones.foreach_get("head_local", heads)
+    return deform.tobytes() + heads.tobytes()
 
 
 def _deaf(task, names):
@@ -139,14 +194,17 @@ def locked_groups(objects, armature):
 
 
 def outcome_at_hand(context):
-    """The latest Outcome of what is active, as its meshes show it, or None."""
-    ob = context.active_object
-    if not ob:
-        return None
+    """The latest Outcome of the active object or, if that is neither a mesh nor an armature, of
+    what is selected, as its meshes show it; or None."""
+    active = context.active_object
+    if active and active.type in {"MESH", "ARMATURE"}:
+        uids = {active.session_uid}
+    else:
+        uids = {ob.session_uid for ob in context.selected_objects}
     for outcome in reversed(_outcomes):
         mine = {outcome.armature.uid, *(each.uid for each in outcome.objects)}
         try:
-            if ob.session_uid in mine and outcome.shown():
+            if uids & mine and outcome.shown():
                 return outcome
         except (Refused, ReferenceError):
             continue
@@ -185,6 +243,7 @@ class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
     which: EnumProperty(
         name="Weights",
         items=(
+            (ORIGINAL, "Original", "The weights of before the first Auto-weight in this file"),
             (BEFORE, "Before", "The weights that the meshes had before the last Auto-weight"),
             (AFTER, "After", "The weights that Auto-weight has made"),
         ),
@@ -192,9 +251,42 @@ class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
 
     def execute(self, context):
         outcome = outcome_at_hand(context)
-        if not outcome.slots[BEFORE]:
-            raise Refused("The meshes had no weights before")
+        _refuse_empty(outcome, self.which)
         outcome.show(self.which)
+        redraw_views()
+        return {"FINISHED"}
+
+
+def _refuse_empty(outcome, which):
+    if outcome.slots[which]:
+        return
+    if outcome.slots[BEFORE]:
+        raise Refused("The weights of before are the original ones")
+    raise Refused("The meshes had no weights before")
+
+
+class OBJECT_OT_araplbs_keep_shown_weights(OfOutcome, Operator):
+    """Go on with these weights. The Result box, with the other sets of weights, goes away"""
+
+    bl_idname = KEEP
+    bl_label = "Keep These Weights"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    which: EnumProperty(
+        name="Weights",
+        items=(
+            ("SHOWN", "Shown", "The weights that the meshes have now"),
+            *OBJECT_OT_araplbs_show_weights.__annotations__["which"].keywords["items"],
+        ),
+    )
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        if self.which != "SHOWN":
+            _refuse_empty(outcome, self.which)
+            outcome.show(self.which)
+        for each in outcome.objects:
+            each.get().data.araplbs.weighting = ""
         redraw_views()
         return {"FINISHED"}
 
@@ -267,15 +359,49 @@ def free_bones(armature, deform_names):
 @persistent
 def _forget(*_arguments):
     _outcomes.clear()
+    _originals.clear()
 
 
-CLASSES = (OBJECT_OT_araplbs_show_weights, OBJECT_OT_araplbs_select_note)
+@persistent
+def _before_save(*_arguments):
+    """Files hold the new weights, also while the others are looked at."""
+    _shown_before_saving.clear()
+    for outcome in _outcomes:
+        with suppress(Refused, ReferenceError):
+            which = outcome.shown()
+            if which not in (AFTER, None):
+                outcome.show(AFTER)
+                _shown_before_saving.append((outcome, which))
+
+
+@persistent
+def _after_save(*_arguments):
+    """Saved or not: the artist goes on looking at what was shown."""
+    while _shown_before_saving:
+        outcome, which = _shown_before_saving.pop()
+        with suppress(Refused, ReferenceError):
+            outcome.show(which)
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_show_weights,
+    OBJECT_OT_araplbs_keep_shown_weights,
+    OBJECT_OT_araplbs_select_note,
+)
+HANDLERS = (
+    ("load_pre", _forget),
+    ("save_pre", _before_save),
+    ("save_post", _after_save),
+    ("save_post_fail", _after_save),
+)
 
 
 def register():
-    bpy.app.handlers.load_pre.append(_forget)
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
 
 
 def unregister():
-    bpy.app.handlers.load_pre.remove(_forget)
-    _outcomes.clear()
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    _forget()

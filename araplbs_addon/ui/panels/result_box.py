@@ -1,7 +1,7 @@
 """The Result box: the result of the last weighting, in an artist's words."""
 
 from ...core.reports.doubts import CONTROL, JOINTS, TAILS
-from ...core.reports.last_lines import from_to, percent
+from ...core.reports.last_lines import from_to, percent, problems_in_words
 from ...languages.translate import translated
 from ...operators.findings.show_problems import IDNAME as PROBLEMS
 from ...operators.weights import outcome as outcomes
@@ -16,6 +16,11 @@ REMEDIES = {
     TAILS: ("bone_directions", "TAILS", "Use Tails"),
     CONTROL: ("control_bones", "INCLUDE", "Include"),
 }
+SETS = (
+    (outcomes.ORIGINAL, "Original"),
+    (outcomes.BEFORE, "Before"),
+    (outcomes.AFTER, "After"),
+)
 ARROW = "\N{RIGHTWARDS ARROW}"
 
 
@@ -30,32 +35,53 @@ def draw_result(layout, context, outcome):
     more = len(outcome.warnings) - MOST_WARNINGS
     if more > 0:
         column.label(text=translated(f"{more} more in the Info log"), icon="BLANK1")
-    if outcome.slots[outcomes.BEFORE]:
-        row, shown = box.row(align=True), outcome.shown()
-        for which, text in ((outcomes.BEFORE, "Before"), (outcomes.AFTER, "After")):
-            row.operator(outcomes.SHOW, text=text, depress=which == shown).which = which
+    _draw_sets(box, outcome)
     if context.mode != "PAINT_WEIGHT":  # where it is the large button
         row = box.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator(REFINE, text="Refine Live", icon="PLAY")
 
 
+def _draw_sets(layout, outcome):
+    """The sets of weights that can be looked at, and the buttons that keep one of them."""
+    if not outcome.slots[outcomes.BEFORE]:
+        return
+    row, shown = layout.row(align=True), outcome.shown()
+    for which, text in SETS:
+        if outcome.slots[which]:
+            row.operator(outcomes.SHOW, text=text, depress=which == shown).which = which
+    if shown != outcomes.AFTER:
+        layout.operator(outcomes.KEEP, icon="CHECKMARK").which = "SHOWN"
+    elif outcome.worse:
+        layout.operator(outcomes.KEEP, text="Keep Old", icon="LOOP_BACK").which = outcomes.BEFORE
+
+
 def _draw_gains(layout, outcome):
     facts = outcome.facts
     if "problems" in facts:
         row = layout.row(align=True)
-        text = from_to(facts["problems"], str, ARROW)
+        row.alert = outcomes.is_worse(facts["problems"])
         good = not facts["problems"][1]
         row.label(
-            text=translated(f"Visible problems {text}"), icon="CHECKMARK" if good else "VIEWZOOM"
+            text=translated(problems_in_words(facts["problems"], ARROW)),
+            icon="CHECKMARK" if good else "VIEWZOOM",
         )
         if outcome.findings:
             button = row.row()
             button.alignment = "RIGHT"
             button.operator(PROBLEMS, text="Show")
     if facts["stretch"][1] is not None:
+        row = layout.row(align=True)
+        row.alert = outcomes.is_worse(facts["stretch"])
         text = from_to(facts["stretch"], percent, ARROW)
-        layout.label(text=translated(f"Stretch in poses {text} %"), icon="MOD_LATTICE")
+        row.label(text=translated(f"Stretch in poses {text} %"), icon="MOD_LATTICE")
+    if facts.get("heat") is not None:
+        heat = percent(facts["heat"])
+        layout.label(text=translated(f"Bone heat: {heat} %"), icon="BLANK1")
+    if outcome.worse:
+        row = layout.row()
+        row.alert = True
+        row.label(text="Worse than before", icon="ERROR")
     if outcome.chosen:
         free, every = outcome.chosen
         layout.label(text=translated(f"{free} of {every} bones"), icon="BONE_DATA")
