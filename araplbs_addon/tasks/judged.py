@@ -1,8 +1,13 @@
-"""A weighting that reports its gains over the weights that were there before. It is for windows: it
-reads and measures more than a script asks for."""
+"""Work that reports its gains over the weights that were there before. It is for windows: it reads
+and measures more than a script asks for."""
+
+from dataclasses import replace
 
 from ..core.base.progress import Listener, Progress
 from ..core.checks.gains import gains, has_weights
+from ..core.measures.deformation import measure
+from ..core.skeleton.poses import measured_poses
+from .repairing import RepairTask
 from .weighting import WeightingTask
 
 WEIGHTING_SHARE = 0.75  # of the time: the rest is measuring
@@ -35,3 +40,27 @@ class JudgedWeighting(WeightingTask):
         )
         if names_heat:
             self.facts["heat"] = deformation["before"]["surface_strain"]
+
+
+class JudgedRepair(RepairTask):
+    """stretch: of the repaired weights, in the poses in which JudgedWeighting measures it."""
+
+    stretch = None
+
+    def solve(self, progress: Listener | None = None) -> None:
+        progress = Progress.of(progress)
+        super().solve(progress.part(0, WEIGHTING_SHARE))
+        meshes = [
+            replace(mesh, weights=rows)
+            for mesh, rows in zip(self.reading.meshes, self.repaired.weights, strict=True)
+        ]
+        problem = self.checked.problem
+        found = measure(
+            problem,
+            problem.present(meshes),
+            measured_poses(problem, self.options),
+            threads=self.threads,
+            progress=progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
+        )
+        area = float(found["area"])
+        self.stretch = area if area == area else None

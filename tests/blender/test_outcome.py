@@ -223,6 +223,32 @@ def test_the_box_goes_with_what_it_tells_of(change):
         shown("BEFORE")
 
 
+def test_problems_are_repaired_from_the_box():
+    """One click; the box goes on with what is left, and the list with it."""
+    tube, rig = weighted(truss=50)
+    auto_weight(truss=1)
+    before = entries(tube)
+    with pytest.raises(RuntimeError, match="No problem is left"):
+        bpy.ops.object.araplbs_repair(which="RESULT")
+    flaws.stretch(tube, rig)
+    flawed = entries(tube)
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    outcome, visible = at_hand(), addon("core.checks.gains").visible
+    outcome.findings = list(flaws.found().findings)
+    outcome.facts["problems"] = (0, visible(outcome.findings))
+    assert outcome.facts["problems"][1] > 0
+    bpy.ops.object.araplbs_repair(which="RESULT")
+    assert at_hand() is outcome and entries(tube) != flawed
+    assert outcome.facts["problems"] == (0, visible(flaws.found().findings)) == (0, 0)
+    assert 0 < outcome.facts["stretch"][1] < 1
+    repaired = entries(tube)
+    shown("BEFORE")
+    assert entries(tube) not in (before, repaired)
+    shown("AFTER")
+    assert entries(tube) == repaired
+
+
 def test_the_box_of_what_is_selected():
     """Importers leave an Empty as the active object, with the meshes selected."""
     tube, rig = weighted()

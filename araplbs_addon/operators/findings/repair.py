@@ -9,9 +9,11 @@ from bpy.types import Operator
 from ...blender.read.targets import Targets, find_checked
 from ...core.base.refusal import Refused
 from ...core.character.options import Options
-from ...core.checks.findings import KINDS
+from ...core.checks.findings import KINDS, level
+from ...core.checks.gains import VISIBLE
 from ...languages.translate import translated
 from ...preferences import preferred_threads
+from ...tasks.judged import JudgedRepair
 from ...tasks.repairing import EVERY_KIND, RepairTask, repair_lines, repair_notes, repair_summary
 from ..base.command import WHICH, Command
 from ..base.properties import (
@@ -21,7 +23,9 @@ from ..base.properties import (
     draw_result_options,
 )
 from ..base.work import WorkOperator, poll_targets
+from ..weights.outcome import outcome_at_hand
 from .found import found, marked
+from .show_problems import list_problems
 
 IDNAME = "object.araplbs_repair"
 
@@ -35,6 +39,7 @@ as they are. Where the new ones are not better, the old ones stay, too"""
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     doing = "Repairing"
+    _outcome = None  # whose problems are repaired
     own_options = ("start_from", "volume")  # it works on the surface, from what is around
 
     which: EnumProperty(
@@ -44,6 +49,7 @@ as they are. Where the new ones are not better, the old ones stay, too"""
             ("ALL", "All", "Those of a new check of the selected meshes"),
             ("ACTIVE", "Chosen", "The chosen one of the list"),
             ("MARKED", "Marked", "All of the list with a mark"),
+            ("RESULT", "Of the Result", "The visible problems that Auto-weight has left"),
         ),
     )
     kinds: EnumProperty(
@@ -68,6 +74,11 @@ as they are. Where the new ones are not better, the old ones stay, too"""
         draw_folded_options(layout, self)
 
     def start(self, context):
+        self._outcome = outcome_at_hand(context) if self.which == "RESULT" else None
+        if self.which == "RESULT":
+            if not self._outcome:
+                raise Refused("Auto-weight first")
+            list_problems(self._outcome)
         targets, known, wanted = find_checked(context) if self.which == "ALL" else None, None, None
         if not targets:
             found.refuse_out_of_date()
@@ -76,7 +87,8 @@ as they are. Where the new ones are not better, the old ones stay, too"""
             targets = Targets(found.armature.get(), [each.get() for each in found.objects])
         targets.painting = context.mode == "PAINT_WEIGHT"
         targets.only_bones = self.only_selected_bones
-        self._task = RepairTask(
+        kind = JudgedRepair if self._outcome else RepairTask
+        self._task = kind(
             self.read_options(), preferred_threads(context), frozenset(self.kinds), known, wanted
         )
         self._reading = self._task.read_in_steps(targets, context.view_layer)
@@ -85,17 +97,23 @@ as they are. Where the new ones are not better, the old ones stay, too"""
     def _wanted(self, context):
         """[bool] for the findings of the list. Raises Refused where nothing is wanted."""
         wanted = marked()
-        if self.which == "ACTIVE":
+        if self.which == "RESULT":
+            wanted = [level(each.severity) in VISIBLE for each in found.findings]
+        elif self.which == "ACTIVE":
             active = context.window_manager.araplbs_check.active
             if not 0 <= active < len(wanted):
                 raise Refused("Choose a finding in the list")
             wanted = [k == active for k in range(len(wanted))]
         if not any(wanted):
-            raise Refused("No finding has a mark")
+            raise Refused(
+                "No problem is left" if self.which == "RESULT" else "No finding has a mark"
+            )
         return wanted
 
     def tell(self, report, task):
         found.keep_of(task.repaired.findings, task.checked)
+        if self._outcome:
+            self._outcome.renew(task.repaired.findings, task.stretch)
         for line in task.warnings + repair_notes(report):
             self.report({"WARNING"}, translated(line))
         self.report({"INFO"}, translated(repair_summary(report)))

@@ -18,13 +18,16 @@ class OBJECT_OT_araplbs_show_problems(OfOutcome, Operator):
     bl_options = {"INTERNAL"}  # noqa: RUF012
 
     def execute(self, context):
-        outcome = outcome_at_hand(context)
-        if outcome.findings is None:
-            raise Refused("Check Weights finds them")
-        about = outcome.bones, outcome.armature, outcome.objects, outcome.poses
-        found.keep(outcome.findings, *about)
+        list_problems(outcome_at_hand(context))
         show_list()
         return {"FINISHED"}
+
+
+def list_problems(outcome):
+    """Makes what an Outcome has left the list of findings."""
+    if outcome.findings is None:
+        raise Refused("Check Weights finds them")
+    found.keep(outcome.findings, outcome.bones, outcome.armature, outcome.objects, outcome.poses)
 
 
 def show_list():

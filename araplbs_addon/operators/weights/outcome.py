@@ -28,6 +28,7 @@ from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...core.base.refusal import Refused
 from ...core.character.rigid_parts import loose_parts
 from ...core.checks.findings import Finding
+from ...core.checks.gains import visible
 from ...core.reports.last_lines import result_line
 from ...core.reports.notes import Note, result_notes
 from ...languages.translate import translated
@@ -74,6 +75,18 @@ class Outcome:
         return any(
             is_worse(self.facts[name]) for name in ("problems", "stretch") if name in self.facts
         )
+
+    def renew(self, findings, stretch):
+        """The new weights were repaired, and are those that the meshes have now. findings: what is
+        left; stretch: theirs."""
+        self.slots[AFTER] = [WeightSlot(each.get()) for each in self.objects]
+        self.findings = findings
+        self.facts = {
+            "problems": (self.facts["problems"][0], visible(findings)),
+            "stretch": (self.facts["stretch"][0], stretch),
+        }
+        self.token = f"{self.token}r"
+        self.mark(AFTER)
 
     def mark(self, which):
         for each in self.objects:

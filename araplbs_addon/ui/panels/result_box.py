@@ -3,6 +3,7 @@
 from ...core.reports.doubts import CONTROL, JOINTS, TAILS
 from ...core.reports.last_lines import from_to, percent, problems_in_words
 from ...languages.translate import translated
+from ...operators.findings.repair import IDNAME as REPAIR
 from ...operators.findings.show_problems import IDNAME as PROBLEMS
 from ...operators.weights import outcome as outcomes
 from ...operators.weights.auto_weight import IDNAME as AUTO_WEIGHT
@@ -70,6 +71,9 @@ def _draw_gains(layout, outcome):
             button = row.row()
             button.alignment = "RIGHT"
             button.operator(PROBLEMS, text="Show")
+            if facts["problems"][1]:
+                button.operator_context = "INVOKE_DEFAULT"
+                button.operator(REPAIR, text="Repair").which = "RESULT"
     if facts["stretch"][1] is not None:
         row = layout.row(align=True)
         row.alert = outcomes.is_worse(facts["stretch"])
