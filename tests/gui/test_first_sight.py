@@ -94,6 +94,7 @@ def test_first_result(ui):
     assert None not in (*outcome.facts["problems"], *outcome.facts["stretch"])
     assert outcome.facts["problems"][1] < outcome.facts["problems"][0]
     ui.picture("second-result")
+    yield from worse_result(ui, outcome)
     rig = bpy.data.objects[outcome.armature.name]
     scenes.select(rig)
     with ui.override():
@@ -104,6 +105,26 @@ def test_first_result(ui):
     with ui.override():
         bpy.ops.object.mode_set(mode="OBJECT")
     reset_settings()
+
+
+def worse_result(ui, outcome):
+    """Three sets of weights, and what is worse in red; while an importer's Empty is active."""
+    outcomes = scenes.addon("operators.weights.outcome")
+    yield from weigh(ui)
+    latest = outcomes.outcome_at_hand(bpy.context)
+    assert latest is not outcome and latest.slots["ORIGINAL"]
+    problems, stretch = latest.facts["problems"], latest.facts["stretch"]
+    latest.facts |= {
+        "problems": (problems[1], problems[1] + 1),
+        "stretch": (0.7 * stretch[1], stretch[1]),
+    }
+    empty = bpy.data.objects.new("Root", None)
+    bpy.context.scene.collection.objects.link(empty)
+    bpy.context.view_layer.objects.active = empty
+    assert outcomes.outcome_at_hand(bpy.context) is latest
+    yield from still(ui)
+    ui.picture("worse-result")
+    bpy.data.objects.remove(empty)
 
 
 def see_the_worst(ui, rig):

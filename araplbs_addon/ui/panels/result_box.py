@@ -65,15 +65,14 @@ def _draw_gains(layout, outcome):
         good = not facts["problems"][1]
         row.label(
             text=translated(problems_in_words(facts["problems"], ARROW)),
-            icon="CHECKMARK" if good else "VIEWZOOM",
+            icon="CHECKMARK" if good else "INFO",
         )
         if outcome.findings:
-            button = row.row()
-            button.alignment = "RIGHT"
-            button.operator(PROBLEMS, text="Show")
+            row = layout.row(align=True)
+            row.operator(PROBLEMS, text="Show", icon="VIEWZOOM")
             if facts["problems"][1]:
-                button.operator_context = "INVOKE_DEFAULT"
-                button.operator(REPAIR, text="Repair").which = "RESULT"
+                row.operator_context = "INVOKE_DEFAULT"
+                row.operator(REPAIR, text="Repair", icon="TOOL_SETTINGS").which = "RESULT"
     if facts["stretch"][1] is not None:
         row = layout.row(align=True)
         row.alert = outcomes.is_worse(facts["stretch"])
