@@ -5,6 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import rig_response
+from beyond_strain import EVERY
+from creases import Creases
+from crossings import Crossings
+from sides import Sides
 from yardstick import POSES, Surface, normalized, random_poses, skin
 
 WAYS = {"heat": "heat", "ours": "ours", "file": "W"}  # and its array
@@ -51,6 +55,9 @@ class Judged:
     parts: int  # that the file hangs on one bone
     gap: dict  # {"file" or "ours": how far loose parts leave what they touch, of the diagonal}
     l1: float  # mean of sum |w - w of the file|, NaN without weights in the file
+    crossing: dict  # {way: share of the area that passes through itself in a pose}
+    crease: dict  # {way: share of the edges that fold sharply in a pose}
+    asymmetry: dict  # {way: difference of the weights of both sides}
     animated: bool  # False: the poses are random
     neglected: list  # Neglected, those of most weight first
     stretched: float  # share of the bones near the skin that the poses stretch
@@ -105,6 +112,8 @@ def judge(name, arrays):
         extra=float(ours[file < NOTHING].sum()) if file.any() else 0.0,
         asleep=[str(each) for each in names[(file >= SOME) & (ours < ASLEEP * file)]],
         **_beside_file(arrays, vertices, whole, every),
+        **_folds(vertices, arrays["F"], rows, poses[::EVERY], strain),
+        asymmetry=_asymmetry(vertices, arrays, rows, strain),
         animated=len(arrays["anim"]) > 0,
         neglected=_neglected(names, rows) if file.any() else [],
         stretched=_stretched(poses, rows),
@@ -142,6 +151,26 @@ def _beside_file(arrays, vertices, rows, poses):
         "parts": len(on_bones),
         "gap": {w: rig_response.gap(vertices, rows[w], poses, pairs) for w in ("file", "ours")},
         "l1": float(np.abs(ours - file)[has].sum(1).mean()),
+    }
+
+
+def _folds(vertices, triangles, rows, poses, strain):
+    """{"crossing" and "crease": {way: mean over the poses}}, NaN where strain is not known."""
+    judges = {"crossing": Crossings(vertices, triangles), "crease": Creases(vertices, triangles)}
+    found = {key: dict.fromkeys(rows, np.nan) for key in judges}
+    for way in (way for way in rows if strain[way] is not None and len(poses)):
+        posed = [skin(vertices, rows[way], pose) for pose in poses]
+        for key, judge_of in judges.items():
+            found[key][way] = float(np.mean([judge_of.share(points) for points in posed]))
+    return found
+
+
+def _asymmetry(vertices, arrays, rows, strain):
+    deform = arrays["bone_deform"].astype(bool)
+    sides = Sides(vertices, arrays["bone_head"][deform], arrays["bone_tail"][deform])
+    return {
+        way: sides.difference(each) if strain[way] is not None else np.nan
+        for way, each in rows.items()
     }
 
 

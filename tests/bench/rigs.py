@@ -79,6 +79,14 @@ HEAD = [
     *("s ours / heat", "falls short"),
 ]
 
+FOLDS = """\
+## Folds and sides
+
+*crossing*: area of triangles that pass through others in a pose and not at rest, in %. *crease*:
+edges that fold by 60 degrees more than at rest, in % of their length. *asymmetry*: mean difference
+to the weights of the other side, from 0 to 2, of rigs with two sides. Each: heat / ours / file."""
+FOLDS_FORMS = {"crossing": (".1f", 100), "crease": (".2f", 100), "asymmetry": (".3f", 1)}
+
 
 def files(asked):
     """Those asked for by name, or all. Exits without any."""
@@ -123,6 +131,14 @@ def row(judged):
         shown(judged.l1, ".2f", 1), f"{judged.seconds:.1f} / {judged.heat_seconds:.1f}",
         "; ".join(falls_short(judged)) or "",
     ]  # fmt: skip
+
+
+def folds(judged):
+    cells = (
+        " / ".join(shown(getattr(judged, key)[way], *form) for way in ("heat", "ours", "file"))
+        for key, form in FOLDS_FORMS.items()
+    )
+    return [judged.name, *cells]
 
 
 def means(rows):
@@ -185,7 +201,9 @@ def main(zip_path, output, *asked):
     folder = output.parent / "looks"
     drawn = [rig_pictures.picture(arrays[each.name], each, folder) for each in worst]
     blocks = [NOTE, f"{len(short)} of {len(rows)} fall short.", means(rows), totals(rows)]
-    blocks += [table(HEAD, [row(judged) for judged in rows]), *failures, *reasons(rows), WORST]
+    blocks += [table(HEAD, [row(judged) for judged in rows]), *failures, FOLDS]
+    blocks += [table(["file", "crossing %", "crease %", "asymmetry"], map(folds, rows))]
+    blocks += [*reasons(rows), WORST]
     pictures = [f"../looks/{name}" for name in drawn]
     write_page(output, "rigs", "Rigs from the wild", *blocks, pictures=pictures)
     return 1 if failures else 0

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import plots
 import rigged
+from beyond_strain import BeyondStrain
 from results import say, table, write_page
 from yardstick import Yardstick
 
@@ -20,9 +21,14 @@ COLUMNS = {
     "heat": "heat", "artist": "artist", "default": "ours", "before": "0.1.0",
     rigged.PUBLISHED: "as published",
 }  # fmt: skip
+BEYOND = ("heat", "artist", "default")  # the ways that are judged beyond strain
 EDGE_WEIGHTS = Path(__file__).with_name("edge_weights.md")  # measured once, see there
 MEASURES = {  # form and factor in the tables
     "area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "volume": (".1f", 100),
+}  # fmt: skip
+BEYOND_STRAIN = {
+    "deaf": (".0f", 1), "wrong": (".0f", 1), "gap": (".1f", 100), "crossing": (".1f", 100),
+    "crease": (".2f", 100), "asymmetry": (".3f", 1),
 }  # fmt: skip
 LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "seconds": (".2f", 1)}
 NOTE = """\
@@ -39,6 +45,19 @@ artist gives it more than 0.9; *influences* of a vertex; *s*: seconds of the who
 without weights counts as failed (-). fox_soup and human_game_engine are left out: a soup of
 triangles, and a rig that does not fit its mesh."""
 
+BEYOND_NOTE = """\
+## What strain does not show
+
+Each cell: Blender's bone heat / the artist / ours by default, on random poses. A bone without
+influence stretches nothing, and a fold that closes stretches little. *deaf*: bones that do not move
+the skin that is theirs by the artist's weights (turned by 40 degrees, this skin moves less than a
+quarter as far). *parts*: loose parts on another bone than the artist's, of those that the artist
+hangs on one bone. *gap*: how far loose parts leave what they touch at rest, in % of the diagonal.
+*crossing*: area of triangles that pass through others in a pose and not at rest, in %. *crease*:
+edges that fold by 60 degrees more than at rest, in % of their length. *asymmetry*: mean difference
+to the weights of the other side, 0 to 2, of characters with two sides.
+`tests/bench/beyond_strain.py` defines them."""
+
 
 def measure(zip_path, name):
     """{way: {kind: measures, "seconds": s}} and what is known of the character, or a line."""
@@ -50,8 +69,13 @@ def measure(zip_path, name):
     if yardstick.artist is not None:
         ways["artist"] = arrays["W"], None
     row = {"name": name, "painted": rigged.is_painted(arrays), "ways": {}}
+    beyond = BeyondStrain(yardstick)
     for way, (weights, seconds) in ways.items():
-        row["ways"][way] = {**yardstick.judge(weights), "seconds": seconds}
+        found = yardstick.judge(weights)
+        if way in BEYOND:
+            more = beyond.judge(weights)
+            found = {kind: {**found[kind], **more[kind]} for kind in found}
+        row["ways"][way] = {**found, "seconds": seconds}
     return row
 
 
@@ -62,7 +86,7 @@ def value(row, way, kind, key):
         return np.nan if found["seconds"] is None else found["seconds"]
     if not found or kind not in found or found["random"]["unweighted"]:
         return np.nan
-    return found[kind][key]
+    return found[kind].get(key, np.nan)
 
 
 def values(rows, way, kind, key):
@@ -73,8 +97,8 @@ def shown(number, form, factor=1):
     return "-" if np.isnan(number) else f"{factor * number:{form}}"
 
 
-def cell(row, kind, key, form, factor):
-    return " / ".join(shown(value(row, way, kind, key), form, factor) for way in COLUMNS)
+def cell(row, kind, key, form, factor, ways=COLUMNS):
+    return " / ".join(shown(value(row, way, kind, key), form, factor) for way in ways)
 
 
 def strain_table(rows, kind):
@@ -102,6 +126,21 @@ def likeness_table(rows):
             for row in rows
         ),
     )
+
+
+def beyond_table(rows):
+    """On random poses, which all characters have."""
+    head = ["character", "deaf", "parts", *(f"{key} %" for key in ("gap", "crossing", "crease"))]
+    return table([*head, "asymmetry"], map(beyond_cells, rows))
+
+
+def beyond_cells(row):
+    cells = {
+        key: cell(row, "random", key, *form, ways=BEYOND) for key, form in BEYOND_STRAIN.items()
+    }
+    parts = value(row, "default", "random", "parts")
+    cells["wrong"] += "" if np.isnan(parts) else f" of {parts:.0f}"
+    return [row["name"], *cells.values()]
 
 
 def mean_ratio(rows, way, base, kind, key):
@@ -144,6 +183,14 @@ def summary(rows):
         lines[label] = {way: shown(mean(rows, way, kind, key), form, factor) for way in COLUMNS}
     lines["L1, painted"] = {
         way: shown(mean(painted, way, "random", "l1"), ".3f") for way in COLUMNS
+    }
+    for kind in KINDS:
+        for key in ("gap", "crossing", "crease"):
+            lines[f"{key}, {kind} %"] = {
+                way: shown(mean(rows, way, kind, key), *BEYOND_STRAIN[key]) for way in COLUMNS
+            }
+    lines["asymmetry"] = {
+        way: shown(mean(rows, way, "random", "asymmetry"), ".3f") for way in COLUMNS
     }
     for key in ("core", "influences", "seconds"):
         lines[key] = {way: shown(mean(rows, way, "random", key), ".2f") for way in COLUMNS}
@@ -214,6 +261,7 @@ def main(zip_path, output, *asked):
     for kind in KINDS:
         blocks += [f"## On {kind} poses" if kind == "random" else "## On animations"]
         blocks += [strain_table(rows, kind)]
+    blocks += [BEYOND_NOTE, beyond_table(rows)]
     blocks += ["## Likeness, influences, time", likeness_table(rows), *failures]
     blocks += [EDGE_WEIGHTS.read_text(encoding="utf-8").strip()]
     ways = ["heat", "artist", "default", "before", *rigged.PRESETS]

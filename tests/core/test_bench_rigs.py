@@ -161,6 +161,19 @@ def test_parts_that_leave_what_they_touch():
     assert found.startswith("gaps of ") and found.endswith("(file 0.0)")
 
 
+def test_folds_and_sides():
+    """Bent by 60 degrees there is no crease, by 120 there is one."""
+    judged = rig_judge.judge("arm", arm())
+    assert judged.crease == judged.crossing == {"heat": 0, "ours": 0, "file": 0}
+    assert np.isnan(list(judged.asymmetry.values())).all(), "an arm has one side"
+    turn = arm()["anim"].copy()
+    turn[0, 1, :3, :3] = turn[0, 1, :3, :3] @ turn[0, 1, :3, :3]
+    turn[0, 1, :3, 3] = [1, 0, 0] - turn[0, 1, :3, :3] @ [1, 0, 0]
+    judged = rig_judge.judge("arm", arm(anim=turn, heat=np.zeros((18, 3))))
+    assert judged.crease["ours"] == judged.crease["file"] > 0
+    assert np.isnan(judged.crease["heat"]), "vertices without weights"
+
+
 def test_likeness():
     weights = arm()["W"]
     assert rig_judge.judge("arm", arm(ours=weights[:, [2, 0, 1]])).l1 == pytest.approx(2, abs=0.5)

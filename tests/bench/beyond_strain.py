@@ -1,0 +1,75 @@
+"""What strain, drift and volume do not show of weights: a Yardstick's character judged further.
+
+    deaf      bones that do not move the skin that is theirs by the artist's weights
+    wrong     loose parts on another bone than the artist's
+    parts     loose parts that the artist hangs on one bone
+    gap       how far loose parts leave what they touch at rest, as a share of the diagonal
+    crossing  share of the area in triangles that pass through others, and not at rest
+    crease    share of the edges, by length, that fold by 60 degrees more than at rest
+    asymmetry mean over the vertices of the sum of |w - w of the other side|
+
+deaf, wrong and parts need weights of an artist, asymmetry needs a character with two sides. NaN if
+there is nothing to measure. The gap is the widest over all poses; crossing and crease are means
+over every EVERY-th."""
+
+from functools import cached_property
+
+import numpy as np
+import rig_response
+from creases import Creases
+from crossings import Crossings
+from sides import Sides
+
+EVERY = 4
+
+
+class BeyondStrain:
+    def __init__(self, yardstick):
+        self.of = yardstick
+        self.crossings = Crossings(yardstick.vertices, yardstick.triangles)
+        self.creases = Creases(yardstick.vertices, yardstick.triangles)
+        deform = yardstick.deform
+        self.sides = Sides(yardstick.vertices, yardstick.heads[deform], yardstick.tails[deform])
+
+    @cached_property
+    def parts(self):
+        return rig_response.loose_parts(self.of.vertices, self.of.triangles)
+
+    @cached_property
+    def contacts(self):
+        return rig_response.contacts(self.of.vertices, self.parts)
+
+    def judge(self, weights):
+        """{kind of poses: {measure: value}} of (vertices, bones) weights."""
+        rows = self.of.rows(weights)
+        same = {**self.beside_artist(rows), "asymmetry": self.sides.difference(rows)}
+        return {
+            kind: {**same, **self.in_poses(rows, poses)} for kind, poses in self.of.poses.items()
+        }
+
+    def in_poses(self, rows, poses):
+        some = poses[::EVERY]
+        posed = list(self.of.posed(rows, some))
+        far = rig_response.gap(self.of.vertices, rows, poses[:, self.of.deform], self.contacts)
+        return {
+            "gap": far if len(self.contacts) else np.nan,
+            "crossing": float(np.mean([self.crossings.share(points) for points in posed])),
+            "crease": float(np.mean([self.creases.share(points) for points in posed])),
+        }
+
+    def beside_artist(self, rows):
+        """Measures that need an artist: deaf, wrong, parts."""
+        of = self.of
+        if of.artist is None:
+            return {"deaf": np.nan, "wrong": np.nan, "parts": np.nan}
+        ours, artist = (self.whole(each) for each in (rows, of.artist))
+        deaf = rig_response.deaf_bones(of.vertices, of.heads, of.tails, of.parents, ours, artist)
+        on_bones = rig_response.parts_on_bones(self.parts, ours, artist)
+        wrong = sum(weight < rig_response.HELD for _part, _bone, weight in on_bones)
+        return {"deaf": len(deaf), "wrong": int(wrong), "parts": len(on_bones)}
+
+    def whole(self, rows):
+        """With a column for every bone."""
+        result = np.zeros((len(rows), len(self.of.deform)))
+        result[:, self.of.deform] = rows
+        return result

@@ -1,0 +1,97 @@
+"""Triangles of a mesh that pass through each other.
+
+Triangles with a corner in common, or with corners in one place, are neighbors and not looked at.
+What lies in each other at rest, as clothes often do, is not counted in a pose either: the weights
+did not make it. Cost: about one sort of the triangles a pose, and a test for each pair of boxes
+that overlap."""
+
+from itertools import product
+
+import numpy as np
+
+SAME_PLACE = 1e-6  # of the size: corners that are nearer are one
+CELL = 1.5  # mean size of a triangle's box: the cells in which pairs are looked for
+
+
+def places(points):
+    """(n,) a number for each vertex, equal for those in one place."""
+    cells = np.round(points / max(SAME_PLACE * np.ptp(points, axis=0).max(), 1e-300))
+    return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
+
+
+def spans(counts):
+    """0, 1, ... counts[0] - 1, 0, 1, ... counts[1] - 1, ..."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def near_pairs(corners):
+    """(k, 2) pairs i < j of triangles (t, 3, 3) whose boxes overlap, each once."""
+    low, high = corners.min(1), corners.max(1)
+    size = max(CELL * float((high - low).max(1).mean()), 1e-300)
+    first, last = (np.floor((at - low.min(0)) / size).astype(np.int64) for at in (low, high))
+    wide = last - first + 1
+    counts = wide.prod(1)
+    owner = np.repeat(np.arange(len(corners)), counts)
+    at = spans(counts)
+    x, rest = np.divmod(at, (wide[:, 1] * wide[:, 2])[owner])
+    y, z = np.divmod(rest, wide[owner, 2])
+    cell = first[owner] + np.column_stack([x, y, z])
+    across = last.max(0) + 1
+    key = (cell[:, 0] * across[1] + cell[:, 1]) * across[2] + cell[:, 2]
+    order = np.argsort(key, kind="stable")
+    owner, key, cell = owner[order], key[order], cell[order]
+    found, step = [np.zeros((0, 2), np.int64)], 1
+    left = np.arange(len(key))
+    while len(left := left[left + step < len(key)]):
+        left = left[key[left] == key[left + step]]
+        i, j = owner[left], owner[left + step]
+        overlap = (low[i] <= high[j]).all(1) & (low[j] <= high[i]).all(1)
+        # Both are in several cells: the one where both have begun counts.
+        once = (np.maximum(first[i], first[j]) == cell[left]).all(1)
+        found.append(np.column_stack([i, j])[overlap & once])
+        step += 1
+    return np.concatenate(found)
+
+
+def _volume(a, b, c, d):
+    """(k,) six times the volume of tetrahedra, with a sign."""
+    return (np.cross(b - a, c - a) * (d - a)).sum(1)
+
+
+def cross(one, other):
+    """(k,) bool: whether an edge of either of two triangles (k, 3, 3) goes through the other."""
+    found = np.zeros(len(one), bool)
+    for (edges, faces), k in product(((one, other), (other, one)), range(3)):
+        p, q = edges[:, k], edges[:, (k + 1) % 3]
+        a, b, c = faces.swapaxes(0, 1)
+        through = _volume(a, b, c, p) * _volume(a, b, c, q) < 0
+        sides = np.sign([_volume(p, q, *side) for side in ((a, b), (b, c), (c, a))])
+        found |= through & (np.abs(sides.sum(0)) == 3)
+    return found
+
+
+class Crossings:
+    """Of a mesh at rest: what crosses in a pose and did not there."""
+
+    def __init__(self, points, triangles):
+        self.triangles, self.places = triangles, places(points)[triangles]
+        a, b, c = points[triangles].swapaxes(0, 1)
+        self.area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+        self.at_rest = np.sort(self._keys(points))
+
+    def _keys(self, points):
+        """(k,) a number for each pair of triangles that cross."""
+        corners = points[self.triangles]
+        pairs = near_pairs(corners)
+        i, j = self.places[pairs].swapaxes(0, 1)
+        apart = (i[:, :, None] != j[:, None, :]).all((1, 2))
+        pairs = pairs[apart]
+        pairs = np.sort(pairs[cross(corners[pairs[:, 0]], corners[pairs[:, 1]])], axis=1)
+        return pairs[:, 0] * len(self.triangles) + pairs[:, 1]
+
+    def share(self, points):
+        """Of the area at rest: triangles that cross others as posed, and these not at rest."""
+        keys = self._keys(points)
+        keys = keys[~np.isin(keys, self.at_rest)]
+        found = np.unique(np.concatenate(np.divmod(keys, len(self.triangles))))
+        return float(self.area[found].sum() / max(self.area.sum(), 1e-300))
