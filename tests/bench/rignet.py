@@ -156,9 +156,13 @@ def bone_ends(places, parents):
 
 def model(folder, name):
     """The arrays of a character, as in ../shared/data, with the file's weights as "reference"."""
-    path = folder / f"{name}{SUFFIX}"
+    return model_of(folder / f"{name}{SUFFIX}", folder / f"{name}.obj")
+
+
+def model_of(path, obj):
+    """The same of a file of a rig and one of its mesh."""
     rig = read_rig(path)
-    vertices, triangles = read_obj(folder / f"{name}.obj")
+    vertices, triangles = read_obj(obj)
     heads, tails = bone_ends(rig.places, rig.parents)
     return {
         "V": vertices, "F": triangles, "bone_names": np.array(rig.names), "bone_head": heads,

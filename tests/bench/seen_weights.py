@@ -50,8 +50,8 @@ def scene_of(model):
     bpy.ops.object.mode_set(mode="EDIT")
     bones = [rig.data.edit_bones.new(str(name)) for name in model["bone_names"]]
     ends = zip(model["bone_head"], model["bone_tail"], model["bone_parent"], strict=True)
-    for bone, (head, tail, parent) in zip(bones, ends, strict=True):
-        bone.head, bone.tail = head, tail
+    for bone, deforms, (head, tail, parent) in zip(bones, model["bone_deform"], ends, strict=True):
+        bone.head, bone.tail, bone.use_deform = head, tail, bool(deforms)
         if parent >= 0:
             bone.parent = bones[parent]
     bpy.ops.object.mode_set(mode="OBJECT")

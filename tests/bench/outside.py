@@ -1,0 +1,235 @@
+"""Characters with weights that nobody here prepared: NVIDIA's SOMA, and what networks predict, as
+their authors publish it with their code.
+
+outside.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+
+SOMA is ../shared/data/soma.npz. The others are files of the repositories in SETS, which are looked
+for in ../shared/outside, or in the folder that the environment variable OUTSIDE names
+(`make bench PART=outside OUTSIDE=folder`), each under its own name, as git clone leaves it. What is
+absent is left out, and the page says so. The heat, ours and the weights of the file are judged on
+the random poses of yardstick.py: none of these files has an animation."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import paths
+import rignet
+from beyond_strain import BeyondStrain
+from in_blender import BUILD, run_in_blender
+from problems import DATA
+from results import say, table, write_page
+from yardstick import Yardstick
+
+FOLDER = BUILD / "outside"
+LIMIT = 900  # seconds for one character
+BLENDER_WAYS = ("heat", "default")
+WAYS = ("heat", "file", "default")  # in a cell
+SOMA = "soma"
+FORMS = {
+    "area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "volume": (".1f", 100),
+    "l1": (".2f", 1), "deaf": (".0f", 1), "wrong": (".0f", 1), "crossing": (".1f", 100),
+    "crease": (".2f", 100),
+}  # fmt: skip
+HEADS = {
+    "area": "area %", "p99": "p99 %", "volume": "volume %", "l1": "L1", "wrong": "parts",
+    "crossing": "crossing %", "crease": "crease %",
+}  # fmt: skip
+NOTE = """\
+Each cell: Blender's bone heat / the weights of the file / ours by default, on 24 random poses
+(swings up to 60, twists up to 10 degrees of every bone). *area*, *p99*, *drift*, *volume*, *L1* are
+those of [seen.md](seen.md), *deaf*, *parts*, *crossing* and *crease*, too; what is whose is said by
+the weights of the file. A volume is that of closed meshes; a - stands for heat that leaves vertices
+without weights, for open meshes, and for meshes without loose parts."""
+
+
+@dataclass
+class Source:
+    """A repository, and the files of characters in it."""
+
+    title: str
+    address: str
+    weights: str  # whose they are
+    rigs: str  # pattern of the files in the repository
+    obj: str  # what stands in place of the end of that of a rig
+    end: str
+    name: str  # of a character: its stem, or one of its folders
+
+    @property
+    def folder(self):
+        return self.address.rsplit("/", 1)[-1]
+
+    def characters(self, root):
+        """{name: (file of the rig, file of the mesh)}"""
+        found = {}
+        for rig in sorted((root / self.folder).glob(self.rigs)):
+            name = self.name.format(stem=rig.stem, above=rig.parent.parent.name)
+            obj = rig.with_name(rig.name.removesuffix(self.end) + self.obj)
+            found[name.removesuffix("_ori_rig")[:20]] = rig, obj
+        return found
+
+
+SETS = (
+    Source(
+        "Puppeteer", "https://github.com/Seed3D/Puppeteer", "the network's",
+        "animation/inputs/*/objs/rig.txt", "mesh.obj", "rig.txt", "puppeteer_{above}",
+    ),
+    Source(
+        "Articulation-XL", "https://github.com/Seed3D/Puppeteer", "an artist's",
+        "skeleton/data_utils/examples/*.txt", ".obj", ".txt", "articulation_{stem}",
+    ),
+    Source(
+        "RigNet", "https://github.com/zhan-xu/RigNet", "the network's, as its bones are",
+        "quick_start/*_ori_rig.txt", "_ori.obj", "_ori_rig.txt", "rignet_{stem}",
+    ),
+)  # fmt: skip
+
+
+def soma():
+    """Arrays of NVIDIA's character, or None."""
+    path = DATA / f"{SOMA}.npz"
+    if not path.exists():
+        return None
+    with np.load(path, allow_pickle=True) as file:
+        return dict(file)
+
+
+def known(root):
+    """({name: arrays or the rig's and mesh's files}, sentences on what is absent)"""
+    found, absent = {}, []
+    arrays = soma()
+    if arrays:
+        found[SOMA] = "NVIDIA's", arrays
+    else:
+        absent.append(f"SOMA is left out: {DATA.name} has no {SOMA}.npz.")
+    for source in SETS:
+        characters = source.characters(root)
+        found |= {name: (source.weights, files) for name, files in characters.items()}
+        if not characters:
+            absent.append(
+                f"{source.title} is left out: {root.name} has no {source.folder} with "
+                f"{source.rigs} (git clone {source.address})."
+            )
+    return found, absent
+
+
+def arrays_of(what):
+    """Of a character of known(); its weights are "W"."""
+    if isinstance(what, dict):
+        return what
+    arrays = rignet.model_of(*what)
+    return {**arrays, "W": arrays.pop("reference")}
+
+
+def made(zip_path, name, arrays):
+    """{way: weights}, made by Blender, or a line on what went wrong."""
+    result, model = FOLDER / f"{name}.npz", FOLDER / f"{name}.model.npz"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if not result.exists() or result.stat().st_mtime < zip_path.stat().st_mtime:
+        kept = ("V", "F", "bone_names", "bone_head", "bone_tail", "bone_parent", "bone_deform")
+        np.savez_compressed(model, **{key: arrays[key] for key in kept})
+        error = run_in_blender(
+            "seen_weights.py", zip_path, "model", model, result, *BLENDER_WAYS, limit=LIMIT
+        )
+        if error:
+            return error
+    with np.load(result) as file:
+        return {way: file[way] for way in BLENDER_WAYS}
+
+
+def measure(zip_path, name, weights, what):
+    """{"name", "weights", "vertices", "bones", "ways": {way: measures}} or a line."""
+    arrays = arrays_of(what)
+    found = made(zip_path, name, arrays)
+    if isinstance(found, str):
+        return f"{name}: {found}"
+    yardstick = Yardstick(arrays)
+    beyond, ways = BeyondStrain(yardstick), {}
+    for way, each in {**found, "file": arrays["W"]}.items():
+        judged = yardstick.judge(each)["random"]
+        ways[way] = {**judged, **beyond.judge(each)["random"]}
+    return {
+        "name": name, "weights": weights, "vertices": len(arrays["V"]),
+        "bones": int(np.count_nonzero(arrays["bone_deform"])), "ways": ways,
+    }  # fmt: skip
+
+
+def value(row, way, key):
+    found = row["ways"][way]
+    return np.nan if found["unweighted"] else float(found[key])
+
+
+def shown(number, form, factor):
+    return "-" if np.isnan(number) else f"{factor * number:{form}}"
+
+
+def cells(row, keys):
+    for key in keys:
+        cell = " / ".join(shown(value(row, way, key), *FORMS[key]) for way in WAYS)
+        yield cell + (f" of {row['ways']['file']['parts']}" if key == "wrong" else "")
+
+
+def table_of(rows, keys):
+    head = ["character", "weights", "vertices", "bones"]
+    lines = [
+        [row["name"], row["weights"], f"{row['vertices']:,}", row["bones"], *cells(row, keys)]
+        for row in rows
+    ]
+    return table([*head, *(HEADS.get(key, key) for key in keys)], lines)
+
+
+def means(rows):
+    """Ratios of strain (geometric) and means of the rest, ours against another way, over the
+    characters on which both are known."""
+    lines = []
+    for way, label in (("heat", "Blender's heat"), ("file", "the file's")):
+        line = []
+        for key in FORMS:
+            pairs = np.array([[value(row, each, key) for each in ("default", way)] for row in rows])
+            pairs = pairs[np.isfinite(pairs).all(1)]
+            if not len(pairs):
+                line.append("-")
+            elif key in ("area", "p99"):
+                line.append(f"{np.exp(np.log(pairs[:, 0] / pairs[:, 1]).mean()):.2f} times")
+            elif key in ("deaf", "wrong"):
+                line.append(" / ".join(f"{sum(each):.0f}" for each in pairs.T))
+            else:
+                line.append(" / ".join(shown(each, *FORMS[key]) for each in pairs.mean(0)))
+        counted = sum(np.isfinite(value(row, way, "area")) for row in rows)
+        lines.append([label, counted, *line])
+    head = ["ours / those of", "characters", *(HEADS.get(key, key) for key in FORMS)]
+    return table(head, lines)
+
+
+def main(zip_path, output, *asked):
+    root = Path(os.environ.get("OUTSIDE") or paths.SHARED / "outside")
+    characters, absent = known(root)
+    unknown = set(asked) - set(characters)
+    if unknown:
+        sys.exit(f"bench: no character {', '.join(sorted(unknown))}; there are {list(characters)}")
+    rows = []
+    for name, (weights, what) in characters.items():
+        if asked and name not in asked:
+            continue
+        row = measure(Path(zip_path), name, weights, what)
+        if isinstance(row, str):
+            absent.append(row)
+            say(row)
+            continue
+        rows.append(row)
+        say(name, *cells(row, FORMS))
+    for sentence in absent:
+        say(sentence)
+    if not rows:
+        say("bench: nothing for the part outside; its page stays")
+        return 0
+    blocks = [NOTE, means(rows), table_of(rows, ("area", "p99", "drift", "volume", "l1"))]
+    blocks += [table_of(rows, ("deaf", "wrong", "crossing", "crease")), *absent]
+    write_page(Path(output), "outside", "Characters from outside", *blocks, rows=rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
