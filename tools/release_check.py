@@ -14,6 +14,7 @@ import sys
 import tarfile
 from email.parser import Parser
 
+import bench_pages
 from release_rules import ID, RULES, SERVER_PLATFORMS, WHEEL_ENDS, Zip, read_zip
 from sources import MANIFEST, PROJECT, ROOT
 
@@ -153,6 +154,8 @@ def main():
         notes[sdist.name] = f"{sdist.stat().st_size / 1e6:.1f} MB"
     else:
         found[sdist.name] = [("there", "no such file: run make sdist")]
+    found["docs/bench"], counts["docs/bench"] = bench_pages.broken(), 1
+    notes["docs/bench"] = f"{len(bench_pages.old_pages())} pages of an older engine"
     return report(found, counts, notes)
 
 

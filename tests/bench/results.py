@@ -1,9 +1,13 @@
 """Tables and pages in Markdown."""
 
 import json
+import sys
 
 import machine
-from in_blender import BUILD
+from in_blender import BUILD, ROOT
+
+sys.path.append(str(ROOT / "tools"))
+import bench_pages
 
 
 def table(head, rows):
@@ -27,7 +31,7 @@ def write_page(output, part, title, *blocks, pictures=(), rows=None):
     text = "\n\n".join(
         [
             f"# {title}",
-            f"`make bench PART={part}` on {machine.description()}.",
+            f"`make bench PART={part}` on {machine.description()}; {bench_pages.stamp()}.",
             *blocks,
             *(f"![{title}]({name})" for name in pictures),
         ]

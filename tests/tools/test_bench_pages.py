@@ -1,0 +1,93 @@
+"""tools/bench_pages.py: which pages of docs/bench are of an older engine."""
+
+import bench_pages
+import pytest
+import release_check
+
+CODE = {
+    "csrc/a.c": '/* what\n it does */\nint x = 1; // one\nchar *s = "/* kept */";\n',
+    "araplbs_addon/core/b.py": "# why\nx = 1\n\ny = 2\n",
+}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name, text in CODE.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "same"),
+    [
+        ("csrc/a.c", "it does", "for", True),
+        ("csrc/a.c", "x = 1; // one", "x =\n    1;", True),
+        ("csrc/a.c", "x = 1", "x = 2", False),
+        ("csrc/a.c", "/* kept */", "", False),
+        ("araplbs_addon/core/b.py", "# why\n", "", True),
+        ("araplbs_addon/core/b.py", "x = 1\n\n", "x = 1\n", True),
+        ("araplbs_addon/core/b.py", "y = 2", "    y = 2", False),
+    ],
+)
+def test_code_counts_and_comments_do_not(tree, name, old, new, same):
+    before = bench_pages.digest(tree)
+    assert old in CODE[name]
+    (tree / name).write_text(CODE[name].replace(old, new))
+    assert (bench_pages.digest(tree) == before) == same
+
+
+def test_files_count_by_their_names(tree):
+    before = bench_pages.digest(tree)
+    (tree / "csrc/notes.md").write_text("of no code")
+    (tree / "araplbs_addon/core/c.txt").write_text("nor this")
+    assert bench_pages.digest(tree) == before
+    (tree / "csrc/a.c").rename(tree / "csrc/c.c")
+    assert bench_pages.digest(tree) != before
+
+
+@pytest.fixture
+def docs(tmp_path):
+    for page, text in {
+        "new": "on 2 processors; engine `0123456789ab`, 26 November.",
+        "old": "on 2 processors; engine\n`ffffffffffff`.",
+        "bare": "nothing",
+        "README": "",
+        "brings": "",
+    }.items():
+        (tmp_path / f"{page}.md").write_text(text)
+    return tmp_path
+
+
+def test_old_pages_and_what_a_release_refuses(docs):
+    today = "0123456789ab"
+    assert bench_pages.old_pages(docs, today) == {"bare": "-", "old": "ffffffffffff"}
+
+    def broken(**known):
+        return dict(bench_pages.broken(docs, today, known))
+
+    assert broken().keys() == {"bare", "old"}
+    assert broken(old="why").keys() == {"bare"}
+    assert broken(old="why", bare="why").keys() == {"bare"}, "it has to say its engine"
+    assert broken(old="why", new="why").keys() == {"bare", "new"}
+    assert broken(old="why", gone="why").keys() == {"bare", "gone"}
+
+
+def test_a_release_is_refused(monkeypatch, capsys, docs):
+    """With the table of zips and all."""
+    monkeypatch.setattr(bench_pages, "broken", lambda: [("old", "is of engine ffffffffffff")])
+    monkeypatch.setattr(release_check, "ROOT", docs)
+    monkeypatch.setattr("sys.argv", ["release_check.py"])
+    assert release_check.main() == 1
+    assert "old: is of engine ffffffffffff" in capsys.readouterr().out
+
+
+def test_todays_pages(capsys, monkeypatch):
+    """Each says its engine. Which are old is shown, and fails no test."""
+    assert "-" not in bench_pages.pages().values()
+    monkeypatch.setattr("sys.argv", ["bench_pages.py"])
+    assert bench_pages.main() == 0
+    report = capsys.readouterr().out
+    with capsys.disabled():
+        print(f"\n{report}")
+    assert set(bench_pages.KNOWN_OLD) <= bench_pages.pages().keys()
