@@ -11,9 +11,10 @@ from ..character.problem import Problem
 from ..character.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from .check_bones import bones_outside, drifting_limbs, idle_bones
+from .check_gaps import bleeding
 from .check_mesh import mesh_faults
 from .check_response import deaf_bones
-from .check_rows import asymmetry, bleeding, influences, speckles, unnormalized, unweighted
+from .check_rows import asymmetry, influences, speckles, unnormalized, unweighted
 from .check_surface import intersections, loose_parts, strained
 from .inspected import Inspected
 

@@ -78,7 +78,7 @@ def _hanging(skeleton: Skeleton, bone: int) -> Bools:
 def own_skin(look: Inspected) -> Iterator[tuple[int, Integers, float]]:
     """(bone, its own skin, share of the surface) of each deform bone that has some."""
     some = np.arange(0, len(look), 1 + len(look) // MOST_LOOKED_AT)
-    normals, areas = _normals(look)
+    normals, areas = look.outward
     points, outward = look.vertices[some], normals[some]
     first, second = (np.full(len(some), np.inf) for _ in range(2))
     nearest, seen = np.full(len(some), -1), np.zeros(len(some), bool)
@@ -113,17 +113,3 @@ def _from_bone(skeleton: Skeleton, bone: int, points: Floats) -> tuple[Floats, F
         nearer = distance < best
         best[nearer], ways[nearer] = distance[nearer], off[nearer]
     return best, ways
-
-
-def _normals(look: Inspected) -> tuple[Floats, Floats]:
-    """(outward (n, 3), areas (n,)) of the vertices; nothing where there is no face."""
-    a, b, c = (look.vertices[look.corners[k]] for k in range(3))
-    faces = np.cross(b - a, c - a) / 2
-    center = look.vertices.mean(axis=0)
-    if ((a - center) * faces).sum() < 0:  # most of the faces point inward
-        faces = -faces
-    normals, areas = np.zeros((len(look), 3)), np.zeros(len(look))
-    for corners in look.corners:
-        np.add.at(normals, corners, faces)
-        np.add.at(areas, corners, np.linalg.norm(faces, axis=1) / 3)
-    return normals, areas

@@ -1,5 +1,5 @@
-"""What is wrong with the weights themselves: missing ones, sums, too many influences, bones that
-reach across gaps, speckle, asymmetry."""
+"""What is wrong with the weights themselves: missing ones, sums, too many influences, speckle,
+asymmetry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 from ..skeleton.bone_distances import nearest_bones
 from ..skeleton.symmetry import reflected
-from .inspected import SIDES, connected, counted, ramp
+from .inspected import SIDES, counted, ramp
 
 if TYPE_CHECKING:
     from .findings import Finding
@@ -21,14 +21,6 @@ SUMS = 2e-3  # off 1: single precision and 8 bits come nearer
 OFF_SUM = 0.002, 2.0  # engines that do not normalize move such vertices by that share
 DROPPED = 0.0, 0.35  # weight that a limit of influences cuts off
 LOOSE = 0.1  # severity of vertices without weights that no face has: nothing is seen of them
-
-# Bleeding: a bone moves what is near the core of what it moves, but far from it along the surface.
-DETOUR = 3.0  # times as far: around a limb it is half of pi, at the webs of fingers 2
-DETOUR_FROM = 0.015  # of the size, that the way is longer: the width of a finger
-GAP = 0.06  # of the size: what is farther away is no gap but another place
-WEIGHT = 0.04, 0.6  # at the far side: where it is seen, where it is as bad as can be
-LEAST_BLEEDING = 2  # vertices
-OWN = 0.6  # severity where the bone has most weight there: it may be meant to
 
 CONTRAST = 0.3, 0.9  # of a speckle to its neighbors
 ROUGH = 0.34  # of its contrast, that the neighbors may have among each other
@@ -111,47 +103,6 @@ def influences(look: Inspected) -> Iterator[Finding]:
             "a vertex's weight would be cut off"
         )
         yield found
-
-
-def bleeding(look: Inspected) -> Iterator[Finding]:
-    """BLEEDING: bones that move skin across a gap."""
-    straight, along = look.inspection[2:]
-    rows = look.rows
-    with np.errstate(invalid="ignore"):
-        far = (along > DETOUR * straight) & (along - straight > DETOUR_FROM * look.size)
-    far &= (straight > 0) & (straight < GAP * look.size) & (look.shares >= WEIGHT[0])
-    far[far & np.isinf(along)] = _hangs_together(look, np.flatnonzero(far & np.isinf(along)))
-    for bone in np.unique(rows.bones[far]):
-        entries = np.flatnonzero(far & (rows.bones == bone))
-        weight = np.zeros(len(look))
-        weight[look.of_vertex[entries]] = look.shares[entries]
-        for region in look.regions(weight > 0):
-            if len(region) < LEAST_BLEEDING:
-                continue
-            value = float(weight[region].max())
-            severity = ramp(value, WEIGHT) * min(1, 0.5 + len(region) / 16)
-            others = look.leading(region, but=bone)
-            if look.leading(region) == bone:
-                severity = min(severity, OWN)
-            words = (
-                f"{look.name(bone)} moves {counted(len(region))} across a gap, at "
-                f"{look.name(others)}, by up to {100 * value:.0f} %"
-            )
-            yield from look.finding("BLEEDING", severity, region, value, words, bone)
-
-
-def _hangs_together(look: Inspected, entries: Integers) -> Bools:
-    """Mask of the entries that are connected to the bone's main region, which may be a loose part
-    beside its bone."""
-    parts = look.parts
-    group = connected(int(parts.max(initial=0)) + 1, parts[look.links])[parts]
-    good = np.zeros(len(entries), bool)
-    for bone in np.unique(look.rows.bones[entries]):
-        own = look.rows.bones == bone
-        most = np.bincount(group[look.of_vertex[own]], look.shares[own]).argmax()
-        of_bone = look.rows.bones[entries] == bone
-        good[of_bone] = group[look.of_vertex[entries[of_bone]]] == most
-    return good
 
 
 def speckles(look: Inspected) -> Iterator[Finding]:

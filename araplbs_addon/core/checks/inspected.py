@@ -35,7 +35,7 @@ PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
 # What does not depend on weights, and takes long to find.
 OF_MESH = (
     *("axes", "corners", "has_face", "image_points", "nearest", "parts", "links", "areas", "area"),
-    *("seen", "surface", "shells", "islands", "noises"),
+    *("outward", "seen", "surface", "shells", "islands", "noises"),
 )
 
 
@@ -86,6 +86,21 @@ class Inspected:
     def corners(self) -> Integers:
         """(3, f) the corners of the triangles, likewise."""
         return np.ascontiguousarray(self.triangles.T)
+
+    @cached_property
+    def outward(self) -> tuple[Floats, Floats]:
+        """(sums of the outward normals of the faces by area (n, 3), areas (n,)) of the vertices;
+        nothing where there is no face."""
+        a, b, c = (self.vertices[self.corners[k]] for k in range(3))
+        faces = np.cross(b - a, c - a) / 2
+        center = self.vertices.mean(axis=0)
+        if ((a - center) * faces).sum() < 0:  # most of the faces point inward
+            faces = -faces
+        normals, areas = np.zeros((len(self), 3)), np.zeros(len(self))
+        for corners in self.corners:
+            np.add.at(normals, corners, faces)
+            np.add.at(areas, corners, np.linalg.norm(faces, axis=1) / 3)
+        return normals, areas
 
     @cached_property
     def shares(self) -> Floats:
