@@ -4,10 +4,9 @@ bench.py ZIP [--part "PART PART..."] [--reference FOLDER] [CHARACTER...]    (of 
 
 A part of all characters is written to docs/bench, where the pages of the other parts stay as they
 are; one of some characters goes to build/bench/some and leaves docs/bench alone.
-The part "rigs" takes the files of the folder that $RIGS names in place of ../shared/rigs; "outside"
-the repositories in the folder that $OUTSIDE names (outside.py), and ../shared/data/soma.npz;
-"shapes" the body of MPFB in the folder that $MPFB names (body_shapes.py), without which it does
-nothing.
+Folders that environment variables name: $RIGS for "rigs", in place of ../shared/rigs; $WILD for
+"wild", the files of ../shared/wild/sources.tsv; $OUTSIDE for "outside", repositories (outside.py);
+$MPFB for "shapes", without which it does nothing (body_shapes.py); $GENERATED for "generated".
 --reference: result files that the part "peers" judges as well (peers.py)."""
 
 import argparse
@@ -26,6 +25,7 @@ SUMMARY = (  # written by hand
 PARTS = {
     "seen": "strain, drift, volume and likeness beside bone heat and the artists",
     "rigs": "production rigs as their makers left them, beside bone heat and their own weights",
+    "wild": "files of public repositories as importers leave them, beside heat and their weights",
     "outside": "characters that nobody here prepared: SOMA, and what networks predict",
     "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters beside bone heat and the artists",
@@ -108,7 +108,7 @@ def main():
     asked = parser.parse_intermixed_args()
     if asked.reference:
         os.environ["BENCH_REFERENCE"] = str(asked.reference.resolve())
-    for name in ("RIGS", "MPFB", "GENERATED", "OUTSIDE"):
+    for name in ("RIGS", "MPFB", "GENERATED", "OUTSIDE", "WILD"):
         if os.environ.get(name):
             os.environ[name] = str(Path(os.environ[name]).resolve())
     failed = [part for part in asked.part if run(part, asked.zip.resolve(), asked.characters)]

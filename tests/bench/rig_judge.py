@@ -19,6 +19,7 @@ MOST_WRONG = 0.1  # of the parts that the file hangs on one bone, and one: more 
 WIDER = 0.015  # of the diagonal: gaps that are so much wider than the file's fall short
 MOST_EXTRA = 0.01  # of all weight, on bones that the file leaves empty
 AS_HEAT, AS_FILE = 1.05, 1.10  # strain by area; more falls short
+UNSEEN = 5e-3  # strain by area: less counts as this, or one rigid character decides a mean
 STILL = 0.02  # strain by area: a file with less hardly moves, and is no measure
 MOST_NAMES = 4
 STRETCHED = (
@@ -35,6 +36,15 @@ class Neglected:
     heat: float
     owner: str  # the bone that the file gives most of that skin to
     share: float
+
+
+@dataclass
+class Heat:
+    """What needs the file's weights, of those of bone heat."""
+
+    deaf: int
+    wrong_parts: int
+    l1: float
 
 
 @dataclass
@@ -55,6 +65,7 @@ class Judged:
     parts: int  # that the file hangs on one bone
     gap: dict  # {"file" or "ours": how far loose parts leave what they touch, of the diagonal}
     l1: float  # mean of sum |w - w of the file|, NaN without weights in the file
+    heat: Heat | None  # None where heat leaves vertices without weights, or the file has none
     crossing: dict  # {way: share of the area that passes through itself in a pose}
     crease: dict  # {way: share of the edges that fold sharply in a pose}
     asymmetry: dict  # {way: difference of the weights of both sides}
@@ -79,7 +90,7 @@ class Judged:
     def ratio(self, way):
         """Our strain as a multiple of this way's, NaN where one of them is no measure."""
         other = self.area(way)
-        return self.area("ours") / other if other > STILL else np.nan
+        return max(self.area("ours"), UNSEEN) / other if other > STILL else np.nan
 
     @property
     def worst_ratio(self):
@@ -112,6 +123,7 @@ def judge(name, arrays):
         extra=float(ours[file < NOTHING].sum()) if file.any() else 0.0,
         asleep=[str(each) for each in names[(file >= SOME) & (ours < ASLEEP * file)]],
         **_beside_file(arrays, vertices, whole, every),
+        heat=_heat(arrays, vertices, whole) if strain["heat"] is not None else None,
         **_folds(vertices, arrays["F"], rows, poses[::EVERY], strain),
         asymmetry=_asymmetry(vertices, arrays, rows, strain),
         animated=len(arrays["anim"]) > 0,
@@ -139,19 +151,36 @@ def _beside_file(arrays, vertices, rows, poses):
     if not file.any():
         nothing = {"file": 0.0, "ours": 0.0}
         return {"deaf": [], "wrong_parts": 0, "parts": 0, "gap": nothing, "l1": np.nan}
-    bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_parent"))
-    deaf = rig_response.deaf_bones(vertices, *bones, ours, file)
-    parts = rig_response.loose_parts(vertices, arrays["F"])
-    on_bones = rig_response.parts_on_bones(parts, ours, file)
-    pairs = rig_response.contacts(vertices, parts)
-    has = file.sum(1) > 0
+    deaf, on_bones, l1 = _unlike_file(arrays, vertices, ours, file)
+    pairs = rig_response.contacts(vertices, rig_response.loose_parts(vertices, arrays["F"]))
     return {
         "deaf": [str(arrays["bone_names"][bone]) for bone in deaf],
-        "wrong_parts": sum(weight < rig_response.HELD for _part, _bone, weight in on_bones),
+        "wrong_parts": _wrong(on_bones),
         "parts": len(on_bones),
         "gap": {w: rig_response.gap(vertices, rows[w], poses, pairs) for w in ("file", "ours")},
-        "l1": float(np.abs(ours - file)[has].sum(1).mean()),
+        "l1": l1,
     }
+
+
+def _heat(arrays, vertices, rows):
+    if not rows["file"].any():
+        return None
+    deaf, on_bones, l1 = _unlike_file(arrays, vertices, rows["heat"], rows["file"])
+    return Heat(len(deaf), _wrong(on_bones), l1)
+
+
+def _unlike_file(arrays, vertices, weights, file):
+    """(deaf bones, parts on bones, L1)"""
+    bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_parent"))
+    deaf = rig_response.deaf_bones(vertices, *bones, weights, file)
+    parts = rig_response.loose_parts(vertices, arrays["F"])
+    has = file.sum(1) > 0
+    l1 = float(np.abs(weights - file)[has].sum(1).mean())
+    return deaf, rig_response.parts_on_bones(parts, weights, file), l1
+
+
+def _wrong(on_bones):
+    return sum(weight < rig_response.HELD for _part, _bone, weight in on_bones)
 
 
 def _folds(vertices, triangles, rows, poses, strain):

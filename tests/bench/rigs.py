@@ -85,16 +85,23 @@ FOLDS = """\
 *crossing*: area of triangles that pass through others in a pose and not at rest, in %. *crease*:
 edges that fold by 60 degrees more than at rest, in % of their length. *asymmetry*: mean difference
 to the weights of the other side, from 0 to 2, of rigs with two sides. Each: heat / ours / file."""
+FOLDS_HEAD = ["file", "crossing %", "crease %", "asymmetry"]
 FOLDS_FORMS = {"crossing": (".1f", 100), "crease": (".2f", 100), "asymmetry": (".3f", 1)}
+
+
+def files_in(folder):
+    """{name: path} of what rig_weights.py opens."""
+    kept = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES]
+    found = {}
+    for path in kept:  # of several with one stem, the later ones by their whole names
+        found[path.name if path.stem in found else path.stem] = path
+    return found
 
 
 def files(asked):
     """Those asked for by name, or all. Exits without any."""
     folder = Path(os.environ.get("RIGS") or paths.RIGS)
-    kept = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES]
-    found = {}
-    for path in kept:  # of several with one stem, the later ones by their whole names
-        found[path.name if path.stem in found else path.stem] = path
+    found = files_in(folder)
     unknown = set(asked) - set(found)
     if unknown or not found:
         sys.exit(f"bench: no rig {', '.join(sorted(unknown))} in {folder}")
@@ -181,10 +188,10 @@ def reasons(rows):
     ]
 
 
-def main(zip_path, output, *asked):
-    output = BUILD / "some" if os.environ.get("RIGS") else Path(output)
+def judged_files(zip_path, chosen):
+    """(Judged of each file, {name: arrays}, lines on what failed)"""
     rows, arrays, failures = [], {}, []
-    for name, path in files(asked).items():
+    for name, path in chosen.items():
         found = arrays_of(Path(zip_path), name, path)
         if isinstance(found, str):
             failures.append(f"{name}: {found}")
@@ -193,6 +200,12 @@ def main(zip_path, output, *asked):
         arrays[name] = found
         rows.append(judge(name, found))
         say(*row(rows[-1]))
+    return rows, arrays, failures
+
+
+def main(zip_path, output, *asked):
+    output = BUILD / "some" if os.environ.get("RIGS") else Path(output)
+    rows, arrays, failures = judged_files(zip_path, files(asked))
     short = [judged for judged in rows if falls_short(judged)]
     worst = sorted(
         (judged for judged in rows if judged.strain["ours"] is not None),
@@ -202,7 +215,7 @@ def main(zip_path, output, *asked):
     drawn = [rig_pictures.picture(arrays[each.name], each, folder) for each in worst]
     blocks = [NOTE, f"{len(short)} of {len(rows)} fall short.", means(rows), totals(rows)]
     blocks += [table(HEAD, [row(judged) for judged in rows]), *failures, FOLDS]
-    blocks += [table(["file", "crossing %", "crease %", "asymmetry"], map(folds, rows))]
+    blocks += [table(FOLDS_HEAD, map(folds, rows))]
     blocks += [*reasons(rows), WORST]
     pictures = [f"../looks/{name}" for name in drawn]
     write_page(output, "rigs", "Rigs from the wild", *blocks, pictures=pictures)

@@ -61,6 +61,14 @@ def test_more_strain():
     assert short(heat=torn(), W=torn()) == []
 
 
+def test_strain_that_nobody_sees():
+    """Rigid weights are not infinitely better."""
+    rigid = np.tile([1.0, 0, 0], (18, 1))
+    judged = rig_judge.judge("arm", arm(ours=rigid))
+    assert judged.area("ours") < 1e-9
+    assert judged.ratio("heat") == rig_judge.UNSEEN / judged.area("heat")
+
+
 def test_weight_on_what_the_file_leaves_empty():
     weights = arm()["W"] * 0.96 + [0, 0, 0.04]
     assert short(ours=weights) == ["4.0 % of the weight on bones that the file leaves empty"]
@@ -230,3 +238,38 @@ def test_bones_that_the_frames_stretch():
         "arm", arm(anim=np.array([[rest, rest, rest], [rest, longer, longer]]))
     )
     assert judged.stretched == 0.5, "the third has no weight"
+
+
+def test_heat_is_counted_where_it_succeeds():
+    whole = np.tile([1.0, 0, 0], (18, 1))
+    judged = rig_judge.judge("arm", arm(heat=whole))
+    assert judged.heat.deaf == 1 and judged.heat.l1 > 0.5 and judged.heat.wrong_parts == 0
+    assert rig_judge.judge("arm", arm(heat=0 * whole)).heat is None
+    assert rig_judge.judge("arm", arm(W=0 * whole)).heat is None
+
+
+def test_kinds_of_files():
+    """A line for each kind that is there, and one for all; heat's beside ours on the same files."""
+    wild = import_module("wild")
+    whole = np.tile([1.0, 0, 0], (18, 1))
+    rows = [
+        rig_judge.judge("a", arm(ours=whole)), rig_judge.judge("b", arm(heat=0 * whole)),
+        rig_judge.judge("c", arm(heat=whole)),
+    ]  # fmt: skip
+    lines = wild.kinds_table(rows, {"a": ".blend", "b": ".fbx", "c": ".fbx"}).splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert [line[0] for line in cells] == ["drawn in Blender (.blend)", "FBX, imported", "all"]
+    assert [line[1] for line in cells] == ["1", "2", "3"]
+    assert [line[6] for line in cells] == ["1; 1 / 0", "0; 0 / 1", "1; 1 / 1"]
+    assert [line[-1] for line in cells] == ["1", "0", "1"]
+
+
+def test_wild_files_that_are_absent(tmp_path):
+    wild = import_module("wild")
+    (tmp_path / "cat.fbx").write_text("")
+    listed = {"cat": "a/b", "dog": "c/d"}
+    found, absent = wild.known(tmp_path, listed)
+    assert found == {"cat": tmp_path / "cat.fbx"}
+    assert absent == ["1 of 2 files are not there: dog."]
+    assert wild.known(None, listed) == ({}, ["2 of 2 files are not there: cat, dog."])
+    assert wild.known(tmp_path, {"cat": "a/b"})[1] == []

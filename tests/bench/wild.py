@@ -1,0 +1,125 @@
+"""Skinned files of public repositories, weighted as a new user's first character is.
+
+wild.py ZIP OUTPUT_FOLDER [FILE...]     (bench.py calls it)
+
+../shared/wild/sources.tsv names the files, and ../shared/wild/get.sh takes them out of the
+repositories into a folder, which the environment variable WILD names (`make bench PART=wild
+WILD=folder`). What is absent is left out, and the page says so. A .blend is opened as it is, others
+come through Blender's importers with their default settings. No pictures: most of these files
+state no license."""
+
+import csv
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import paths
+import rigs
+from results import say, table, write_page
+from rig_judge import falls_short
+
+SOURCES = paths.SHARED / "wild/sources.tsv"
+KINDS = {".blend": "drawn in Blender (.blend)", ".glb": "glTF, imported", ".fbx": "FBX, imported"}
+NOTE = """\
+Files of {repositories} public repositories, as a new user opens them: .blend as they are, .glb and
+.fbx with the default settings of Blender's importers, so that bones point where these leave them.
+Columns and what falls short: see [rigs.md](rigs.md). Of the kinds of files, ours is counted on all
+of them, and, after a semicolon, ours and heat's on those on which heat gives weights to every
+vertex. Means of strain are geometric, with the number of files on which both are known."""
+KIND_HEAD = [
+    *("kind", "files", "strain of heat's", "worst", "strain of the file's", "worst"),
+    *("deaf bones ours / heat", "parts on another bone ours / heat", "L1 ours / heat"),
+    "fall short",
+]
+
+
+def sources():
+    """{name: repository}"""
+    if not SOURCES.exists():
+        return {}
+    with SOURCES.open(encoding="utf-8") as file:
+        return {row["name"]: row["repository"] for row in csv.DictReader(file, delimiter="\t")}
+
+
+def known(folder, listed):
+    """({name: path}, [sentence on what is absent])"""
+    found = rigs.files_in(folder) if folder and folder.is_dir() else {}
+    chosen = {name: found[name] for name in listed if name in found}
+    gone = [name for name in listed if name not in found]
+    if not gone:
+        return chosen, []
+    return chosen, [f"{len(gone)} of {len(listed)} files are not there: {', '.join(gone)}."]
+
+
+def ratios(rows, way):
+    found = np.array([judged.ratio(way) for judged in rows])
+    return found[np.isfinite(found)]
+
+
+def told_ratio(found):
+    """[geometric mean of how many, worst]"""
+    if not len(found):
+        return ["-", "-"]
+    return [f"{np.exp(np.log(found).mean()):.2f} ({len(found)})", f"{found.max():.2f}"]
+
+
+def kind_line(label, rows):
+    painted = [judged for judged in rows if not np.isnan(judged.l1)]
+    both = [judged for judged in painted if judged.heat is not None]
+    line = [label, len(rows), *told_ratio(ratios(rows, "heat")), *told_ratio(ratios(rows, "file"))]
+    return [*line, *counted(painted, both), sum(bool(falls_short(each)) for each in rows)]
+
+
+def counted(painted, both):
+    """Ours over all files with weights, and both over those on which heat succeeds."""
+    deaf = sum(len(each.deaf) for each in painted)
+    wrong, parts = (sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts"))
+    likeness = np.mean([each.l1 for each in painted]) if painted else np.nan
+    if not both:
+        return [f"{deaf}", f"{wrong} of {parts}", rigs.shown(likeness, ".2f", 1)]
+    return [
+        f"{deaf}; {sum(len(each.deaf) for each in both)} / {sum(each.heat.deaf for each in both)}",
+        f"{wrong} of {parts}; {sum(each.wrong_parts for each in both)} / "
+        f"{sum(each.heat.wrong_parts for each in both)}",
+        f"{likeness:.2f}; {np.mean([each.l1 for each in both]):.2f} / "
+        f"{np.mean([each.heat.l1 for each in both]):.2f}",
+    ]
+
+
+def kinds_table(rows, suffixes):
+    """A line for each kind of file, and one for all."""
+    lines = [
+        kind_line(label, [each for each in rows if suffixes[each.name] == suffix])
+        for suffix, label in KINDS.items()
+        if suffix in suffixes.values()
+    ]
+    return table(KIND_HEAD, [*lines, kind_line("all", rows)])
+
+
+def main(zip_path, output, *asked):
+    listed = sources()
+    unknown = set(asked) - set(listed)
+    if unknown:
+        sys.exit(f"bench: {SOURCES.name} has no {', '.join(sorted(unknown))}")
+    listed = {name: listed[name] for name in listed if not asked or name in asked}
+    folder = os.environ.get("WILD")
+    chosen, absent = known(Path(folder) if folder else None, listed)
+    for sentence in absent:
+        say(sentence)
+    if not chosen:
+        say("bench: nothing for the part wild; its page stays (WILD=folder names the files)")
+        return 0
+    rows, _arrays, failures = rigs.judged_files(zip_path, chosen)
+    suffixes = {name: path.suffix.lower() for name, path in chosen.items()}
+    short = sum(bool(falls_short(each)) for each in rows)
+    note = NOTE.format(repositories=len({listed[name] for name in chosen}))
+    blocks = [note, f"{short} of {len(rows)} fall short.", kinds_table(rows, suffixes)]
+    blocks += [rigs.totals(rows), table(rigs.HEAD, [rigs.row(each) for each in rows])]
+    blocks += [rigs.FOLDS, table(rigs.FOLDS_HEAD, map(rigs.folds, rows)), *failures, *absent]
+    write_page(Path(output), "wild", "Files of public repositories", *blocks)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
