@@ -2,17 +2,21 @@
 
 seen.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
-Beside the page and its plot, OUTPUT_FOLDER/seen.json has all numbers."""
+With the page and its plot, OUTPUT_FOLDER/seen.json has all numbers. What all characters came to
+goes from here into docs/bench/brings.md as well (brings_seen.py)."""
 
 import json
 import sys
 from pathlib import Path
 
+import brings_seen
 import numpy as np
 import plots
 import rigged
 from beyond_strain import BeyondStrain
+from in_blender import ROOT
 from results import say, table, write_page
+from seen_numbers import mean, mean_ratio, shown, value, values, worse
 from yardstick import Yardstick
 
 KINDS = ("random", "animation")
@@ -79,24 +83,6 @@ def measure(zip_path, name):
     return row
 
 
-def value(row, way, kind, key):
-    """NaN where it is missing, or the way has failed."""
-    found = row["ways"].get(way)
-    if found and key == "seconds":
-        return np.nan if found["seconds"] is None else found["seconds"]
-    if not found or kind not in found or found["random"]["unweighted"]:
-        return np.nan
-    return found[kind].get(key, np.nan)
-
-
-def values(rows, way, kind, key):
-    return np.array([value(row, way, kind, key) for row in rows])
-
-
-def shown(number, form, factor=1):
-    return "-" if np.isnan(number) else f"{factor * number:{form}}"
-
-
 def cell(row, kind, key, form, factor, ways=COLUMNS):
     return " / ".join(shown(value(row, way, kind, key), form, factor) for way in ways)
 
@@ -141,27 +127,6 @@ def beyond_cells(row):
     parts = value(row, "default", "random", "parts")
     cells["wrong"] += "" if np.isnan(parts) else f" of {parts:.0f}"
     return [row["name"], *cells.values()]
-
-
-def mean_ratio(rows, way, base, kind, key):
-    """Geometric mean over the characters where both are known."""
-    ratio = values(rows, way, kind, key) / values(rows, base, kind, key)
-    ratio = ratio[np.isfinite(ratio) & (ratio > 0)]
-    return np.exp(np.log(ratio).mean()) if len(ratio) else np.nan
-
-
-def mean(rows, way, kind, key, base="heat"):
-    """Arithmetic, over the characters where the base is known, too."""
-    own, other = values(rows, way, kind, key), values(rows, base, kind, key)
-    known = np.isfinite(own) & np.isfinite(other)
-    return own[known].mean() if known.any() else np.nan
-
-
-def worse(rows, way, base, kind, key):
-    """How many characters, of how many."""
-    own, other = values(rows, way, kind, key), values(rows, base, kind, key)
-    known = np.isfinite(own) & np.isfinite(other)
-    return f"{(own[known] > 1.001 * other[known]).sum()} of {known.sum()}" if known.any() else "-"
 
 
 def summary(rows):
@@ -269,6 +234,8 @@ def main(zip_path, output, *asked):
     write_page(output, "seen", "What is seen", *blocks, pictures=[picture])
     numbers = {row["name"]: plain(row["ways"]) for row in rows}
     (output / "seen.json").write_text(json.dumps(numbers, indent=1) + "\n")
+    if not asked and not failures and output == ROOT / "docs/bench":
+        brings_seen.fill(rows)
     return 1 if failures else 0
 
 

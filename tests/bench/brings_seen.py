@@ -1,0 +1,111 @@
+"""Strain, drift and likeness in docs/bench/brings.md, from what seen.py has measured.
+
+Times there: brings.py. rows: see seen_numbers.py."""
+
+import re
+
+import brings
+import numpy as np
+from seen_numbers import mean, mean_ratio, value, values
+
+HEAT, ARTIST, OURS, CRISP = "heat", "artist", "default", "Crisp"
+MORE = 1.001  # times heat's strain: what is above is worse
+
+
+def strain(row, way, kind):
+    """ "area / p99" in %, or "fails"."""
+    area, p99 = (100 * value(row, way, kind, key) for key in ("area", "p99"))
+    return "fails" if np.isnan(area) else f"{area:.1f} / {p99:.0f}"
+
+
+def table_strain(text, rows, _processors=None):
+    """The columns of strain in the table."""
+    known = {row["name"]: row for row in rows}
+    for words, name in brings.ROWS.items():
+        kind = "random" if "random poses" in words else "animation"
+        cells = (strain(known[name], way, kind) for way in (HEAT, ARTIST, OURS))
+        text = brings.instead(
+            text, rf"(?m)^\| {re.escape(words)} \|.*\|(?=[^|]*\|$)",
+            f"| {words} | " + " | ".join(cells) + " |",
+        )  # fmt: skip
+    return text
+
+
+def ratios(rows, base, kind):
+    """{name: our strain by area as a multiple of another's}, where both are known."""
+    found = values(rows, OURS, kind, "area") / values(rows, base, kind, "area")
+    return {r["name"]: each for r, each in zip(rows, found, strict=True) if np.isfinite(each)}
+
+
+def above(rows, kind):
+    """A clause on how many characters strain more than with heat."""
+    found = ratios(rows, HEAT, kind)
+    worse = {name: each for name, each in found.items() if each > MORE}
+    where = "on random poses" if kind == "random" else "in animations"
+    if not worse:
+        return f"none of {len(found)} strains more {where}"
+    most = max(worse, key=worse.get)
+    count = f"{len(worse)} of {len(found)} strain{'s' * (len(worse) == 1)} more {where}"
+    return f"{count}, by {100 * (worse[most] - 1):.0f} % at most ({most})"
+
+
+def both(rows, base, key):
+    """ "0.68 and 0.73": random poses, animations."""
+    found = (mean_ratio(rows, OURS, base, kind, key) for kind in ("random", "animation"))
+    return " and ".join(f"{each:.2f}" for each in found)
+
+
+def beside_heat(text, rows, _processors=None):
+    """What is seen, compared with heat."""
+    counts = sorted(len(ratios(rows, HEAT, kind)) for kind in ("random", "animation"))
+    line = (
+        f"- Compared with Blender's automatic weights, on the {counts[0]} to {counts[1]} "
+        f"characters where these succeed (geometric means): {both(rows, HEAT, 'area')} of the "
+        f"strain on random poses and in animations, {both(rows, HEAT, 'p99')} in the worst percent "
+        f"of the faces. By area, {above(rows, 'random')}, and {above(rows, 'animation')}."
+    )
+    return brings.paragraph(text, "- Compared with Blender's automatic weights", line)
+
+
+def beside_artists(text, rows, _processors=None):
+    """What is seen, compared with the artists."""
+    area, p99 = (mean_ratio(rows, OURS, ARTIST, "animation", key) for key in ("area", "p99"))
+    painted = [row for row in rows if row["painted"]]
+    ours, heat = (mean(painted, way, "random", "l1") for way in (OURS, HEAT))
+    bare = sum(row["ways"][OURS]["random"]["unweighted"] for row in rows)
+    line = (
+        f"- Compared with the artists' weights, on their own animations: {area:.2f} of the strain, "
+        f"and {p99:.2f} in the worst percent of the faces. The L1 distance of ours to painted "
+        f"weights is {ours:.2f}, of heat's {heat:.2f}. "
+        + ("No vertex is left" if not bare else f"{bare:,} vertices are left")
+        + " without weights."
+    )
+    return brings.paragraph(text, "- Compared with the artists' weights", line)
+
+
+def costs(text, rows, _processors=None):
+    """What it costs, less time."""
+    drift = {way: mean(rows, way, "random", "drift") for way in (OURS, HEAT, CRISP)}
+    lost = {way: -100 * mean(rows, way, "random", "volume") for way in (OURS, HEAT, CRISP)}
+    crisp = mean_ratio(rows, CRISP, HEAT, "random", "area")
+    line = (
+        f"- Costs: in random poses that turn every bone by up to 60 degrees, limbs drift from "
+        f"their bones by {drift[OURS]:.2f} of their radius (heat {drift[HEAT]:.2f}), and closed "
+        f"bodies lose {lost[OURS]:.1f} % of their volume (heat {lost[HEAT]:.1f} %). With preset "
+        f"*Crisp* that is {drift[CRISP]:.2f} and {lost[CRISP]:.1f} %, at {crisp:.2f} of heat's "
+        "strain. *Film* goes the other way."
+    )
+    return brings.paragraph(text, "- Costs:", line)
+
+
+CHANGES = (table_strain, beside_heat, beside_artists, costs)
+
+
+def filled(text, rows):
+    return brings.changed(text, CHANGES, rows, None)
+
+
+def fill(rows):
+    """Bring the page up to date with the rows of seen.py."""
+    text = filled(brings.BRINGS.read_text(encoding="utf-8"), rows)
+    brings.BRINGS.write_text(text, encoding="utf-8", newline="\n")

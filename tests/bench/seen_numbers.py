@@ -1,0 +1,44 @@
+"""Numbers of the page seen over its characters: rows as seen.py measures them.
+
+A row: {"name", "painted", "ways": {way: {kind of poses: {measure: value}, "seconds"}}}."""
+
+import numpy as np
+
+
+def value(row, way, kind, key):
+    """NaN where it is missing, or the way has failed."""
+    found = row["ways"].get(way)
+    if found and key == "seconds":
+        return np.nan if found["seconds"] is None else found["seconds"]
+    if not found or kind not in found or found["random"]["unweighted"]:
+        return np.nan
+    return found[kind].get(key, np.nan)
+
+
+def values(rows, way, kind, key):
+    return np.array([value(row, way, kind, key) for row in rows])
+
+
+def shown(number, form, factor=1):
+    return "-" if np.isnan(number) else f"{factor * number:{form}}"
+
+
+def mean_ratio(rows, way, base, kind, key):
+    """Geometric mean over the characters where both are known."""
+    ratio = values(rows, way, kind, key) / values(rows, base, kind, key)
+    ratio = ratio[np.isfinite(ratio) & (ratio > 0)]
+    return np.exp(np.log(ratio).mean()) if len(ratio) else np.nan
+
+
+def mean(rows, way, kind, key, base="heat"):
+    """Arithmetic, over the characters where the base is known, too."""
+    own, other = values(rows, way, kind, key), values(rows, base, kind, key)
+    known = np.isfinite(own) & np.isfinite(other)
+    return own[known].mean() if known.any() else np.nan
+
+
+def worse(rows, way, base, kind, key):
+    """How many characters, of how many."""
+    own, other = values(rows, way, kind, key), values(rows, base, kind, key)
+    known = np.isfinite(own) & np.isfinite(other)
+    return f"{(own[known] > 1.001 * other[known]).sum()} of {known.sum()}" if known.any() else "-"
