@@ -56,23 +56,22 @@ A file falls short if
 EMPTY = """\
 ## Bones that the file leaves empty
 
-Where they have more than 1 % of our weight: the heaviest, what heat gives them, and the bone to
-which the file gives the most of that skin. An antenna, the seam of a mirrored body (half and half
-of both thighs, where the file has nine tenths of the left one), toes and a chest are skin that the
-file leaves to other bones; teeth are not."""
+Of files with more than 1 % of our weight on such bones: the heaviest of these, what heat gives
+them, and the bone to which the file gives most of that skin. Some are skin that the file gives to
+the bone next to it, such as the other side of the seam of a mirrored body."""
 STRETCHED = """\
 ## Bones that stretch
 
 In the frames of {name} {percent:.0f} % of the bones that anyone gives weight to become more than
-1.1 times as long or as short; what follows one of them alone stretches with it."""
+1.1 times as long or as short. Skin that follows one of them alone stretches with it."""
 EMPTY_HEAD = ["file", "bone", "ours %", "heat %", "of the skin that the file gives to", "%"]
 MOST_EMPTY = 8  # rows of a file
 MANY = 0.5  # of the bones
 WORST = """\
 ## The worst
 
-Those whose strain is the highest multiple of heat's or the file's, in the frame where it is most
-above both; the strain by area in that frame. Blue: without weights."""
+The files whose strain is the highest multiple of heat's or the file's, each in the pose in which it
+is most above both, with the strain by area in that pose. Vertices without weights are blue."""
 HEAD = [
     *("file", "vertices", "deform bones", "poses", "area heat / ours / file"),
     *("p99 heat / ours / file", "extra %", "deaf", "parts", "gap file / ours", "L1"),

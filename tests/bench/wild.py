@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import paths
 import rigs
+from core_modules import add_on
 from results import say, table, write_page
 from rig_judge import falls_short
 
@@ -27,6 +28,11 @@ Files of {repositories} public repositories, as a new user opens them: .blend as
 Columns and what falls short: see [rigs.md](rigs.md). Of the kinds of files, ours is counted on all
 of them, and, after a semicolon, ours and heat's on those on which heat gives weights to every
 vertex. Means of strain are geometric, with the number of files on which both are known."""
+GENERATORS = """\
+## By names of bones
+
+These files and [those of riggers](rigs.md), by the generators or engines whose names their bones
+have; a file may count for several."""
 KIND_HEAD = [
     *("kind", "files", "strain of heat's", "worst", "strain of the file's", "worst"),
     *("deaf bones ours / heat", "parts on another bone ours / heat", "L1 ours / heat"),
@@ -97,6 +103,18 @@ def kinds_table(rows, suffixes):
     return table(KIND_HEAD, [*lines, kind_line("all", rows)])
 
 
+def generators_table(rows, names):
+    """A line for each generator of skeletons that is recognized, and one for the rest. names:
+    {file: those of its bones}"""
+    recognize = add_on("skeleton.generators").recognize
+    of = {file: [each.name for each in recognize(map(str, bones))] for file, bones in names.items()}
+    lines = []
+    for generator in sorted({each for found in of.values() for each in found}):
+        lines.append(kind_line(generator, [row for row in rows if generator in of[row.name]]))
+    rest = [row for row in rows if not of[row.name]]
+    return table(KIND_HEAD, [*lines, *([kind_line("none of these", rest)] if rest else [])])
+
+
 def main(zip_path, output, *asked):
     listed = sources()
     unknown = set(asked) - set(listed)
@@ -110,12 +128,16 @@ def main(zip_path, output, *asked):
     if not chosen:
         say("bench: nothing for the part wild; its page stays (WILD=folder names the files)")
         return 0
-    rows, _arrays, failures = rigs.judged_files(zip_path, chosen)
+    rows, arrays, failures = rigs.judged_files(zip_path, chosen)
+    riggers = {} if asked or not paths.RIGS.is_dir() else rigs.files_in(paths.RIGS)
+    more, arrays_of_more, _failures = rigs.judged_files(zip_path, riggers)
+    names = {name: each["bone_names"] for name, each in {**arrays, **arrays_of_more}.items()}
     suffixes = {name: path.suffix.lower() for name, path in chosen.items()}
     short = sum(bool(falls_short(each)) for each in rows)
     note = NOTE.format(repositories=len({listed[name] for name in chosen}))
     blocks = [note, f"{short} of {len(rows)} fall short.", kinds_table(rows, suffixes)]
-    blocks += [rigs.totals(rows), table(rigs.HEAD, [rigs.row(each) for each in rows])]
+    blocks += [rigs.totals(rows), GENERATORS, generators_table([*rows, *more], names)]
+    blocks += ["## File by file", table(rigs.HEAD, [rigs.row(each) for each in rows])]
     blocks += [rigs.FOLDS, table(rigs.FOLDS_HEAD, map(rigs.folds, rows)), *failures, *absent]
     write_page(Path(output), "wild", "Files of public repositories", *blocks)
     return 1 if failures else 0

@@ -264,6 +264,16 @@ def test_kinds_of_files():
     assert [line[-1] for line in cells] == ["1", "0", "1"]
 
 
+def test_generators():
+    """By names of bones; a file of none of them counts for the rest."""
+    wild = import_module("wild")
+    rows = [rig_judge.judge(name, arm()) for name in "ab"]
+    unreal = ["pelvis", "spine_01", "upperarm_l", "calf_r", "thigh_l"]
+    lines = wild.generators_table(rows, {"a": unreal, "b": NAMES}).splitlines()[2:]
+    assert [line.split("|")[1].strip() for line in lines] == ["Unreal", "none of these"]
+    assert [line.split("|")[2].strip() for line in lines] == ["1", "1"]
+
+
 def test_wild_files_that_are_absent(tmp_path):
     wild = import_module("wild")
     (tmp_path / "cat.fbx").write_text("")
