@@ -48,8 +48,8 @@ int arap_section_next(arap_section *s, int worker) {
     return chunk;
 }
 
-/* A share for a helper, the same as in the section before if it can be; 0, the caller's: there is
- * none. The lock is held. */
+/* A share for a helper, if possible the one that it had in the section before; 0, the caller's, if
+ * no share is left. The lock is held. */
 static int find_share(const arap_section *s, int usual) {
     if (usual < s->shares && !s->share[usual].is_taken) return usual;
     for (int k = 1; k < s->shares; k++)
