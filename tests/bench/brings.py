@@ -1,5 +1,6 @@
-"""Times in sentences written by hand, docs/bench/brings.md and README.md, from what heat.py has
-measured."""
+"""Times in sentences written by hand, docs/bench/brings.md, from what heat.py has measured.
+
+Those of README.md: readme.py."""
 
 import re
 import textwrap
@@ -8,7 +9,7 @@ import numpy as np
 from in_blender import ROOT
 
 WIDTH = 128
-BRINGS, README = ROOT / "docs/bench/brings.md", ROOT / "README.md"
+BRINGS = ROOT / "docs/bench/brings.md"
 ROWS = {  # of the table: the character
     "Cesium man": "cesium_man", "human with a game rig": "mh_game",
     "human with a face rig": "mh_base", "mannequin of 61 shells": "m2m_human",
@@ -19,10 +20,7 @@ ROWS = {  # of the table: the character
 CLASSES = (  # vertices from, and in words
     (0, "below 1,000 vertices"), (1_000, "with 1,000 to 10,000"), (10_000, "above 10,000"),
 )  # fmt: skip
-LEFT_OUT = ("generated", "fox_soup", "human_game_engine")  # of the characters, as in seen.md
-SLOWER = 1.05  # from here on it is
 SOURCE = "seconds of the whole operator on {processors} processors, from [heat.md](heat.md):"
-FASTER = "a second for {quick} of {count} characters"
 
 
 def as_text(seconds):
@@ -106,30 +104,7 @@ def cost(text, rows, _processors):
     return paragraph(text, "- Below ", f"- {line[0].upper()}{line[1:]}")
 
 
-def quick(text, rows, _processors):
-    """Of README.md: on how many characters it is."""
-    judged = [row for row in rows if row["character"] not in LEFT_OUT]
-    count = sum(row["ours"]["seconds"] < 1 for row in judged)
-    return instead(
-        text, r"(?<=One click, under\s)[a-z]+\s+seconds?\s+for\s+\d+\s+of\s+\d+\s+characters",
-        FASTER.format(quick=count, count=len(judged)),
-    )  # fmt: skip
-
-
-def beside_heat(text, rows, _processors):
-    """Of README.md: among what it is no good at."""
-    slow, rest = [], []
-    for words, spans, ratio in classes(rows):
-        part = f"{ratio:.1f} times as long {words} ({spans} s)"
-        (slow if ratio >= SLOWER else rest).append(part)
-    marks = "- It is slower than heat", "- Time beside heat"
-    line = f"{marks[0]} on small meshes" if slow else marks[1]
-    line += ": it takes " + ", ".join(slow) + (", but " if slow and rest else "")
-    line += ", ".join(rest) + "."
-    return paragraph(text, marks[marks[0] not in text], line)
-
-
-CHANGES = {BRINGS: (table_times, source_of_times, cost), README: (quick, beside_heat)}
+CHANGES = {BRINGS: (table_times, source_of_times, cost)}
 
 
 def changed(text, changes, rows, processors):
@@ -144,7 +119,7 @@ def changed(text, changes, rows, processors):
 
 
 def fill(rows, processors):
-    """Bring both files up to date with the rows of heat.py."""
+    """Bring the page up to date with the rows of heat.py."""
     rows = [row for row in rows if not row["levels"]]
     for file, changes in CHANGES.items():
         text = changed(file.read_text(encoding="utf-8"), changes, rows, processors)

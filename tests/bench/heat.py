@@ -3,7 +3,8 @@
 heat.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
 Environment: BENCH_LEVELS="0,1", how often they are subdivided. What all characters took goes from
-here into the sentences of docs/bench/brings.md and README.md that have times (brings.py)."""
+here into the sentences of docs/bench/brings.md that have times (brings.py) and into README.md
+(readme.py)."""
 
 import json
 import math
@@ -15,6 +16,7 @@ import brings
 import machine
 import numpy as np
 import plots
+import readme
 from in_blender import BUILD, ROOT, run_in_blender
 from problems import characters
 from results import table, write_page
@@ -164,6 +166,7 @@ def main(zip_path, output, *names):
     )  # fmt: skip
     if not names and not failures and output == ROOT / "docs/bench":
         brings.fill(rows, machine.processors())
+        readme.fill()
     return 1 if failures else 0
 
 

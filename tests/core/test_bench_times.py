@@ -46,13 +46,6 @@ operator on 2 cores, from an earlier run:
 
 The end.
 """
-README = """\
-Of the artists. One click, under
-three seconds for 18 of 23 characters, as many influences as you like.
-
-- It is slower than heat: twice at 13,000.
-- Limbs leave their bones.
-"""
 
 
 @pytest.fixture
@@ -77,24 +70,6 @@ def test_times_come_into_the_summary(rows, summary):
     assert "; with 1,000 to 10,000 0.2 seconds, 2.0 times as long as these" in words
     assert "; above 10,000 1.5 to 2.5 seconds, 0.5 times as long as these." in words
     assert brings.changed(text, changes(brings.BRINGS), rows, 2) == text
-
-
-def test_times_come_into_the_readme(rows):
-    text = brings.changed(README, changes(brings.README), rows, 2)
-    words = " ".join(text.split())
-    assert "One click, under a second for 12 of 14 characters, as many" in words
-    slower = "- It is slower than heat on small meshes: it takes 4.0 times as long below 1,000"
-    assert f"{slower} vertices (0.04 s), 2.0 times as long with 1,000 to 10,000 (0.2 s)" in words
-    assert "but 0.5 times as long above 10,000 (1.5 to 2.5 s). - Limbs leave their bones." in words
-    assert brings.changed(text, changes(brings.README), rows, 2) == text
-
-
-def test_where_it_is_never_slower(rows):
-    for each in rows:
-        each["ours"]["seconds"] = each["blender"]["seconds"] / 2
-    text = brings.changed(README, changes(brings.README), rows, 2)
-    assert "- Time beside heat: it takes 0.5 times as long below 1,000 vertices" in text
-    assert brings.changed(text, changes(brings.README), rows, 2) == text
 
 
 def test_a_sentence_that_is_gone_is_missed(rows, summary, capsys):

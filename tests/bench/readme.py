@@ -1,0 +1,205 @@
+"""The numbers of README.md, each from a page of docs/bench that a benchmark writes.
+
+A claim is a piece of README with a number in it and where that comes from. `fill` writes the
+numbers of the pages into README; tests/core/test_readme.py fails while they differ, and if README
+has a number that no claim covers.
+
+readme.py     brings README up to date with docs/bench
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+README, BENCH = ROOT / "README.md", ROOT / "docs/bench"
+LEFT_OUT = {"generated", "fox_soup", "human_game_engine"}  # of heat.md: not judged in seen.md
+HEAT, ARTIST, OURS = 0, 1, 2  # columns and parts of cells of seen.md
+HARDLY = 0.95  # of the stretch of heat, and more: little gained
+
+
+def rows(page, head):
+    """Cells of the table below the line that begins with `head`, by their first."""
+    lines = (BENCH / page).read_text(encoding="utf-8").split("\n")
+    start = next(k for k, line in enumerate(lines) if line.startswith(head))
+    table = {}
+    for line in lines[start:]:
+        if line.startswith("|"):
+            first, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+            table[first] = cells
+        elif table:
+            break
+    return {first: cells for first, cells in table.items() if not set(first) <= set(":- ")}
+
+
+def number(text):
+    return float(text.strip("%* ").replace(",", ""))
+
+
+def parts(cell):
+    """Of a cell "a / b / ...": numbers, None for a dash."""
+    return [None if part.strip() == "-" else number(part) for part in cell.split(" / ")]
+
+
+class Pages:
+    """What README needs of the pages."""
+
+    def __init__(self):
+        self.means = rows("seen.md", "## Means")
+        self.random = rows("seen.md", "## On random poses")
+        self.animation = rows("seen.md", "## On animations")
+        self.random.pop("character"), self.animation.pop("character")
+        self.times = rows("heat.md", "## All")
+        self.times.pop("character")
+        self.ratios = rows("heat.md", "| vertices")
+
+    def mean(self, name, column=OURS):
+        return number(self.means[name][column])
+
+    def shares(self):
+        """Stretch in animations as shares of heat's, by character, where heat succeeds."""
+        cells = {name: parts(cells[0]) for name, cells in self.animation.items()}
+        return {name: c[OURS] / c[HEAT] for name, c in cells.items() if c[HEAT] is not None}
+
+    def heat_succeeds(self, table):
+        return sum(parts(cells[0])[HEAT] is not None for cells in table.values())
+
+    def judged(self):
+        """(vertices, seconds) of the characters of seen.md."""
+        return [
+            (number(cells[0]), number(cells[3]))
+            for name, cells in self.times.items()
+            if " x4" not in name and name not in LEFT_OUT
+        ]
+
+    def span(self, low, high):
+        """Fewest and most seconds of the characters with as many vertices."""
+        seconds = [
+            number(cells[3])
+            for name, cells in self.times.items()
+            if " x4" not in name and low <= number(cells[0]) < high
+        ]
+        return as_text(min(seconds)), as_text(max(seconds))
+
+    def ratio(self, vertices):
+        return f"{number(self.ratios[vertices][1]):.1f}"
+
+    def fall_short(self):
+        text = (BENCH / "rigs.md").read_text(encoding="utf-8")
+        return re.search(r"^(\d+) of (\d+) fall short", text, re.MULTILINE).groups()
+
+
+def as_text(seconds):
+    return f"{seconds:.1f}" if seconds >= 0.0995 else f"{seconds:.2f}"
+
+
+def two(value):
+    return f"{value:.2f}"
+
+
+def count(value):
+    return f"{int(value):,}"
+
+
+N = r"([\d.,]*\d)"
+CLAIMS = (  # (pattern of a piece of README, with a group for each number; these by the pages)
+    (
+        rf"\| Blender's automatic weights \| {N} \({N} characters\) \| {N} \({N}\) \| {N} and {N} ",
+        lambda p: (
+            two(p.mean("area against heat, random")), p.heat_succeeds(p.random),
+            two(p.mean("area against heat, animation")), p.heat_succeeds(p.animation),
+            two(p.mean("p99 against heat, random")), two(p.mean("p99 against heat, animation")),
+        ),
+    ),
+    (
+        rf"\| the artists' own weights \| {N} \({N} characters\) \| {N} \({N}\) \| {N} and {N} \|",
+        lambda p: (
+            two(p.mean("area against artist, random")), len(p.random),
+            two(p.mean("area against artist, animation")), len(p.animation),
+            two(p.mean("p99 against artist, random")), two(p.mean("p99 against artist, animation")),
+        ),
+    ),
+    (
+        rf"means over our {N} test characters\. Blender's weights leave vertices of {N} of them "
+        rf"without weights, and {N} have no animation",
+        lambda p: (
+            len(p.random), len(p.random) - p.heat_succeeds(p.random),
+            len(p.random) - len(p.animation),
+        ),
+    ),
+    (
+        rf"less than a second on {N} of the {N} characters, which have {N} to {N} vertices",
+        lambda p: (
+            sum(seconds < 1 for _vertices, seconds in p.judged()), len(p.judged()),
+            count(min(p.judged())[0]), count(max(p.judged())[0]),
+        ),
+    ),
+    (
+        rf"takes {N} times as long below 1,000 vertices \({N} to {N} s\)",
+        lambda p: (p.ratio("below 1,000"), *p.span(0, 1_000)),
+    ),
+    (
+        rf"{N} times as long from 1,000 to 10,000 \({N} to {N} s\)",
+        lambda p: (p.ratio("1,000 to 10,000"), *p.span(1_000, 10_000)),
+    ),
+    (
+        rf"Above 10,000 it takes {N} times as long \({N} to {N} s\)",
+        lambda p: (p.ratio("above 10,000"), *p.span(10_000, np.inf)),
+    ),
+    (
+        rf"{N} against {N} of the limb's radius in random poses",
+        lambda p: (two(p.mean("drift, random")), two(p.mean("drift, random", HEAT))),
+    ),
+    (
+        rf"bodies lose {N} % of their volume, against {N} %",
+        lambda p: (
+            f"{-p.mean('volume, random %'):.1f}", f"{-p.mean('volume, random %', HEAT):.1f}",
+        ),
+    ),
+    (
+        rf"In animations, {N} of {N} characters stretch at least {N} times as much as with "
+        rf"Blender's weights, and {N} of them",
+        lambda p: (
+            sum(share >= HARDLY for share in p.shares().values()), len(p.shares()), two(HARDLY),
+            sum(share > 1 for share in p.shares().values()),
+        ),
+    ),
+    (rf"{N} of {N} files from other makers fall short", lambda p: p.fall_short()),
+)  # fmt: skip
+
+
+def flat(pattern):
+    """The pattern with any white space for a space: README breaks its lines anywhere."""
+    return re.compile(pattern.replace(" ", r"\s+"))
+
+
+def differences(text, pages=None):
+    """[(span of a number in the text, the number by the pages)]; ValueError if a claim is not
+    there once."""
+    pages = pages or Pages()
+    found = []
+    for pattern, values in CLAIMS:
+        places = list(flat(pattern).finditer(text))
+        if len(places) != 1:
+            raise ValueError(f"README has {len(places)} places for: {pattern}")
+        for group, value in enumerate(values(pages), 1):
+            found.append((places[0].span(group), str(value)))
+    return found
+
+
+def filled(text, pages=None):
+    """The text with the numbers of the pages."""
+    for (start, end), value in sorted(differences(text, pages), reverse=True):
+        text = text[:start] + value + text[end:]
+    return text
+
+
+def fill():
+    text = README.read_text(encoding="utf-8")
+    README.write_text(filled(text), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    sys.exit(fill())

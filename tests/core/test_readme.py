@@ -1,0 +1,45 @@
+"""Every number of README is computed from a page of docs/bench."""
+
+import re
+import sys
+from importlib import import_module
+
+import pytest
+from paths import ROOT, TESTS
+
+sys.path.append(str(TESTS / "bench"))
+readme = import_module("readme")
+TEXT = (ROOT / "README.md").read_text("utf-8")
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+# Numbers that are no measurement: versions, settings, limits of classes, the paper's year.
+PLAIN = re.compile(
+    r"Blender \d\.\d(?: (?:or|to) (?:later|\d\.\d))?|from \d\.\d to \d\.\d|Python \d\.\d+|\(2018\)"
+    r"|80 poses|4 influences|worst 1 %|^\d\. |below 1,000|1,000 to 10,000|[Aa]bove 10,000|3D"
+    r"|GPL-3\.0|\bF1\b",
+    re.MULTILINE,
+)
+
+
+def test_numbers_are_those_of_the_pages():
+    differing = {
+        TEXT[slice(*span)]: value
+        for span, value in readme.differences(TEXT)
+        if TEXT[slice(*span)] != value
+    }
+    assert not differing, f"python tests/bench/readme.py brings README up to date: {differing}"
+
+
+def test_no_number_without_a_page():
+    text = list(TEXT)
+    for (start, end), _value in readme.differences(TEXT):
+        text[start:end] = " " * (end - start)
+    rest = PLAIN.sub("", CODE.sub("", "".join(text)))
+    assert not re.findall(r".*\d.*", rest)
+
+
+def test_pages_that_changed_change_readme():
+    changed = re.sub(r"0\.67 \(15", "0.99 (14", TEXT)
+    assert changed != TEXT
+    assert readme.filled(changed) == readme.filled(TEXT)
+    with pytest.raises(ValueError, match="0 places"):
+        readme.filled(TEXT.replace("less than a second on", "a minute on"))
