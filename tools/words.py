@@ -17,8 +17,9 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# A sentence or a part of one begins: after a mark, an empty line, the bullet or the bar of a table.
-BEGINS = r"(?:\A\W*|[.;:,|]\s+|\n\s*\n\W*|\n\s*(?:[-*#]+|\d+\.)\s+\W*)"
+# A sentence or a part of one begins: after a mark, an empty line or a bullet. Headings and heads of
+# tables are labels.
+BEGINS = r"(?:\A[^\w#]*|[.;:,]\s+|\n\s*\n[^\w#|]*|\n\s*(?:[-*]+|\d+\.)\s+[^\w#|]*)"
 RULES = {  # name: (what to write, pattern)
     "what": (
         "start with a noun, not with a headless what",
