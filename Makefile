@@ -1,7 +1,7 @@
 # Every target is a line or two: the work is done by tools/ and tests/run.sh.
 # Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
-.PHONY: help build extension extension-all sdist release-check demo translations check test test-core test-blender \
-	bench asan tsan fuzz clean
+.PHONY: help build extension extension-all sdist release-check demo translations site check test test-core \
+	test-blender bench asan tsan fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -28,6 +28,9 @@ demo: extension  ## build/demo: a character before and after; FILE=my.blend for 
 
 translations: build  ## brings the catalogues of araplbs_addon/languages up to date (docs/languages.md)
 	@tools/run_blender.sh tools/translations.py
+
+site:  ## build/site: manual, numbers and Python reference as a site that can be searched
+	@tools/site.sh
 
 check:  ## formatting, warnings, types, stubs: without running anything
 	@tools/check.sh

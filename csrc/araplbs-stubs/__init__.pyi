@@ -1103,8 +1103,9 @@ def sample_poses(
     twist: float = ...,
     reach_poses: float = 0.0,
 ) -> tuple[Floats, Floats]:
-    """The same with bone_kinds: the poses, and their bends (count, m, 4). Children of an STB or
-    spine follow it at the position of their heads along it."""
+    """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses, and, if
+    bone_kinds are given, their bends (count, m, 4). Children of an STB or spine follow it at the
+    position of their heads along it."""
 
 def forward_kinematics(
     bone_heads: ArrayLike,

@@ -1,0 +1,101 @@
+"""The site: every page of the tree is in it, every link leads to a page, a file and a heading that
+are there, the reference has all names of the module, and no page loads anything from elsewhere."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import site_pages
+from paths import ROOT
+
+pytest.importorskip("mkdocs", reason="without mkdocs, which `make site` installs")
+pytest.importorskip("mkdocstrings_handlers.python", reason="without mkdocstrings")
+
+
+class Page(HTMLParser):
+    """links, sources (of pictures, scripts, styles) and ids of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.sources, self.ids = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.ids.update(found[key] for key in ("id", "name") if found.get(key))
+        if tag == "a" and found.get("href"):
+            self.links.append(found["href"])
+        elif tag in {"img", "script"} and found.get("src"):
+            self.sources.append(found["src"])
+        elif tag == "link" and found.get("rel") in {"stylesheet", "icon"}:
+            self.sources.append(found["href"])
+
+
+@pytest.fixture(scope="module")
+def site():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/site_build.py"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return ROOT / "build/site"
+
+
+@pytest.fixture(scope="module")
+def built(site):
+    return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+def test_every_page_is_there(site):
+    for page in site_pages.pages():
+        place = page.relative_to(ROOT).with_suffix("")
+        folder = place.parent if place.name == "README" else place
+        assert (site / folder / "index.html").exists(), page
+
+
+def test_links_lead_somewhere(site, built):
+    broken = []
+    for path, page in built.items():
+        if path.name == "404.html":
+            continue  # its links are those of any page, from the root of the server
+        for link in [*page.links, *page.sources]:
+            place, _mark, part = link.partition("#")
+            if "://" in place or place.startswith(("mailto:", "data:")):
+                continue
+            target = (path.parent / unquote(place)).resolve() if place else path
+            target = target / "index.html" if target.is_dir() else target
+            there = target.exists() and target.is_relative_to(site)
+            if not there or (part and target in built and unquote(part) not in built[target].ids):
+                broken.append(f"{path.relative_to(site)}: {link}")
+    assert not broken, "\n".join(broken)
+
+
+def test_nothing_is_loaded_from_elsewhere(built):
+    for path, page in built.items():
+        for source in page.sources:
+            assert not re.match(r"(https?:)?//", source), (path, source)
+
+
+def test_reference_has_every_public_name(built, site):
+    text = (ROOT / "csrc/araplbs-stubs/__init__.pyi").read_text("utf-8")
+    names = set(re.findall(r"^(?:def|class) ([A-Za-z]\w*)", text, re.MULTILINE))
+    assert len(names) > 20
+    reference = built[site / "api/index.html"]
+    assert {f"araplbs.{name}" for name in names} <= reference.ids
+
+
+def test_search_knows_the_manual(site):
+    index = (site / "search/search_index.json").read_text(encoding="utf-8")
+    for word in ("Unity", "Godot", "padlock", "quarantine"):
+        assert word in index, word
+
+
+def test_every_manual_page_is_in_the_menu():
+    menu = (ROOT / "tools/site.yml").read_text("utf-8")
+    for page in (ROOT / "docs/manual").glob("*.md"):
+        assert f"docs/manual/{page.name}" in menu, page.name
+    for place in re.findall(r": ((?:docs|examples)/\S+\.md|[A-Z]+\.md)$", menu, re.MULTILINE):
+        assert Path(ROOT / place).exists(), place

@@ -1,0 +1,94 @@
+"""The documentation as a site that can be searched, in build/site: the manual, numbers, pictures,
+the changelog, and a reference of the Python module made from its stubs. `make site` installs what
+it needs.
+
+usage: site_build.py              build/site; a link that leads nowhere is an error
+       site_build.py VERSION...   also build/site/VERSION from the tag vVERSION, for each of them
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import site_pages
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build"
+STUBS = ROOT / "csrc/araplbs-stubs"
+API = """# Python reference
+
+This page is made from the stubs of the module `araplbs`. [Python module](docs/manual/python.md) is
+an introduction.
+
+::: araplbs
+"""
+LAST_OVERLOAD = re.compile(r"^@overload\n(?=def (\w+)\b(?!.*^def \1\b))", re.MULTILINE | re.DOTALL)
+
+
+def version():
+    text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    return re.search(r'^version = "(.*)"$', text, re.MULTILINE)[1]
+
+
+def reference(folder):
+    """The stubs as a package that can be read without being built. The last overload of a function
+    stands for all: the reference shows no function without one that is not an overload."""
+    shutil.copytree(STUBS, folder / "araplbs")
+    for file in (folder / "araplbs").glob("*.pyi"):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(LAST_OVERLOAD.sub("", text), encoding="utf-8")
+
+
+def configuration(pages, output):
+    """The file that mkdocs reads: tools/site.yml with folders and version."""
+    text = (ROOT / "tools/site.yml").read_text(encoding="utf-8")
+    text = text.replace(
+        "site_name: Auto-weight (ARAP)", f"site_name: Auto-weight (ARAP) {version()}"
+    )
+    text = text.replace("paths: [build/site-python]", f"paths: ['{BUILD / 'site-python'}']")
+    file = BUILD / "site.yml"
+    file.write_text(f"{text}docs_dir: '{pages}'\nsite_dir: '{output}'\n", encoding="utf-8")
+    return file
+
+
+def build(output):
+    pages, python = BUILD / "site-pages", BUILD / "site-python"
+    for folder in (pages, python, output):
+        shutil.rmtree(folder, ignore_errors=True)
+    pages.mkdir(parents=True)
+    count = site_pages.copy(pages)
+    reference(python)
+    (pages / "api.md").write_text(API, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools"), "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "-f", configuration(pages, output)],
+        env=environment,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit("site: mkdocs failed, see above")
+    return count
+
+
+def main(*versions):
+    output = BUILD / "site"
+    print(f"build/site: {build(output)} pages of {version()}")
+    for each in versions:
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Path(folder) / "tree"
+            git = ["git", "-C", ROOT, "worktree"]
+            subprocess.run([*git, "add", "--detach", tree, f"v{each}"], check=True)
+            try:
+                if (tree / "tools/site_build.py").exists():  # older versions have no site
+                    subprocess.run([sys.executable, tree / "tools/site_build.py"], check=True)
+                    shutil.copytree(tree / "build/site", output / each)
+            finally:
+                subprocess.run([*git, "remove", "--force", tree], check=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

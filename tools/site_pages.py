@@ -1,0 +1,64 @@
+"""The pages of the site: copies of our Markdown with the files that they show, in folders as in the
+tree, so that links between them hold. A link to a file of the tree that is not a page is copied as
+a file."""
+
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import unquote
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("docs", "csrc", "examples")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def anchor(head, separator="-"):
+    """As GitHub makes it of a heading: links in our pages are tested against that."""
+    return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", separator)
+
+
+def pages():
+    """All Markdown that is for readers."""
+    yield from sorted(ROOT.glob("*.md"))
+    for folder in FOLDERS:
+        yield from sorted((ROOT / folder).rglob("*.md"))
+
+
+def targets(page):
+    """Files of the tree that a page links to or shows."""
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        place = unquote(link.partition("#")[0]).replace("\\", "")
+        if place and "://" not in place and not place.startswith("mailto:"):
+            yield (page.parent / place).resolve()
+
+
+def copy(folder):
+    """Fills an empty folder; returns the number of pages."""
+    sources = list(pages())
+    wanted = set(sources)
+    for page in sources:
+        wanted.update(target for target in targets(page) if target.is_file())
+    for path in sorted(wanted):
+        place = folder / path.relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)
+    for page in sources:
+        _folders_as_pages(folder / page.relative_to(ROOT), page)
+    return len(sources)
+
+
+def _folders_as_pages(copied, page):
+    """Links to a folder of the tree lead to its page, or are plain text without one."""
+    text = copied.read_text(encoding="utf-8")
+
+    def changed(found):
+        place, mark, part = found[2].partition("#")
+        target = (page.parent / place).resolve()
+        if not place or "://" in place or target.is_file():
+            return found[0]
+        if (target / "README.md").is_file():
+            return f"[{found[1]}]({place.rstrip('/')}/README.md{mark}{part})"
+        return found[1]
+
+    text = re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", changed, text)
+    copied.write_text(text, encoding="utf-8", newline="\n")
