@@ -1,6 +1,7 @@
 #!/bin/bash
 # Makes build/site: see tools/site_build.py. Its Python packages go into build/venv.
-# usage: site.sh [VERSION...]
+# usage: site.sh               build/site
+#        site.sh --tags        and build/site/VERSION for each tag vVERSION
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 "$ROOT/tools/setup.sh"
@@ -11,4 +12,6 @@ if ! cmp -s "$NEEDS" "$VENV/.site"; then
     fail "pip could not install tools/site-requirements.txt: $(grep -m1 ERROR "$(log pip-site)")"
   cp "$NEEDS" "$VENV/.site"
 fi
-exec "$VENV/bin/python" tools/site_build.py "$@"
+versions=()
+[ "${1:-}" != --tags ] || mapfile -t versions < <(git tag --list 'v*' | sed 's/^v//')
+exec "$VENV/bin/python" tools/site_build.py "${versions[@]}"
