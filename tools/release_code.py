@@ -16,6 +16,7 @@ PATH_WRITES = {"write_text", "write_bytes", "mkdir", "unlink", "touch", "rmdir",
 
 WANTED = {
     "eval": {},
+    "private": {},  # _bpy: bpy.ops and bpy.types are what is public
     "search path": {
         "farm/__main__.py": "a program of its own, run outside of Blender",
     },
@@ -85,6 +86,8 @@ def _kinds(node):
             yield "network"
         if top in PROCESS:
             yield "process"
+        if top == "_bpy":
+            yield "private"
     if isinstance(node, ast.Name) and node.id == "__file__":
         yield "__file__"
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete)):

@@ -598,8 +598,14 @@ def test_manual():
     for name in names:
         assert any(fnmatchcase(name, pattern) for pattern, _page in topics), name
     first = [next(p for g, p in topics if fnmatchcase(n, g)) for n in names]
-    assert first[names.index("bpy.ops.object.araplbs_repair")] == "check.html"
-    assert first[names.index("bpy.ops.object.araplbs_auto_weight")] == "auto_weight.html"
+    pages = {
+        "auto_weight": "auto_weight", "repair": "check", "restore": "live",
+        "restore_weights": "restore", "keep_weights": "restore", "copy_weights": "transfer",
+        "reduce_bones": "fewer_bones", "range_of_motion": "poses", "mark_rigid": "parts",
+        "take_in": "control_bones",
+    }  # fmt: skip
+    for name, page in pages.items():
+        assert first[names.index(f"bpy.ops.object.araplbs_{name}")] == f"{page}.html", name
     assert manual.manual_map in bpy.utils._manual_map
 
 

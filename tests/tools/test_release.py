@@ -170,6 +170,8 @@ def test_every_rule_has_a_case():
     "text, kind",
     [
         ("exec('x')", "eval"),
+        ("import _bpy", "private"),
+        ("from _bpy import ops", "private"),
         ("import sys\nsys.path.insert(0, 'x')", "search path"),
         ("import sys\nsys.modules['x'] = 1", "search path"),
         ("import urllib.request", "network"),
