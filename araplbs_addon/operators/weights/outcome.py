@@ -54,7 +54,7 @@ class Outcome:
     warnings: list[str]
     bones: list[str]  # of the skeleton that was solved
     chosen: tuple[int, int] | None  # bones that were free, and all; None: all were
-    slots: dict[str, list[WeightSlot]]  # by ORIGINAL, BEFORE and AFTER; empty: there are none
+    slots: dict[str, list[WeightSlot]]  # by ORIGINAL, BEFORE and AFTER; [] if there is no such set
     findings: list[Finding] | None = None
     poses: np.ndarray | None = None  # in which they were found
     token: str = ""  # the same for the same weights
