@@ -6,7 +6,7 @@
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
 
-build:  ## the module araplbs, importable from build/venv
+build:  ## the package araplbs with its engine, importable from build/venv
 	@tools/build_module.sh
 
 extension: build  ## dist/araplbs-VERSION.zip, validated by Blender

@@ -1,4 +1,5 @@
-"""Builds the extension module `araplbs`: csrc/ with CHOLMOD compiled in, OpenBLAS beside it.
+"""Builds the package `araplbs` and its extension module `araplbs._engine`: csrc/ with CHOLMOD
+compiled in, OpenBLAS next to it.
 
 What the package is called and needs stands in pyproject.toml, its version in
 blender_manifest.toml. Work is done by the commands alone, not by importing this file.
@@ -127,7 +128,7 @@ class build_ext(_build_ext):
         ext.libraries = [scipy_openblas32.get_library(), "m"]
         ext.library_dirs = [scipy_openblas32.get_lib_dir()]
         if sources.IN_SDIST:  # pip throws the package of OpenBLAS away after the build
-            ext.runtime_library_dirs = ["$ORIGIN/araplbs.libs"]
+            ext.runtime_library_dirs = ["$ORIGIN/../araplbs.libs"]
             beside = Path(self.build_lib, "araplbs.libs")
             beside.mkdir(parents=True, exist_ok=True)
             for library in Path(scipy_openblas32.get_lib_dir()).glob("*.so*"):
@@ -140,11 +141,6 @@ class build_ext(_build_ext):
             listing.write_text("\n".join(objects))
         ext.sources, ext.depends, ext.extra_objects = [], [*objects, str(listing)], objects
         super().build_extension(ext)
-        # The module is one file; what it has in Python is in a folder of its name beside it.
-        for source in (ROOT / "csrc/araplbs").glob("*.py"):
-            target = Path(self.build_lib, "araplbs", source.name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
 
     def compile_one(self, source, stem, flags):
         obj, dep, cmd = (stem.with_name(stem.name + end) for end in (".o", ".d", ".cmd"))
@@ -180,9 +176,8 @@ def asan_flags(source):
 
 
 if __name__ == "__main__":
-    stubs = (ROOT / "csrc/araplbs-stubs/__init__.pyi").exists()
     module = Extension(
-        "araplbs",
+        "araplbs._engine",
         sources=[str(f.relative_to(ROOT)) for f in sources.own_sources()],
         extra_link_args=["-pthread"] + ([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
         py_limited_api=True,
@@ -190,9 +185,8 @@ if __name__ == "__main__":
     setup(
         version=MANIFEST["version"],
         ext_modules=[module],
-        packages=["araplbs-stubs"] if stubs else [],
-        package_dir={"araplbs-stubs": "csrc/araplbs-stubs"} if stubs else {},
-        package_data={"araplbs-stubs": ["*.pyi", "py.typed"]} if stubs else {},
+        packages=sources.packages(),
+        package_data={"araplbs": ["*.pyi", "py.typed"]},
         cmdclass={"build_ext": build_ext, "egg_info": egg_info, "sdist": sdist},
         options={
             "build": {

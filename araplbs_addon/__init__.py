@@ -9,25 +9,31 @@ Layers, each of which uses only those below it:
   tasks                     the whole work: read, solve, write
   blender                   the only modules that read or write Blender's data
   farm                      many files; knows nothing of Blender
-  core                      options, problem, solving, report; knows nothing of Blender
+All that knows nothing of Blender, options, problem, solving, report, is in the package araplbs.
 """
 
 
 def register():
-    from . import notice
+    from . import native_module, notice
 
-    if notice.register():
+    if notice.register(native_module.problem()):
         return
-    from . import registration
-
+    native_module.bring_back()
+    try:
+        from . import registration
+    except ImportError as error:
+        if notice.register(native_module.mismatch(error)):
+            return
+        raise
     registration.register()
 
 
 def unregister():
-    from . import notice
+    from . import native_module, notice
 
     if notice.unregister():
         return
     from . import registration
 
     registration.unregister()
+    native_module.put_away()

@@ -5,9 +5,9 @@ import math
 from dataclasses import fields
 from pathlib import Path
 
-from .core.base.native_module import version
 from .farm import commands as farm
 from .farm import tasks
+from .native_module import version
 from .operators import modules
 
 COMMAND = "araplbs"

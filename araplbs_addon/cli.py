@@ -10,24 +10,24 @@ import time
 from pathlib import Path
 
 import bpy
+from araplbs.base.faults import sentence
+from araplbs.base.printed import complain, say
+from araplbs.base.refusal import Refused
+from araplbs.base.stop import Stop, Stopped
+from araplbs.disk.blend_file import is_whole
+from araplbs.disk.files import placed, refuse_input, remove_leftovers
+from araplbs.disk.outputs import BLEND, RESULTS, carries, refuse_foreign, replaced, write_json
+from araplbs.reports.report import notes, warnings
 
 from .arguments import COMMAND, make_parser, read_command
 from .blender.data.again import command as this_blender
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.data.references import reason_of, references_of
-from .core.base.faults import sentence
-from .core.base.native_module import version
-from .core.base.printed import complain, say
-from .core.base.refusal import Refused
-from .core.base.stop import Stop, Stopped
-from .core.disk.blend_file import is_whole
-from .core.disk.files import placed, refuse_input, remove_leftovers
-from .core.disk.outputs import BLEND, RESULTS, carries, refuse_foreign, replaced, write_json
-from .core.reports.report import notes, warnings
 from .farm import commands as farm
 from .farm import tasks
 from .farm.outputs import all_outputs, plan_outputs
 from .farm.reports import write_pictures, write_report
+from .native_module import version
 
 _handles = []  # what Blender gave for the registered command
 

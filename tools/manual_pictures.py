@@ -48,7 +48,7 @@ NAMES = {"bl_label", "short"}  # of a class
 
 def words(picture):
     """The words and names of settings that the code has which draws a picture's panels, sorted."""
-    from araplbs_addon.core.character.options import Options
+    from araplbs.character.options import Options
 
     found = set()
     for file in DRAWN_BY[picture]:
@@ -73,7 +73,7 @@ def _constants(node):
 
 
 def main(folder=ROOT / "build/test/sid-gui"):
-    from araplbs_addon.core.reports.pictures import png
+    from araplbs.reports.pictures import png
 
     for picture, part, name in PICTURES:
         left, top, right, bottom = part

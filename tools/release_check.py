@@ -16,7 +16,7 @@ from email.parser import Parser
 
 import bench_pages
 from release_rules import ID, RULES, SERVER_PLATFORMS, WHEEL_ENDS, Zip, read_zip
-from sources import MANIFEST, PROJECT, ROOT
+from sources import MANIFEST, PROJECT, ROOT, package_files
 
 VERSION = MANIFEST["version"]
 TREE_RULES = {
@@ -36,6 +36,7 @@ def sdist_rule(function):
 def sdist_sources(files, modes):
     """holds all that is compiled, CHOLMOD too, so that it builds where nothing else is"""
     wanted = [f.relative_to(ROOT) for f in (ROOT / "csrc").rglob("*") if f.is_file()]
+    wanted += [f.relative_to(ROOT) for f in package_files()]
     wanted = [f.as_posix() for f in wanted if "__pycache__" not in f.parts]
     wanted += ["setup.py", "pyproject.toml", "blender_manifest.toml", "tools/sources.py"]
     wanted += ["tools/glibc_floor.h", "LICENSE", "THIRD_PARTY.md", "README.md", "CHANGELOG.md"]
@@ -96,13 +97,14 @@ def sdist_size(files, modes):
 
 
 def tree():
-    """What would be in every zip, but for the wheel and the licenses of what is bundled."""
+    """What would be in every zip and in the wheel there, except the engine and licenses."""
     folder = ROOT / "araplbs_addon"
     files = {
         f.relative_to(folder).as_posix(): f.read_bytes()
         for f in sorted(folder.rglob("*"))
         if f.is_file() and "__pycache__" not in f.parts
     }
+    files |= {f.relative_to(ROOT).as_posix(): f.read_bytes() for f in package_files()}
     return Zip("araplbs_addon", 0, files, {}, set(), MANIFEST)
 
 

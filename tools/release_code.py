@@ -19,30 +19,32 @@ WANTED = {
     "private": {},  # _bpy: bpy.ops and bpy.types are what is public
     "search path": {
         "farm/__main__.py": "a program of its own, run outside of Blender",
+        "native_module.py": "sees that our own package is imported again after an update",
     },
     "network": {
         "farm/dask_client.py": "a program of its own: the name of the machine, for its log",
     },
     "process": {
         "farm/process.py": "Blender itself, for --jobs",
-        "core/solvers/tet_mesh.py": "Blender's Python: TetGen cannot be stopped within a process",
+        "araplbs/solvers/tet_mesh.py": "Blender's Python: TetGen cannot be stopped in a process",
     },
     "__file__": {
         "registration.py": "the folder of the presets, for Blender",
-        "core/disk/presets.py": "reads the presets",
-        "core/base/native_module.py": "reads the version in the manifest",
-        "core/disk/manual.py": "opens the manual that comes with it, in a browser",
-        "core/solvers/tet_mesh.py": "the script that TetGen's process runs",
+        "native_module.py": "reads the version in the manifest",
+        "manual_pages.py": "opens the manual that comes with it, in a browser",
+        "araplbs/solvers/tet_mesh.py": "the script that TetGen's process runs",
         "languages/translate.py": "reads the catalogues of translations",
         "ui/views/tools.py": "the folder of the brushes' icons, for Blender",
         "farm/__main__.py": "a program of its own, run outside of Blender",
     },
     "write": {
-        "core/comparison/compare_files.py": "makes the folder that the user names for pages",
-        "core/disk/files.py": "outputs of the command line, where it was asked to",
-        "core/disk/frame_file.py": "frames in the system's temporary folder, deleted after use",
-        "core/disk/outputs.py": "reports and pages, where the user asked for them",
-        "core/solvers/tet_mesh.py": "in the system's temporary folder, deleted after use",
+        "araplbs/comparison/compare_files.py": "makes the folder that the user names for pages",
+        "araplbs/arrays.py": "reads a member of an archive, writes nothing",
+        "araplbs/replay.py": "a program of its own, and the files of Report a Problem",
+        "araplbs/disk/files.py": "outputs of the command line, where it was asked to",
+        "araplbs/disk/frame_file.py": "frames in the system's temporary folder, deleted after use",
+        "araplbs/disk/outputs.py": "reports and pages, where the user asked for them",
+        "araplbs/solvers/tet_mesh.py": "in the system's temporary folder, deleted after use",
         "operators/weights/presets.py": "a preset of the user, in Blender's folder for presets",
     },
 }

@@ -70,6 +70,15 @@ class Zip(NamedTuple):
     def python(self):
         return {n: d.decode("utf-8") for n, d in self.files.items() if n.endswith(".py")}
 
+    def python_of_wheels(self):
+        found = {}
+        for name, data in self.files.items():
+            if name.endswith(".whl") and zipfile.is_zipfile(io.BytesIO(data)):
+                with zipfile.ZipFile(io.BytesIO(data)) as wheel:
+                    names = [each for each in wheel.namelist() if each.endswith(".py")]
+                    found |= {each: wheel.read(each).decode("utf-8") for each in names}
+        return found
+
 
 def read_zip(name, data):
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -296,7 +305,7 @@ def no_bl_info(zip):
 def code(zip):
     """no eval, no change of Python's search path, no pip, no network, no process, no written file
     and no use of __file__ but those that release_code.py lists with a reason"""
-    found = {name: uses(text) for name, text in zip.python().items()}
+    found = {name: uses(text) for name, text in (zip.python() | zip.python_of_wheels()).items()}
     for name, kinds in found.items():
         for kind, lines in kinds.items():
             if name not in WANTED.get(kind, {}):

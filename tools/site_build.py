@@ -18,7 +18,7 @@ import site_pages
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
-STUBS = ROOT / "csrc/araplbs-stubs"
+PACKAGE = ROOT / "araplbs"
 API = """# Python reference
 
 This page is made from the stubs of the module `araplbs`. [Python module](docs/manual/python.md) is
@@ -37,10 +37,11 @@ def version():
 def reference(folder):
     """The stubs as a package that can be read without being built. The last overload of a function
     stands for all: the reference shows no function without one that is not an overload."""
-    shutil.copytree(STUBS, folder / "araplbs")
-    for file in (folder / "araplbs").glob("*.pyi"):
+    (folder / "araplbs").mkdir(parents=True)
+    for file in PACKAGE.glob("*.pyi"):
         text = file.read_text(encoding="utf-8")
-        file.write_text(LAST_OVERLOAD.sub("", text), encoding="utf-8")
+        name = "__init__.pyi" if file.stem == "_engine" else file.name  # as people import it
+        (folder / "araplbs" / name).write_text(LAST_OVERLOAD.sub("", text), encoding="utf-8")
 
 
 def configuration(pages, output):

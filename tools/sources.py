@@ -1,5 +1,6 @@
-"""What the module araplbs is compiled from, and with which names: shared by setup.py, which builds
-for this machine, and tools/cross.py, which builds for the others. Importing it does nothing.
+"""What the package araplbs is made of, what its engine is compiled from, and with which
+names: shared by setup.py, which builds for this machine, and tools/cross.py, which builds for the
+others. Importing it does nothing.
 
 CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
 OpenBLAS from the package scipy-openblas32. Every BLAS name carries the prefix scipy_, because
@@ -19,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CSRC = ROOT / "csrc"
+PACKAGE = ROOT / "araplbs"
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CACHE = Path(
@@ -83,6 +85,18 @@ def suitesparse_files():
 
 def own_sources():
     return sorted(CSRC.rglob("*.c"))
+
+
+def package_files():
+    """Those of the package araplbs but the engine, which is built."""
+    files = (f for f in PACKAGE.rglob("*") if f.suffix in {".py", ".pyi", ".typed"})
+    return sorted(f for f in files if "__pycache__" not in f.parts)
+
+
+def packages():
+    """['araplbs', 'araplbs.base', ...]"""
+    folders = {f.parent for f in package_files()}
+    return sorted(".".join(f.relative_to(ROOT).parts) for f in folders)
 
 
 def include_dirs():

@@ -19,23 +19,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ADDON = ROOT / "araplbs_addon"
+PACKAGE = ROOT / "araplbs"
 LANGUAGES = ADDON / "languages"
 # What is seen in a terminal, in a browser or in files, but never in Blender's window.
 ELSEWHERE = (
-    *("cli.py", "arguments.py", "notice.py", "farm", "core/comparison", "presets", "languages"),
-    *("core/reports/problem_report.py", "blender/data/again.py", "operators/base/command.py"),
+    *("cli.py", "arguments.py", "notice.py", "farm", "araplbs/comparison", "presets", "languages"),
+    *("araplbs/replay.py", "araplbs/arrays.py"),
+    *("araplbs/reports/problem_report.py", "blender/data/again.py", "operators/base/command.py"),
 )
 # Where lines for people are put together from parts.
 SENTENCES = (
-    *("core/reports/report.py", "core/reports/notes.py", "core/reports/last_lines.py"),
-    *("core/checks", "core/tools", "core/measures/deformation.py", "tasks", "live"),
+    *("araplbs/reports/report.py", "araplbs/reports/notes.py", "araplbs/reports/last_lines.py"),
+    *("araplbs/checks", "araplbs/tools", "araplbs/measures/deformation.py", "tasks", "live"),
     *("blender/write/joint_effects.py", "blender/read/other_modifiers.py"),
     *("blender/poses/pose_sources.py", "blender/read/targets.py", "blender/rig/rig_poses.py"),
-    *("core/skeleton/bone_evidence.py", "core/character/control_bones.py"),
-    *("blender/bendy_bones", "core/base/refusal.py", "core/base/faults.py", "blender/kept"),
-    *("core/solvers", "blender/data", "blender/read", "operators", "ui"),
+    *("araplbs/skeleton/bone_evidence.py", "araplbs/character/control_bones.py"),
+    *("blender/bendy_bones", "araplbs/base/refusal.py", "araplbs/base/faults.py", "blender/kept"),
+    *("araplbs/solvers", "blender/data", "blender/read", "operators", "ui"),
 )
-REFUSALS = {"Refused", "Changed", "BadOption"}
+REFUSALS = {"Refused", "Changed", "BadOption", "NotLoaded"}
 SAID = {"report", "poll_message_set", "label", "draw_wrapped", "translated", "status_text_set"}
 DECLARED = {"bl_label", "bl_description"}
 WORDS = {"text", "title", "heading", "message"}  # arguments of layouts
@@ -132,11 +134,11 @@ def name_of(node):
     return None
 
 
-def sentences(addon=ADDON):
+def sentences():
     """Of the source: {msgid: files}."""
     found = Found()
-    for file in sorted(addon.rglob("*.py")):
-        place = file.relative_to(addon).as_posix()
+    for file in (*sorted(PACKAGE.rglob("*.py")), *sorted(ADDON.rglob("*.py"))):
+        place = file.relative_to(ADDON if file.is_relative_to(ADDON) else ROOT).as_posix()
         if not place.startswith(ELSEWHERE):
             look_through(file.read_text(encoding="utf-8"), place, found)
     return found
@@ -267,7 +269,7 @@ def blender_catalogue(language):
 
 
 def update(languages):
-    sys.path[:0] = [str(ROOT), str(ROOT / "build" / "lib")]
+    sys.path[:0] = [str(ROOT)]
     import araplbs_addon
     from araplbs_addon import registration
     from araplbs_addon.languages.catalogue import read_catalogue

@@ -4,7 +4,7 @@ python EXTENSION/farm run PLAN --scheduler ADDRESS
 """
 
 import argparse
-import importlib
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -14,9 +14,12 @@ def main(argv):
     if not __package__:  # run as a folder: this is a part of the package above
         above = Path(__file__).resolve().parents[1]
         sys.path[0] = str(above.parent)
+        if not importlib.util.find_spec("araplbs"):  # the wheel's Python will do
+            sys.path += map(str, above.glob("wheels/araplbs-*.whl"))
         return importlib.import_module(f"{above.name}.farm.__main__").main(argv)
-    from ..core.base.printed import complain
-    from ..core.base.refusal import Refused
+    from araplbs.base.printed import complain
+    from araplbs.base.refusal import Refused
+
     from .dask_client import run_plan
     from .tasks import read_plan
     from .templates import TEMPLATES, make

@@ -5,10 +5,11 @@ import os
 import signal
 from pathlib import Path
 
-from ..core.base.printed import complain, say
-from ..core.base.refusal import Refused
-from ..core.disk.files import placed
-from ..core.disk.outputs import BLEND, refuse_foreign
+from araplbs.base.printed import complain, say
+from araplbs.base.refusal import Refused
+from araplbs.disk.files import placed
+from araplbs.disk.outputs import BLEND, refuse_foreign
+
 from .pool import Pool, Progress, free_memory, processors
 from .process import serve
 from .reports import INDEX, merge, write_report

@@ -10,8 +10,9 @@ import sys
 import time
 from concurrent.futures import CancelledError
 
-from ..core.base.printed import complain
-from ..core.base.refusal import Refused
+from araplbs.base.printed import complain
+from araplbs.base.refusal import Refused
+
 from . import process
 from .pool import Progress
 

@@ -5,8 +5,9 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from ..core.base.refusal import Refused
-from ..core.disk.outputs import BLEND, PICTURE, REPORT, REPORT_PAGE, RESULTS, TABLE, Outputs
+from araplbs.base.refusal import Refused
+from araplbs.disk.outputs import BLEND, PICTURE, REPORT, REPORT_PAGE, RESULTS, TABLE, Outputs
+
 from .reports import INDEX, TABLE_NAME, picture_name
 from .tasks import named_files, report_path
 

@@ -13,11 +13,10 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from ..core.base.native_module import version
-from ..core.base.refusal import Refused
-from ..core.disk.files import content_mark
-from ..core.disk.inputs import read_input
-from ..core.disk.outputs import (
+from araplbs.base.refusal import Refused
+from araplbs.disk.files import content_mark
+from araplbs.disk.inputs import read_input
+from araplbs.disk.outputs import (
     PICTURE,
     REPORT,
     REPORT_PAGE,
@@ -30,7 +29,9 @@ from ..core.disk.outputs import (
     write_page,
     write_picture,
 )
-from ..core.measures.deformation import in_percent
+from araplbs.measures.deformation import in_percent
+
+from ..native_module import version
 from .tasks import MOST_BYTES, fingerprint, report_path
 
 # They had no mark of their own; read, and never replaced.

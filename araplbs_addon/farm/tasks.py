@@ -14,11 +14,12 @@ import os
 from argparse import BooleanOptionalAction
 from pathlib import Path
 
-from ..core.base.native_module import version
-from ..core.base.refusal import Refused
-from ..core.disk.blend_file import count
-from ..core.disk.files import content_mark, has_content, identity, placed, refuse_input
-from ..core.disk.inputs import read_input, read_input_text
+from araplbs.base.refusal import Refused
+from araplbs.disk.blend_file import count
+from araplbs.disk.files import content_mark, has_content, identity, placed, refuse_input
+from araplbs.disk.inputs import read_input, read_input_text
+
+from ..native_module import version
 
 # What does not change the weights.
 MOST_BYTES = 1 << 28  # of a plan, or of a report

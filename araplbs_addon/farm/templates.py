@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import fields
 
-from ..core.character.options import Options
+from araplbs.character.options import Options
 
 OPENJD = """\
 specificationVersion: jobtemplate-2023-09

@@ -3,8 +3,8 @@
 A catalogue is a file of gettext: `msgid` English, `msgstr` the other language, "" as long
 as it lacks. Sentences with names and numbers in them have placeholders there: "'{object}' has no
 vertices". The program makes such a sentence in English, where the thing is known that it speaks of;
-core/ knows no languages. Where it is shown, the placeholders of its msgid are found in it again,
-and filled into the msgstr.
+the package araplbs knows no languages. Where it is shown, the placeholders of its msgid are found
+in it again, and filled into the msgstr.
 """
 
 import re

@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import bpy
+from araplbs.base.printed import printable
 
-from ..core.base.printed import printable
 from .catalogue import Sentences, read_catalogue
 
 FILES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.po"))}

@@ -3,7 +3,8 @@ Nothing in Blender's data changes before."""
 
 from contextlib import suppress
 
-from ..core.base.worker import Worker
+from araplbs.base.worker import Worker
+
 from ..tasks.joints import JointTask
 from .session import GONE, IDLE, KEEPING, READING, RUNNING, LiveSession, threads_beside_window
 

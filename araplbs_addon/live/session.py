@@ -11,9 +11,10 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from functools import wraps
 
+from araplbs.base.faults import sentence
+from araplbs.base.refusal import Refused
+
 from ..blender.data.references import Reference
-from ..core.base.faults import sentence
-from ..core.base.refusal import Refused
 
 READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
 IDLE = object()  # yielded where there is nothing to do before the next tick

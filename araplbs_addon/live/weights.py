@@ -13,18 +13,18 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.base.worker import work_in_steps
+from araplbs.character.problem import Problem
+from araplbs.reports.report import names_in_line
+from araplbs.solvers.ends import is_end
+from araplbs.solvers.live_solver import LiveSolver
+from araplbs.solvers.solve import Solution
 
 from ..blender.data.edits import copy_edits, read_edits, restore_edits
 from ..blender.data.mesh_shape import MeshShape
 from ..blender.read.read_mesh import named_entries_in_steps
 from ..blender.write.live_weights import LiveWeights
-from ..core.base.refusal import Refused
-from ..core.base.worker import work_in_steps
-from ..core.character.problem import Problem
-from ..core.reports.report import names_in_line
-from ..core.solvers.ends import is_end
-from ..core.solvers.live_solver import LiveSolver
-from ..core.solvers.solve import Solution
 from ..tasks.weighting import WeightingTask
 from .session import (
     ENDED,

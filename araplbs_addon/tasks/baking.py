@@ -5,6 +5,15 @@ from typing import Any
 
 import bpy
 import numpy as np
+from araplbs.base.arrays import Bools
+from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.problem import Skeleton
+from araplbs.disk.frame_file import FrameFile
+from araplbs.reports.report import names_in_line
+from araplbs.skeleton.poses import BENDY
+from araplbs.tools.bake import Baked, BakeProblem, bake, bake_report, error_colors
 
 from ..blender.data.binding import is_deformed_by
 from ..blender.data.bones import bones_to_lock
@@ -33,15 +42,6 @@ from ..blender.write.new_bones import (
 )
 from ..blender.write.write_error import write_error
 from ..blender.write.write_weights import write_weights
-from ..core.base.arrays import Bools
-from ..core.base.progress import Listener, Progress
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.character.problem import Skeleton
-from ..core.disk.frame_file import FrameFile
-from ..core.reports.report import names_in_line
-from ..core.skeleton.poses import BENDY
-from ..core.tools.bake import Baked, BakeProblem, bake, bake_report, error_colors
 from .task import Task
 from .weighting import selection
 
@@ -152,7 +152,7 @@ class BakeTask(Task):
             )
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See core.tools.bake; keeps the solutions."""
+        """See araplbs.tools.bake; keeps the solutions."""
         problems, self.solutions = self.reading.problems, []
         progress, count = Progress.of(progress), len(problems)
         for k, problem in enumerate(problems):

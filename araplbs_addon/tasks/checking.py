@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.options import Options
+from araplbs.character.problem import Mesh, Skeleton
+from araplbs.checks.check import check
+from araplbs.checks.findings import LEVELS, as_json, health
+from araplbs.skeleton.poses import pose_set
 
 from ..blender.data.binding import armature_modifier
 from ..blender.read.control_bones import is_left_out
 from ..blender.read.targets import Targets
-from ..core.base.progress import Listener
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.character.options import Options
-from ..core.character.problem import Mesh, Skeleton
-from ..core.checks.check import check
-from ..core.checks.findings import LEVELS, as_json, health
-from ..core.skeleton.poses import pose_set
 from .weighting import WeightingTask
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class CheckTask(WeightingTask):
             raise Refused(f"'{ob.name}' has neither an Armature modifier nor weights of bones")
 
     def solve(self, progress: Listener | None = None) -> None:
-        """Keeps the findings. progress: see core.checks.check."""
+        """Keeps the findings. progress: see araplbs.checks.check."""
         start = time.perf_counter()
         self.judged_poses = poses = pose_set(self.problem, self.options)
         self.findings = check(self.problem, self.rows, poses, self.options, self.threads, progress)

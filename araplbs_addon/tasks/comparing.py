@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from araplbs.base.printed import say
+from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.edits import Edits
+from araplbs.character.options import Options
+from araplbs.character.problem import Mesh, Skeleton
+from araplbs.character.sparse_weights import SparseWeights
+from araplbs.comparison.compare import CompareOptions, compare
+from araplbs.comparison.compare_files import files_of, refuse_no_folder, write_comparisons
+from araplbs.comparison.compare_judge import ANIMATION, RANDOM, Case, judge_seed, judged_poses
+from araplbs.comparison.compare_methods import READ_IN_BLENDER, limited
+from araplbs.comparison.compare_page import page
+from araplbs.disk.outputs import Kind
+from araplbs.skeleton.poses import Poses
 
 from ..blender.poses.read_poses import read_poses
 from ..blender.read.blender_weights import blender_weights
 from ..blender.read.targets import Targets
 from ..blender.rig.whole_poses import given_poses_in_steps
-from ..core.base.printed import say
-from ..core.base.progress import Listener, Progress
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.character.edits import Edits
-from ..core.character.options import Options
-from ..core.character.problem import Mesh, Skeleton
-from ..core.character.sparse_weights import SparseWeights
-from ..core.comparison.compare import CompareOptions, compare
-from ..core.comparison.compare_files import files_of, refuse_no_folder, write_comparisons
-from ..core.comparison.compare_judge import ANIMATION, RANDOM, Case, judge_seed, judged_poses
-from ..core.comparison.compare_methods import READ_IN_BLENDER, limited
-from ..core.comparison.compare_page import page
-from ..core.disk.outputs import Kind
-from ..core.skeleton.poses import Poses
 from .weighting import WeightingTask
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class CompareTask(WeightingTask):
         return None
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See core.comparison.compare; keeps the comparison and its page."""
+        """See araplbs.comparison.compare; keeps the comparison and its page."""
         progress = Progress.of(progress)
         part = progress.part(0, 1 - PAGE_SHARE)
         self.comparison = compare(self.case, self.compare_options, self.threads, part, self.methods)

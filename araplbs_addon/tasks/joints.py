@@ -6,6 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Changed, Refused
+from araplbs.base.steps import Steps
+from araplbs.character.problem import Skeleton
+from araplbs.reports.report import make_report, names_in_line
+from araplbs.skeleton.poses import RIGID
+from araplbs.solvers.joints import (
+    JointOptions,
+    JointRun,
+    JointSolution,
+    at_same_places,
+    joint_report,
+    moved_bones,
+)
 
 from ..blender.data.joint_settings import read_joint_settings
 from ..blender.read.control_bones import mark_control_bones
@@ -14,20 +28,6 @@ from ..blender.write.all_or_nothing import all_or_nothing
 from ..blender.write.joint_effects import effects, refuse_armature
 from ..blender.write.write_joints import write_joints
 from ..blender.write.write_weights import write_weights
-from ..core.base.progress import Listener
-from ..core.base.refusal import Changed, Refused
-from ..core.base.steps import Steps
-from ..core.character.problem import Skeleton
-from ..core.reports.report import make_report, names_in_line
-from ..core.skeleton.poses import RIGID
-from ..core.solvers.joints import (
-    JointOptions,
-    JointRun,
-    JointSolution,
-    at_same_places,
-    joint_report,
-    moved_bones,
-)
 from .weighting import WeightingTask
 
 if TYPE_CHECKING:

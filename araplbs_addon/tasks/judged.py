@@ -3,10 +3,11 @@ and measures more than a script asks for."""
 
 from dataclasses import replace
 
-from ..core.base.progress import Listener, Progress
-from ..core.checks.gains import gains, has_weights
-from ..core.measures.deformation import measure
-from ..core.skeleton.poses import measured_poses
+from araplbs.base.progress import Listener, Progress
+from araplbs.checks.gains import gains, has_weights
+from araplbs.measures.deformation import measure
+from araplbs.skeleton.poses import measured_poses
+
 from .repairing import RepairTask
 from .weighting import WeightingTask
 
@@ -15,7 +16,7 @@ MEASURING = "measuring"  # the stage
 
 
 class JudgedWeighting(WeightingTask):
-    """facts, findings, judged_poses: see core/checks/gains.py; facts are None before solve().
+    """facts, findings, judged_poses: see araplbs/checks/gains.py; facts are None before solve().
     facts["heat"]: stretch with the weights of bone heat, if the meshes had none to compare with."""
 
     reads_weights = True

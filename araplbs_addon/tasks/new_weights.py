@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.arrays import Bools, Integers
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.options import Options
+from araplbs.character.patch import Patch, cut_patches, patch_links
+from araplbs.character.problem import Mesh, Skeleton
+from araplbs.character.sparse_weights import SparseWeights, make_sparse_weights
+from araplbs.solvers.only_new import solve_new
 
 from ..blender.read.targets import Targets
 from ..blender.write.all_or_nothing import all_or_nothing
 from ..blender.write.edit_mode import flush_edit_mode, selected_vertices, write_in_edit_mode
 from ..blender.write.write_weights import write_weights
-from ..core.base.arrays import Bools, Integers
-from ..core.base.progress import Listener
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.character.options import Options
-from ..core.character.patch import Patch, cut_patches, patch_links
-from ..core.character.problem import Mesh, Skeleton
-from ..core.character.sparse_weights import SparseWeights, make_sparse_weights
-from ..core.solvers.only_new import solve_new
 from .weighting import WeightingTask
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class NewWeightsTask(WeightingTask):
         return patch_links(*self._old_links, self.problem.first)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See core.solvers.only_new; keeps the solution."""
+        """See araplbs.solvers.only_new; keeps the solution."""
         self.solution = solve_new(self.problem, self.options, self.threads, progress)
 
     def picture(self) -> None:

@@ -6,6 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.arrays import Integers
+from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.problem import Skeleton
+from araplbs.character.sparse_weights import SparseWeights
+from araplbs.reports.report import names_in_line
+from araplbs.tools.quantize import STEPS, quantize
 
 from ..blender.data.engine_limits import read_limits
 from ..blender.data.references import Subjects
@@ -14,14 +22,6 @@ from ..blender.read.read_mesh import locked_bones, present_weights, refuse_mesh
 from ..blender.read.targets import Targets
 from ..blender.write.all_or_nothing import all_or_nothing
 from ..blender.write.write_weights import write_weights
-from ..core.base.arrays import Integers
-from ..core.base.progress import Listener, Progress
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.character.problem import Skeleton
-from ..core.character.sparse_weights import SparseWeights
-from ..core.reports.report import names_in_line
-from ..core.tools.quantize import STEPS, quantize
 from .task import Task
 
 if TYPE_CHECKING:

@@ -8,6 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.directions import read_directions_in_steps
+from araplbs.character.options import Options
+from araplbs.character.problem import Mesh, Skeleton
+from araplbs.checks.findings import KINDS, NAMES, OF_MESH, Finding, as_json
+from araplbs.checks.repair import RepairInput, repair
+from araplbs.reports.report import names_in_line
+from araplbs.skeleton.poses import pose_set
 
 from ..blender.read.control_bones import leave_out_of_armature_in_steps
 from ..blender.read.read_mesh import refuse_mesh
@@ -16,16 +26,6 @@ from ..blender.rig.whole_poses import given_poses_in_steps
 from ..blender.write.all_or_nothing import all_or_nothing
 from ..blender.write.edit_mode import flush_edit_mode, write_in_edit_mode
 from ..blender.write.write_weights import write_weights
-from ..core.base.progress import Listener
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.character.directions import read_directions_in_steps
-from ..core.character.options import Options
-from ..core.character.problem import Mesh, Skeleton
-from ..core.checks.findings import KINDS, NAMES, OF_MESH, Finding, as_json
-from ..core.checks.repair import RepairInput, repair
-from ..core.reports.report import names_in_line
-from ..core.skeleton.poses import pose_set
 from .checking import CheckTask
 from .task import Task
 
@@ -50,7 +50,7 @@ class Reading:
 class RepairTask(Task):
     """Vertices outside of the regions of findings are not touched.
 
-    checked: the CheckTask that has read all. repaired: the core.checks.repair.Repaired.
+    checked: the CheckTask that has read all. repaired: the araplbs.checks.repair.Repaired.
     """
 
     repaired = None

@@ -7,18 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from ..blender.data.mesh_shape import read_shapes_in_steps
-from ..blender.data.places import moved_by, world_matrices
-from ..blender.data.references import Subjects
-from ..blender.read.read_mesh import read_topology, reflections_of, refuse_place
-from ..blender.read.transfer_targets import ShapeTargets
-from ..blender.write.write_shapes import all_keys_or_nothing, set_sliders, write_shapes
-from ..core.base.progress import Listener
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.character.problem import Mesh
-from ..core.tools.shapes import (
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.problem import Mesh
+from araplbs.tools.shapes import (
     TransferredShapes,
     Wearer,
     Worn,
@@ -26,6 +19,13 @@ from ..core.tools.shapes import (
     shapes_warnings,
     transfer_shapes,
 )
+
+from ..blender.data.mesh_shape import read_shapes_in_steps
+from ..blender.data.places import moved_by, world_matrices
+from ..blender.data.references import Subjects
+from ..blender.read.read_mesh import read_topology, reflections_of, refuse_place
+from ..blender.read.transfer_targets import ShapeTargets
+from ..blender.write.write_shapes import all_keys_or_nothing, set_sliders, write_shapes
 from .task import Task
 
 if TYPE_CHECKING:

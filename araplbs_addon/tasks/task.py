@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from ..core.base.option_table import OptionTable
-from ..core.base.progress import Listener
-from ..core.base.steps import Steps, finish
+from araplbs.base.option_table import OptionTable
+from araplbs.base.progress import Listener
+from araplbs.base.steps import Steps, finish
 
 if TYPE_CHECKING:
     import bpy

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.arrays import Bools, Floats
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.problem import Mesh, Skeleton
+from araplbs.tools.transfer import Source, transfer, transfer_report, transfer_warnings
 
 from ..blender.data.binding import bind
 from ..blender.data.bones import selected_bones
@@ -21,12 +27,6 @@ from ..blender.read.read_mesh import (
 from ..blender.read.transfer_targets import TransferTargets
 from ..blender.write.all_or_nothing import all_or_nothing
 from ..blender.write.write_weights import write_weights
-from ..core.base.arrays import Bools, Floats
-from ..core.base.progress import Listener
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.character.problem import Mesh, Skeleton
-from ..core.tools.transfer import Source, transfer, transfer_report, transfer_warnings
 from .task import Task
 
 if TYPE_CHECKING:

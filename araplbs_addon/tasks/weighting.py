@@ -7,6 +7,21 @@ from typing import Any
 
 import bpy
 import numpy as np
+from araplbs.base.arrays import Bools
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.base.worker import work_in_steps
+from araplbs.character.directions import read_directions_in_steps
+from araplbs.character.doubles import part_doubles
+from araplbs.character.problem import Mesh, Problem, Skeleton
+from araplbs.character.sparse_weights import SparseWeights
+from araplbs.measures.armature_modifier import refuse_deformer
+from araplbs.reports.report import make_report, names_in_line
+from araplbs.reports.worst_picture import worst_picture
+from araplbs.solvers.ends import remember_end
+from araplbs.solvers.solve import solve
+from araplbs.solvers.volume import solve_volume
 
 from ..blender.data.binding import (
     armature_modifier,
@@ -35,21 +50,6 @@ from ..blender.read.targets import Targets
 from ..blender.rig.whole_poses import given_poses_in_steps
 from ..blender.write.all_or_nothing import all_or_nothing
 from ..blender.write.write_weights import write_weights
-from ..core.base.arrays import Bools
-from ..core.base.progress import Listener
-from ..core.base.refusal import Refused
-from ..core.base.steps import Steps
-from ..core.base.worker import work_in_steps
-from ..core.character.directions import read_directions_in_steps
-from ..core.character.doubles import part_doubles
-from ..core.character.problem import Mesh, Problem, Skeleton
-from ..core.character.sparse_weights import SparseWeights
-from ..core.measures.armature_modifier import refuse_deformer
-from ..core.reports.report import make_report, names_in_line
-from ..core.reports.worst_picture import worst_picture
-from ..core.solvers.ends import remember_end
-from ..core.solvers.solve import solve
-from ..core.solvers.volume import solve_volume
 from .task import Task
 
 OVERFULL = 1e-3  # more than 1 by so much is no rounding
@@ -223,7 +223,7 @@ class WeightingTask(Task):
         refuse_carried(ob, armature)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See core.solvers.solve and core.solvers.volume; keeps the solution."""
+        """See araplbs.solvers.solve and araplbs.solvers.volume; keeps the solution."""
         arguments = (self.threads, progress)
         if self.reading.volume:
             self.solution = solve_volume(

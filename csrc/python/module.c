@@ -1,4 +1,4 @@
-/* The module araplbs: it puts together the functions, the exceptions and the types. Costs
+/* The module araplbs._engine: it puts together the functions, the exceptions and the types. Costs
  * milliseconds, for the self-test of OpenBLAS. Fails with a Python exception; then the import does.
  */
 #define ARAP_IMPORT_ARRAY
@@ -141,20 +141,16 @@ static int choose_linear_algebra(PyObject *module) {
                                       plain || wrong ? "plain loops" : "OpenBLAS");
 }
 
-/* The module is a file, araplbs.abi3.so. What it has in Python, araplbs.replay, is in the folder
- * araplbs beside it: a __path__ makes that importable. */
-static int add_path(PyObject *module) {
-    PyObject *file = PyObject_GetAttrString(module, "__file__"), *paths = NULL, *folder = NULL;
-    PyObject *os_path = file ? PyImport_ImportModule("os.path") : NULL;
-    if (os_path) folder = PyObject_CallMethod(os_path, "dirname", "O", file);
-    if (folder) paths = PyObject_CallMethod(os_path, "join", "Os", folder, "araplbs");
-    PyObject *list = paths ? Py_BuildValue("[O]", paths) : NULL;
-    int failed = !list || PyModule_AddObjectRef(module, "__path__", list);
-    Py_XDECREF(file);
-    Py_XDECREF(os_path);
-    Py_XDECREF(folder);
-    Py_XDECREF(paths);
-    Py_XDECREF(list);
+/* People import functions from the package: that is where they say that they are from. */
+static int name_package(PyObject *module) {
+    PyObject *name = PyUnicode_FromString("araplbs");
+    int failed = !name;
+    for (const PyMethodDef *method = methods; !failed && method->ml_name; method++) {
+        PyObject *function = PyObject_GetAttrString(module, method->ml_name);
+        failed = !function || PyObject_SetAttrString(function, "__module__", name);
+        Py_XDECREF(function);
+    }
+    Py_XDECREF(name);
     return failed ? -1 : 0;
 }
 
@@ -162,7 +158,7 @@ static int module_exec(PyObject *module) {
     arap_module_state *state = PyModule_GetState(module);
     if (PyArray_ImportNumPyAPI() < 0) return -1;
     arap_blas_single_thread();
-    if (choose_linear_algebra(module) < 0 || add_path(module) < 0 || arap_watch_ending() < 0)
+    if (choose_linear_algebra(module) < 0 || name_package(module) < 0 || arap_watch_ending() < 0)
         return -1;
     state->solver_type = arap_make_solver_type(module);
     state->joint_solver_type = arap_make_joint_solver_type(module);
@@ -208,7 +204,7 @@ static int module_clear(PyObject *module) {
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};
 
 static PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
-                                 .m_name = "araplbs",
+                                 .m_name = "araplbs._engine",
                                  .m_doc = "Skinning weights that keep the posed mesh rigid.",
                                  .m_size = sizeof(arap_module_state),
                                  .m_methods = methods,
@@ -216,4 +212,4 @@ static PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
                                  .m_traverse = module_traverse,
                                  .m_clear = module_clear};
 
-PyMODINIT_FUNC PyInit_araplbs(void) { return PyModuleDef_Init(&definition); }
+PyMODINIT_FUNC PyInit__engine(void) { return PyModuleDef_Init(&definition); }

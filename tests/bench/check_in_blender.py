@@ -22,7 +22,7 @@ def checked(armature, meshes):
     """What Check Weights finds, and the seconds that it takes with all reading."""
     tasks = compare.part("tasks.checking")
     targets = compare.part("blender.read.targets").Targets(armature, meshes)
-    options = compare.part("core.character.options").Options()
+    options = compare.package("character.options").Options()
     best = float("inf")
     for _ in range(RUNS):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Modules of the add-on's package `core`, which need no Blender."""
+"""Modules of the package araplbs, which need no Blender."""
 
 import importlib
 import sys
@@ -7,11 +7,12 @@ import numpy as np
 from in_blender import ROOT
 
 sys.path.append(str(ROOT))
+PRESETS = ROOT / "araplbs_addon/presets/operator/object.araplbs_auto_weight"
 
 
 def add_on(name):
-    """The module araplbs_addon.core.NAME."""
-    return importlib.import_module(f"araplbs_addon.core.{name}")
+    """The module araplbs.NAME."""
+    return importlib.import_module(f"araplbs.{name}")
 
 
 def skeleton_of(model):

@@ -91,7 +91,7 @@ of the machine counts, against the limit, too.
 *drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of closed meshes;
 *L1*: mean distance to the artist's weights, 0 to 2; *precision*, *recall* of influences and *L1 by
 the protocol*: weights below 0.001 dropped, then, of the weights that are judged, those below 0.35
-of the largest of their vertex (`core/measures/likeness.py`), so that the artist's own small
+of the largest of their vertex (`araplbs/measures/likeness.py`), so that the artist's own small
 influences count as missed; *bi-Laplacian*: the energy that biharmonic weights minimize, of the
 surface. A way that leaves vertices of triangles without weights has failed (-). fox_soup and
 human_game_engine, a soup of triangles and a rig that does not fit its mesh, are in the tables but

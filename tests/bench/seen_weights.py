@@ -37,7 +37,7 @@ def preset_options(name):
     """Options of the operator that a preset sets."""
     folder = Path(compare.part("core").__file__).parents[1] / "presets/operator"
     text = (folder / f"object.araplbs_auto_weight/{name}.py").read_text(encoding="utf-8")
-    return compare.part("core.disk.presets").preset_values(text)
+    return compare.package("disk.presets").preset_values(text)
 
 
 def scene_of(model):

@@ -6,7 +6,7 @@ import bpy
 import deep
 import numpy as np
 import pytest
-from scenes import add_armature, add_tube, addon, bind, select
+from scenes import add_armature, add_tube, addon, bind, package, select
 
 TRUE = {"lower": (0, 0, 0.05), "middle": (0, 0, 1.0), "upper": (0, 0, 2.0)}
 OFF = {"middle": (0.09, 0.03, 1.0), "upper": (-0.05, 0.07, 2.0)}
@@ -54,7 +54,7 @@ def task_of(*objects, **options):
     """A JointTask, read."""
     select(*objects)
     task = addon("tasks.joints").JointTask(
-        addon("core.solvers.joints").JointOptions(**{"anchor": 0.0, "pose_count": 40, **options})
+        package("solvers.joints").JointOptions(**{"anchor": 0.0, "pose_count": 40, **options})
     )
     task.read(addon("blender.read.targets").find_targets(bpy.context), bpy.context.view_layer)
     return task
@@ -128,14 +128,14 @@ def twin_rig():
 def start_session(**options):
     return addon("live.joints").JointSession(
         addon("operators.weights.joints").find_joint_targets(bpy.context),
-        addon("core.solvers.joints").JointOptions(**{"anchor": 0.0, **options}),
+        package("solvers.joints").JointOptions(**{"anchor": 0.0, **options}),
         bpy.context.view_layer,
     )
 
 
 def refused_poll(*objects):
     select(*objects)
-    with pytest.raises(addon("core.base.refusal").Refused) as reason:
+    with pytest.raises(package("base.refusal").Refused) as reason:
         addon("operators.weights.joints").find_joint_targets(bpy.context)
     assert not bpy.ops.object.araplbs_optimize_joints.poll()
     return str(reason.value)

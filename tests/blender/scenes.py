@@ -15,6 +15,11 @@ def addon(name):
     return importlib.import_module(f"{MODULE}.{name}")
 
 
+def package(name):
+    """A module of the package araplbs, which comes in the add-on's wheel."""
+    return importlib.import_module(f"araplbs.{name}")
+
+
 def new_scene():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
@@ -119,7 +124,7 @@ def auto_weight(*objects, **options):
 def weighting(rig, *meshes, threads=0, **options):
     """A WeightingTask, read."""
     kind = addon("tasks.weighting").WeightingTask
-    task = kind(addon("core.character.options").Options(**options), threads)
+    task = kind(package("character.options").Options(**options), threads)
     task.read(addon("blender.read.targets").Targets(rig, list(meshes)), bpy.context.view_layer)
     return task
 

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from deep import deep_snapshot, difference, without_memory, without_weights
 from patience import wait_until
-from scenes import MODULE, add_armature, add_cube, add_tube, addon, bind, new_scene, select
+from scenes import MODULE, add_armature, add_cube, add_tube, addon, bind, new_scene, package, select
 
 LOOKS = 100  # at a session that may have nothing to write
 NAMES = ("lower", "middle", "upper")
@@ -202,7 +202,7 @@ def to_object_mode():
 
 def start():
     targets = addon("blender.read.targets").find_targets(bpy.context)
-    options = addon("core.character.options").Options(start_from="PRESENT", pose_count=20)
+    options = package("character.options").Options(start_from="PRESENT", pose_count=20)
     return addon("live.weights").WeightSession(targets, options, bpy.context.view_layer)
 
 

@@ -5,14 +5,7 @@ from contextlib import contextmanager
 
 import bpy
 from patience import wait_until
-from scenes import (
-    add_tube,
-    addon,
-    auto_weight,
-    bind,
-    select,
-    tube_and_rig,
-)
+from scenes import add_tube, addon, auto_weight, bind, package, select, tube_and_rig
 
 
 def start(*objects, **options):
@@ -20,7 +13,7 @@ def start(*objects, **options):
     options = {"start_from": "PRESENT", **options}
     return addon("live.weights").WeightSession(
         addon("blender.read.targets").find_targets(bpy.context),
-        addon("core.character.options").Options(**options),
+        package("character.options").Options(**options),
         bpy.context.view_layer,
     )
 
@@ -53,7 +46,7 @@ def frame_by_frame():
     """In a `with` block the thread of a session waits after each of its frames, until what this
     gives is called."""
     gate = threading.Semaphore(0)
-    kinds = addon("core.solvers.live_solver").LiveSolver, addon("core.solvers.joints").JointRun
+    kinds = package("solvers.live_solver").LiveSolver, package("solvers.joints").JointRun
     real = [kind._publish for kind in kinds]
 
     def held(publish):

@@ -16,6 +16,7 @@ from scenes import (
     addon,
     assert_good,
     auto_weight,
+    package,
     select,
     tube_and_rig,
     tube_arrays,
@@ -72,7 +73,7 @@ def test_one_vertex():
 def test_zero_length_bones():
     """Edit mode removes them, but files and scripts can hold them."""
     read = addon("blender.read.read_armature").read_armature
-    core = addon("core.character.problem")
+    core = package("character.problem")
     rig = add_armature()
     skeleton = read(rig, True)
     skeleton.tails[1] = skeleton.heads[1]
@@ -80,7 +81,7 @@ def test_zero_length_bones():
     triangles = np.array([(f[0], f[i], f[i + 1]) for f in faces for i in range(1, len(f) - 1)])
     mesh = core.Mesh("Tube", vertices, triangles, np.zeros((0, 2), int), np.eye(4))
     problem = core.Problem([mesh], skeleton)
-    solution = addon("core.solvers.solve").solve(problem, addon("core.character.options").Options())
+    solution = package("solvers.solve").solve(problem, package("character.options").Options())
     assert np.abs(solution.rows.sums() - 1).max() < 1e-6
 
 
@@ -155,8 +156,8 @@ def test_solver_error(monkeypatch):
 
 def test_wrong_weights_are_not_written(monkeypatch):
     """Should the engine break its promise, the check before writing says so."""
-    solve = addon("core.solvers.solve")
-    rows = addon("core.character.sparse_weights")
+    solve = package("solvers.solve")
+    rows = package("character.sparse_weights")
     tube, rig = tube_and_rig()
     task = addon("tasks.weighting")
     real = task.solve
@@ -176,7 +177,7 @@ def test_bones_that_are_renamed_meanwhile():
     task = weighting(rig, tube)
     task.solve()
     rig.data.bones["upper"].name = "new"
-    with pytest.raises(addon("core.base.refusal").Refused, match="'Rig' was changed meanwhile"):
+    with pytest.raises(package("base.refusal").Refused, match="'Rig' was changed meanwhile"):
         task.apply()
     assert not tube.vertex_groups
 
@@ -186,4 +187,4 @@ def test_bones_that_are_renamed_meanwhile():
 )
 def test_options_out_of_range(option, value):
     with pytest.raises(ValueError, match=option):
-        addon("core.character.options").Options(**{option: value})
+        package("character.options").Options(**{option: value})

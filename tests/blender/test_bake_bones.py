@@ -13,6 +13,7 @@ from scenes import (
     addon,
     auto_weight,
     deform_names,
+    package,
     select,
     snapshot,
     tube_and_rig,
@@ -129,9 +130,7 @@ def acting():
 def test_all_actions(acting):
     """The frames are those of both actions; nothing but weights changes."""
     tube, rig = acting
-    task = addon("tasks.baking").BakeTask(
-        addon("core.tools.bake").BakeOptions(poses="ALL", frames=20)
-    )
+    task = addon("tasks.baking").BakeTask(package("tools.bake").BakeOptions(poses="ALL", frames=20))
     find = addon("blender.read.targets").find_targets
     select(tube, rig)
     before = snapshot()
@@ -177,7 +176,7 @@ def test_frames_leave_nothing_behind(acting, monkeypatch):
     """They are in a file of the temporary folder, which is gone after."""
     tube, rig = acting
     kept = []
-    module = addon("core.disk.frame_file")
+    module = package("disk.frame_file")
     appended = module.FrameFile.append
 
     def append(self, points):
@@ -210,7 +209,7 @@ def test_command(sliding, tmp_path):
 
 def test_frame_file(tmp_path):
     """Frames come back as they are, in any order, and are not held."""
-    make = addon("core.disk.frame_file").FrameFile
+    make = package("disk.frame_file").FrameFile
     frames, rng = make(str(tmp_path)), np.random.default_rng(1)
     given = rng.normal(size=(5, 7, 3)).astype(np.float32)
     for points in given:

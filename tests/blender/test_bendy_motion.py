@@ -22,10 +22,10 @@ from scenes import (
     add_armature,
     add_object,
     add_tube,
-    addon,
     bind,
     entries,
     new_scene,
+    package,
     rotation,
     select,
     snapshot,
@@ -139,7 +139,7 @@ def test_parents():
 
 def test_sides_and_collisions():
     """Mirror tools find the other side; a name that one side cannot have, the other has not."""
-    names = addon("core.skeleton.bendy").segment_names
+    names = package("skeleton.bendy").segment_names
     for name in ("arm.L", "L_arm", "arm_left", "Left arm", "arm.L.001", "hair r"):
         other = bpy.utils.flip_name(name)
         flipped = [bpy.utils.flip_name(n) for n in names(name, 3, set())]

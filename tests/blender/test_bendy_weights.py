@@ -11,6 +11,7 @@ from scenes import (
     auto_weight,
     bind,
     deform_names,
+    package,
     select,
     snapshot,
     tube_and_rig,
@@ -77,7 +78,7 @@ def predicted(tube, rig):
     v = np.array([x.co for x in tube.data.vertices], dtype=np.float64)
     n, w = len(v), weights(tube, deform_names(rig))
     steps = addon("blender.poses.flexible_bones").curved_parameters_in_steps(rig, skeleton, v)
-    given = addon("core.base.steps").finish(steps)
+    given = package("base.steps").finish(steps)
     points, first = np.zeros((n, 3)), 0
     for b, kind in enumerate(skeleton.kinds):
         matrices = np.tile(pose.transforms[0, b], (n, 1, 1))
@@ -145,12 +146,12 @@ def test_random_poses_leave_no_trace():
     bpy.context.view_layer.update()
     select(tube, rig)
     before = snapshot()
-    read, core = addon("blender.poses.flexible_bones"), addon("core.base.steps")
+    read, core = addon("blender.poses.flexible_bones"), package("base.steps")
     skeleton = addon("blender.read.read_armature").read_armature(rig, False)
-    options = addon("core.character.options").Options(pose_count=4)
+    options = package("character.options").Options(pose_count=4)
     poses = core.finish(read.random_poses_in_steps(rig, skeleton, options, None))
     assert snapshot() == before
-    expected, _bends = addon("core.skeleton.poses").sample(skeleton, options, None)
+    expected, _bends = package("skeleton.poses").sample(skeleton, options, None)
     np.testing.assert_allclose(poses.transforms, expected, atol=1e-5)
     assert poses.joints.shape == (4, 12, 3, 4) and poses.whole
     assert np.ptp(poses.joints, axis=0).max() > 0.1
@@ -163,10 +164,10 @@ def test_the_same_poses_whatever_pose_it_is_in():
     _tube, rig = bendy_tube()
     make, finish = (
         addon("blender.poses.flexible_bones").random_poses_in_steps,
-        addon("core.base.steps").finish,
+        package("base.steps").finish,
     )
     skeleton = addon("blender.read.read_armature").read_armature(rig, False)
-    options = addon("core.character.options").Options(pose_count=3)
+    options = package("character.options").Options(pose_count=3)
     first = finish(make(rig, skeleton, options, None))
     curve(rig)
     again = finish(make(rig, skeleton, options, None))
@@ -253,11 +254,11 @@ def test_random_poses_stretch():
     rig.data.bones["upper"].araplbs_deformer = "STRETCHABLE"
     rig.data.bones["upper"].inherit_scale = "NONE"
     skeleton = read(rig)
-    options = addon("core.character.options").Options(pose_count=20)
+    options = package("character.options").Options(pose_count=20)
     steps = addon("blender.poses.flexible_bones").random_poses_in_steps(
         rig, skeleton, options, None
     )
-    poses = addon("core.base.steps").finish(steps)
+    poses = package("base.steps").finish(steps)
     sizes = np.linalg.svd(poses.transforms[..., :3], compute_uv=False)
     np.testing.assert_allclose(sizes[:, 0], 1, atol=1e-5)
     middle = np.sort(sizes[:, 1], axis=1)
@@ -315,7 +316,7 @@ def test_a_session_cancelled_while_it_reads():
     before = snapshot()
     session = addon("live.weights").WeightSession(
         addon("blender.read.targets").find_targets(bpy.context),
-        addon("core.character.options").Options(pose_count=4000),
+        package("character.options").Options(pose_count=4000),
         bpy.context.view_layer,
     )
     session.tick(0.2)

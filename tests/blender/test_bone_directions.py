@@ -12,6 +12,7 @@ from scenes import (
     auto_weight,
     entries,
     new_scene,
+    package,
     select,
     tube_arrays,
     weights,
@@ -151,9 +152,9 @@ def test_an_arm_with_bones_that_point_sideways():
     found = shares(mesh, rig)
     assert all(found[name] > 0.05 for name in ("upperarm_l", "hand_l")), found
     assert found["lowerarm_l"] + found["lowerarm_twist_01_l"] > 0.1
-    lines = addon("core.reports.report").notes(report())
+    lines = package("reports.report").notes(report())
     assert any(line.startswith("Bones go from joint to joint") for line in lines)
-    texts = [note.text for note in addon("core.reports.notes").result_notes(report())]
+    texts = [note.text for note in package("reports.notes").result_notes(report())]
     assert "bones read from their joints" in texts
 
 
@@ -207,8 +208,8 @@ def test_limits_are_about_the_axes_of_the_bone():
     limit = rig.pose.bones["upper"].constraints.new("LIMIT_ROTATION")
     limit.owner_space, limit.use_limit_x, limit.max_x = "LOCAL", True, 0.5
     read = addon("blender.read.read_armature").read_armature(rig, use_joint_limits=True)
-    skeleton = addon("core.base.steps").finish(
-        addon("core.character.directions").read_directions_in_steps([mesh_of(tube)], read, "JOINTS")
+    skeleton = package("base.steps").finish(
+        package("character.directions").read_directions_in_steps([mesh_of(tube)], read, "JOINTS")
     )
     assert np.array_equal(skeleton.tails[1], read.tails[1])
     assert np.allclose(skeleton.tails[0], skeleton.heads[1], atol=1e-6)
@@ -220,7 +221,7 @@ def test_limits_are_about_the_axes_of_the_bone():
 def mesh_of(ob):
     data = ob.data
     data.calc_loop_triangles()
-    return addon("core.character.problem").Mesh(
+    return package("character.problem").Mesh(
         ob.name,
         np.array([vertex.co for vertex in data.vertices], float),
         np.array([triangle.vertices for triangle in data.loop_triangles]),

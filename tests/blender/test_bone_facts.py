@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 from mathutils import Vector
 from paths import RIGS
-from scenes import add_armature, add_mesh, add_object, add_tube, addon, auto_weight, bind, weights
+from scenes import (
+    add_armature,
+    add_mesh,
+    add_object,
+    add_tube,
+    addon,
+    auto_weight,
+    bind,
+    package,
+    weights,
+)
 from test_rigs_table import opened
 
 BONES = [
@@ -487,7 +497,7 @@ def test_production_rigs(name):
     if not (RIGS / f"{name}.blend").exists():
         pytest.skip("no ../shared/rigs here")
     rig, meshes = opened(RIGS / f"{name}.blend")
-    layer, finish = bpy.context.view_layer, addon("core.base.steps").finish
+    layer, finish = bpy.context.view_layer, package("base.steps").finish
     skeleton = addon("blender.read.read_armature").read_armature(rig, use_joint_limits=False)
     free = np.zeros(len(skeleton.names), bool)
     read = addon("blender.read.read_mesh").read_mesh_in_steps

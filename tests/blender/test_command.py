@@ -12,11 +12,11 @@ from command import OLDER, OLDER_REPORT, blender, folder_of, needs_executable, o
 from scenes import (
     add_armature,
     add_tube,
-    addon,
     assert_good,
     bind,
     entries,
     new_scene,
+    package,
     select,
     tube_and_rig,
 )
@@ -165,7 +165,7 @@ def test_failure_while_saving(character, tmp_path, monkeypatch):
     def fail(*_args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(addon("core.disk.files").os, "replace", fail)
+    monkeypatch.setattr(package("disk.files").os, "replace", fail)
     assert run("weight", character, "--output", out) == 1
     assert out.read_text() == OLDER
     assert folder_of(tmp_path) == ["in.blend", "out.blend"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import bpy
 import pytest
 from command import OLDER, OLDER_REPORT, folder_of, opened, run, save
-from scenes import addon, assert_good, tube_and_rig
+from scenes import addon, assert_good, package, tube_and_rig
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 
@@ -184,7 +184,7 @@ def test_nobody_else_reads_it_while_it_is_saved(character, tmp_path, monkeypatch
     out, seen = tmp_path / "out.blend", []
     out.write_text(OLDER)
     out.chmod(0o600)
-    files = addon("core.disk.files")
+    files = package("disk.files")
     replace = os.replace
 
     def look(source, target):
@@ -325,7 +325,7 @@ def test_write_protected(character, tmp_path, capfd):
 
 def test_leftovers_are_removed(character, tmp_path):
     """Of processes that are gone; not of those that work, nor files that only look alike."""
-    files = addon("core.disk.files")
+    files = package("disk.files")
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     with subprocess.Popen(

@@ -16,6 +16,7 @@ from scenes import (
     addon,
     auto_weight,
     bind,
+    package,
     rotation,
     select,
     tube_and_rig,
@@ -202,7 +203,7 @@ def test_the_dialog_passes_refusals_on():
 def read(*objects, **options):
     select(*objects)
     task = addon("tasks.comparing").CompareTask(
-        addon("core.comparison.compare").CompareOptions(judged_poses=3, **options), 1
+        package("comparison.compare").CompareOptions(judged_poses=3, **options), 1
     )
     task.read(addon("blender.read.targets").find_targets(bpy.context), bpy.context.view_layer)
     return task

@@ -11,6 +11,7 @@ from scenes import (
     auto_weight,
     bind,
     deform_names,
+    package,
     select,
     snapshot,
     weights,
@@ -290,4 +291,4 @@ def test_panel_lists_them(arm):
     ],
 )
 def test_names(name, expected):
-    assert addon("core.skeleton.bone_names").is_control_name(name) is expected
+    assert package("skeleton.bone_names").is_control_name(name) is expected

@@ -13,6 +13,7 @@ from scenes import (
     auto_weight,
     bind,
     new_scene,
+    package,
     rotation,
     tube_arrays,
     weighting,
@@ -70,7 +71,7 @@ def computed(ob, rig):
     """The same by the add-on."""
     layer = bpy.context.view_layer
     layer.update()
-    deformer = addon("core.measures.armature_modifier")
+    deformer = package("measures.armature_modifier")
     skeleton = addon("blender.read.read_armature").read_armature(rig, False)
     read = addon("blender.read.read_mesh")
     mesh = read.read_mesh(ob, rig, skeleton, layer, False, np.zeros(len(BONES), bool))
@@ -82,7 +83,7 @@ def computed(ob, rig):
     if mesh.deformer:
         rows = deformer.effective_rows(rows, points, skeleton, mesh.deformer)
     columns = deformer.Columns(skeleton)
-    rows = columns.expand(rows, points, addon("core.base.steps").finish(steps))
+    rows = columns.expand(rows, points, package("base.steps").finish(steps))
     pose = poses.present_pose(rig, skeleton, layer.depsgraph)
     return deformer.pose_points(points, rows, pose, columns, mesh.deformer)[0]
 
@@ -242,10 +243,10 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
         arguments["triangles"],
         np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])[None],
     )
-    poses = addon("core.skeleton.poses").pose_set(task.problem, task.options)
+    poses = package("skeleton.poses").pose_set(task.problem, task.options)
     # Random poses with bendy bones are read from Blender and come first.
     frame, random = (slice(1, 2), slice(0, 1)) if bendy else (slice(0, 1), slice(1, 2))
-    deformed = addon("core.measures.armature_modifier").deformed_energy
+    deformed = package("measures.armature_modifier").deformed_energy
     other = deformed(task.problem, task.solution.rows, poses[random])
     assert len(poses) == 2 and other > 0
     assert deformed(task.problem, task.solution.rows, poses[frame]) == pytest.approx(
@@ -256,7 +257,7 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     posed = np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])
     shown = araplbs.Deformation(arguments["vertices"], arguments["triangles"])
     shown.add(posed[None])
-    seen = addon("core.measures.armature_modifier").deformed
+    seen = package("measures.armature_modifier").deformed
     one, all_poses = (
         seen(task.problem, task.solution.rows, some)["area"] for some in (poses[frame], poses)
     )

@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from deep import refused
-from scenes import addon, auto_weight, look, snapshot, tube_and_rig
+from scenes import addon, auto_weight, look, package, snapshot, tube_and_rig
 from test_deformer import evaluated
 
 
@@ -59,7 +59,7 @@ def test_centers_of_rotation(tube, preview):
     got = preview.show("CENTERS")
     layer, errors = bpy.context.view_layer, addon("blender.read.deformation_errors")
     armature, problem, rows = errors.read_weighted(
-        ob, layer, addon("core.character.options").Options()
+        ob, layer, package("character.options").Options()
     )
     assert armature == rig
     layer.update()
@@ -130,7 +130,7 @@ def test_it_is_gone_with_the_addon(tube, preview):
 
 
 def test_shades():
-    core = addon("core.measures.deformer_preview")
+    core = package("measures.deformer_preview")
     points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 5]], float)
     up = core.shaded(points, np.array([[0, 1, 2]]), (1.0, 0.5, 0.0))
     down = core.shaded(points, np.array([[0, 2, 1]]), (1.0, 0.5, 0.0))

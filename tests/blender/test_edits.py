@@ -6,7 +6,7 @@ import re
 import bpy
 import numpy as np
 import pytest
-from scenes import add_tube, addon, auto_weight, look, select, tube_and_rig, weights
+from scenes import add_tube, addon, auto_weight, look, package, select, tube_and_rig, weights
 from sessions import pick
 
 
@@ -199,8 +199,8 @@ def test_copies_have_edits_of_their_own(tube):
 
 def test_mirror_modifier_has_images_of_edits():
     """Of links as well; the bone of an image is that of the other side."""
-    core, mirror = addon("core.character.problem"), addon("core.character.mirror_modifier")
-    pairs, edits = addon("core.character.edits").Pairs, addon("core.character.edits").Edits
+    core, mirror = package("character.problem"), package("character.mirror_modifier")
+    pairs, edits = package("character.edits").Pairs, package("character.edits").Edits
     names = ["a.L", "a.R"]
     skeleton = core.Skeleton(
         names,
@@ -255,7 +255,7 @@ def test_worst_vertices(tube):
         tube, bpy.context.view_layer, True
     )
     assert strain.max() > 0.5 and set(np.argsort(-strain)[:4]) <= around
-    colors = addon("core.measures.strain_colors").colors(strain)
+    colors = package("measures.strain_colors").colors(strain)
     assert colors.shape == (len(strain), 4) and colors.min() >= 0 and colors.max() <= 1
 
 
@@ -268,7 +268,7 @@ def panel_settings(**values):
 
 @pytest.fixture
 def panel():
-    names = {f.name: f.default for f in dataclasses.fields(addon("core.character.options").Options)}
+    names = {f.name: f.default for f in dataclasses.fields(package("character.options").Options)}
     yield panel_settings
     panel_settings(**names)
 
@@ -295,7 +295,7 @@ def selected_strain(capsys):
 def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
     strain = addon("blender.read.deformation_errors").object_strain
     _least, usual = selected_strain(capsys)
-    layer, options = bpy.context.view_layer, addon("core.character.options").Options
+    layer, options = bpy.context.view_layer, package("character.options").Options
     assert usual == pytest.approx(100 * strain(tube, layer, False).max(), abs=0.06)
     panel(swing=0.0, twist=0.0)
     assert selected_strain(capsys) == (0.0, 0.0)
@@ -318,7 +318,7 @@ def test_only_bones_with_weights_are_posed(tube):
     for name in ("lower", "upper"):
         tube.vertex_groups[name].remove(range(len(tube.data.vertices)))
     errors = addon("blender.read.deformation_errors")
-    options = addon("core.character.options").Options()
+    options = package("character.options").Options()
     _rig, problem, _rows = errors.read_weighted(tube, bpy.context.view_layer, options)
     names = [n for n, so in zip(problem.skeleton.names, problem.skeleton.deform, strict=True) if so]
     assert names == ["lower", "middle"]
@@ -327,7 +327,7 @@ def test_only_bones_with_weights_are_posed(tube):
 def test_view_in_the_poses_of_the_panel(tube, panel):
     """Read once, in Rest Position too, and again when settings change."""
     strain, layer = addon("blender.read.deformation_errors").object_strain, bpy.context.view_layer
-    options, rig = addon("core.character.options").Options, tube.parent
+    options, rig = package("character.options").Options, tube.parent
     keyed_bend(rig, "upper", 1.5)
     rig.data.pose_position = "REST"
     layer.objects.active = tube
@@ -358,7 +358,7 @@ def test_view_in_the_poses_of_the_panel(tube, panel):
 
 def test_view_of_all_bones(tube, panel):
     """Colors of the weights that the mesh has, and again when they change."""
-    colors = addon("core.measures.bone_colors").palette(len(tube.parent.data.bones))
+    colors = package("measures.bone_colors").palette(len(tube.parent.data.bones))
     bpy.context.view_layer.objects.active = tube
     manager, view = bpy.context.window_manager, addon("ui.views.error_view").view
     try:

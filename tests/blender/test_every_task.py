@@ -1,6 +1,7 @@
 """What every operator whose work is a task promises: it is one step of undo, its progress goes on,
 it can be stopped, and where the meshes are not what was read, nothing is written."""
 
+import araplbs
 import bpy
 import pytest
 from deep import deep_snapshot, difference, without_memory
@@ -43,7 +44,7 @@ def test_progress_and_stopping(operator, monkeypatch):
     the frames of Bake Modifiers to Weights can be read once."""
     options, idname = scene_of(operator), f"object.araplbs_{operator.partition(' ')[0]}"
     kind = next(cls for cls in operators() if getattr(cls, "bl_idname", "") == idname)
-    cancelled = addon("core.base.native_module").araplbs.Cancelled
+    cancelled = araplbs.Cancelled
     start, fractions, before = kind.start, [], deep_snapshot()
 
     def begin(self, context):

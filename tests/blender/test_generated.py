@@ -9,6 +9,7 @@ from scenes import (
     addon,
     auto_weight,
     deform_names,
+    package,
     select,
     tube_arrays,
     weights,
@@ -55,5 +56,5 @@ def test_what_opens_is_named_with_how_far():
 def test_a_clean_mesh_has_no_such_finding():
     tube, rig = add_mesh("Tube", *tube_arrays()), add_armature()
     auto_weight(tube, rig)
-    of_mesh = addon("core.checks.findings").OF_MESH
+    of_mesh = package("checks.findings").OF_MESH
     assert not of_mesh & set(kinds(tube, rig))

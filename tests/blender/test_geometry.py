@@ -17,6 +17,7 @@ from scenes import (
     auto_weight,
     bind,
     deform_names,
+    package,
     rotation,
     select,
     tube_and_rig,
@@ -391,7 +392,7 @@ def test_mirror_geometry_is_blenders():
         mesh = addon("blender.read.read_mesh").read_mesh(
             half, rig, skeleton, bpy.context.view_layer, False, np.zeros(5, bool)
         )
-        whole = addon("core.character.mirror_modifier").reflect(
+        whole = package("character.mirror_modifier").reflect(
             mesh.vertices, mesh.triangles, mesh.edges, mesh.reflections
         )
         evaluated = half.evaluated_get(bpy.context.evaluated_depsgraph_get()).data

@@ -11,7 +11,16 @@ from types import SimpleNamespace
 import pytest
 from command import folder_of, opened, run, save, start
 from gate import Gate
-from scenes import add_armature, add_tube, addon, assert_good, bind, new_scene, tube_and_rig
+from scenes import (
+    add_armature,
+    add_tube,
+    addon,
+    assert_good,
+    bind,
+    new_scene,
+    package,
+    tube_and_rig,
+)
 
 looks_into_compressed_files = pytest.mark.skipif(
     importlib.util.find_spec("zstandard") is None,
@@ -54,7 +63,7 @@ def task(*words, timeout=0):
 
 def stop():
     """Signals are not looked at here."""
-    return addon("core.base.stop").Stop()
+    return package("base.stop").Stop()
 
 
 def weights(path):
@@ -178,7 +187,7 @@ def test_resume_looks_at_other_files(tmp_path, name, command, option):
         arguments = SimpleNamespace(command=command, **{option: path})
         assert Path(tasks.files_read(source, arguments)[name]) == other
         found = tasks.contents_read(source, arguments)
-        assert found[name] == addon("core.disk.files").content_mark(other)
+        assert found[name] == package("disk.files").content_mark(other)
         assert found[name]["bytes"] == 4 and len(found[name]["sha256"]) == 64
     arguments = SimpleNamespace(command="keep", **{option: str(tmp_path / "not there yet")})
     assert list(tasks.contents_read(source, arguments)) == ["input"]
@@ -251,7 +260,7 @@ def test_plan(three, tmp_path, capfd):
 @looks_into_compressed_files
 def test_counts(tmp_path):
     """Vertices and bones are those of the file, compressed or not."""
-    count = addon("core.disk.blend_file").count
+    count = package("disk.blend_file").count
     for compress in (False, True):
         tube, rig = character(rings=7, sides=5)
         expected = len(tube.data.vertices), len(rig.data.bones)
@@ -264,7 +273,7 @@ def test_counts(tmp_path):
 @pytest.mark.parametrize("compress", [False, True])
 def test_whole(compress, tmp_path):
     """Wherever a file ends, or lacks a part, it is not whole."""
-    is_whole = addon("core.disk.blend_file").is_whole
+    is_whole = package("disk.blend_file").is_whole
     character(rings=60, sides=40)
     content = save(tmp_path / "x.blend", compress).read_bytes()
     torn = tmp_path / "torn.blend"

@@ -29,6 +29,7 @@ from scenes import (
     auto_weight,
     bind,
     entries,
+    package,
     select,
     snapshot,
     tube_arrays,
@@ -43,9 +44,7 @@ def test_joints_come_nearer_and_weights_follow():
     vertices = [tuple(v.co) for v in tube.data.vertices]
     was = {name: off_axis(rig, name) for name in OFF}
     before = skeleton_of(rig)
-    poses = (
-        addon("core.character.options").Options().pose_count
-    )  # those that strain is reported for
+    poses = package("character.options").Options().pose_count  # those that strain is reported for
     assert optimize(tube, rig, pose_count=poses) == {"FINISHED"}
     for name in OFF:
         assert off_axis(rig, name) < 0.3 * was[name], name

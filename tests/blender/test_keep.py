@@ -14,6 +14,7 @@ from scenes import (
     bind,
     deform_names,
     entries,
+    package,
     select,
     snapshot,
     tube_and_rig,
@@ -271,9 +272,9 @@ def test_paint_mask_counts_in_weight_paint_mode_only():
 
 def test_locked_side_of_a_mirrored_mesh():
     """What is locked for a bone holds for the image of the mesh with the opposite bone."""
-    core = addon("core.character.problem")
-    mirror = addon("core.character.mirror_modifier")
-    rows = addon("core.character.sparse_weights")
+    core = package("character.problem")
+    mirror = package("character.mirror_modifier")
+    rows = package("character.sparse_weights")
     skeleton = addon("blender.read.read_armature").read_armature(
         add_armature(bones=two_sided_bones()), True
     )

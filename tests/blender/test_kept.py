@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from scenes import addon, assert_good, auto_weight, select
+from scenes import addon, assert_good, auto_weight, package, select
 
 KEPT = Path(__file__).parent / "kept"
 
@@ -126,7 +126,7 @@ def test_report(tmp_path):
 
 def test_a_report_of_0_1_0_is_not_replaced(tmp_path):
     """It has no mark that says whose it is."""
-    outputs, refusal = addon("core.disk.outputs"), addon("core.base.refusal")
+    outputs, refusal = package("disk.outputs"), package("base.refusal")
     shutil.copy(KEPT / "report_0_1_0.json", tmp_path / "old.json")
     with pytest.raises(refusal.Refused, match="is there already"):
         outputs.refuse_foreign(tmp_path / "old.json", outputs.RESULTS)

@@ -9,7 +9,7 @@ import re
 import bpy
 import pytest
 from paths import DATA, RIGS
-from scenes import addon, auto_weight
+from scenes import addon, auto_weight, package
 
 LINE = r"Weighted [\d,]+ vertices in [\d.]+ s: .*stretch .* %(\. \d+ notes?)?$"
 MOST = 110  # letters, as tests/blender/test_outcome.py has it
@@ -24,7 +24,7 @@ def character_of(path):
     bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
     try:
         targets = addon("blender.read.targets").find_in_file(bpy.context.view_layer)
-    except addon("core.base.refusal").Refused as reason:
+    except package("base.refusal").Refused as reason:
         pytest.skip(str(reason))
     sizes = [sum(len(ob.data.vertices) for ob in each.meshes) for each in targets]
     largest = targets[sizes.index(max(sizes))]

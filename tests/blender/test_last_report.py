@@ -4,7 +4,7 @@ import json
 
 import bpy
 import pytest
-from scenes import add_cube, addon, auto_weight, select, tube_and_rig
+from scenes import add_cube, addon, auto_weight, package, select, tube_and_rig
 
 
 def last():
@@ -43,10 +43,10 @@ def test_what_was_before_is_measured_when_it_is_asked_for(animation, monkeypatch
     for frame, angle in ((1, 0), (20, 1)):
         rig.pose.bones[1].rotation_euler = (angle, 0, 0)
         rig.pose.bones[1].keyframe_insert("rotation_euler", frame=frame)
-    module, starts = addon("core.solvers.solve"), []
+    module, starts = package("solvers.solve"), []
     initial_rows = module.initial_rows
     monkeypatch.setattr(module, "initial_rows", lambda s: starts.append(s) or initial_rows(s))
-    options, found = addon("core.character.options").Options(animation=animation), []
+    options, found = package("character.options").Options(animation=animation), []
     for later in (False, True):
         task = addon("tasks.weighting").WeightingTask(options)
         task.later = later
@@ -81,7 +81,7 @@ def test_of_each_scene():
 
 def test_only_options_of_today():
     """What operators on weights take are the options of the table, and those of the panel."""
-    options = addon("core.character.options").Options().as_dict()
+    options = package("character.options").Options().as_dict()
     beside = {"only_selected_bones", "rna_type"}
     for name in ("araplbs_auto_weight", "araplbs_refine_weights"):
         names = set(getattr(bpy.ops.object, name).get_rna_type().properties.keys())

@@ -6,7 +6,7 @@ import pytest
 from command import opened, run, save
 from mathutils import Matrix, Vector
 from rigs import driven_rig
-from scenes import add_armature, addon, select
+from scenes import add_armature, addon, package, select
 
 
 def make(armature, **options):
@@ -89,9 +89,9 @@ def test_combinations_are_those_that_check_weights_looks_at():
     rig = add_armature(bones=biped_bones())
     make(rig, acts=False, combinations=12, seed=3)
     skeleton = addon("blender.read.read_armature").read_armature(rig, True)
-    checking = addon("tasks.checking").CheckTask(addon("core.character.options").Options(seed=3))
-    symmetry = addon("core.skeleton.symmetry").symmetry_plane(skeleton)
-    poses, _bends = addon("core.skeleton.poses").sample(skeleton, checking.options, symmetry)
+    checking = addon("tasks.checking").CheckTask(package("character.options").Options(seed=3))
+    symmetry = package("skeleton.symmetry").symmetry_plane(skeleton)
+    poses, _bends = package("skeleton.poses").sample(skeleton, checking.options, symmetry)
     at = markers(rig)
     assert len(poses) == 12
     for k, pose in enumerate(poses):
@@ -102,8 +102,8 @@ def test_combinations_are_those_that_check_weights_looks_at():
 
 def test_combinations_are_those_that_compare_methods_judges_in():
     rig = add_armature(bones=biped_bones())
-    judge = addon("core.comparison.compare_judge")
-    options = addon("core.comparison.compare").CompareOptions()
+    judge = package("comparison.compare_judge")
+    options = package("comparison.compare").CompareOptions()
     assert (options.judged_poses, judge.JUDGE_SEED) == (24, 20180101), "as the manual says"
     make(rig, acts=False, combinations=24, seed=20180101, symmetric=False)
     skeleton = addon("blender.read.read_armature").read_armature(rig, True)
@@ -241,8 +241,8 @@ def test_a_driver_that_does_not_run_is_named_and_the_rest_is_posed():
     rig = driven_rig("turn + nothing_of_this_name")
     assert make(rig, combinations=2) == {"FINISHED"}
     assert any(name.startswith("hand ") for name in markers(rig))
-    steps = addon("core.base.steps")
-    options = addon("core.tools.motion").MotionOptions(combinations=2)
+    steps = package("base.steps")
+    options = package("tools.motion").MotionOptions(combinations=2)
     task = addon("tasks.motion.range_of_motion").MotionTask(options, 1)
     targets = addon("blender.read.targets").Targets(rig, [])
     steps.finish(task.read_in_steps(targets, bpy.context.view_layer))

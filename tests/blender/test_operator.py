@@ -19,6 +19,7 @@ from scenes import (
     auto_weight,
     deform_names,
     entries,
+    package,
     select,
     tube_and_rig,
     weighting,
@@ -212,7 +213,7 @@ NEEDS = {
     "tet_file": {"volume": "FILE"},
     "tet_space": {"volume": "FILE"},
 }
-FIELDS = fields(addon("core.character.options").Options)
+FIELDS = fields(package("character.options").Options)
 
 
 def same(a, b):
@@ -244,7 +245,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
 
     import araplbs
 
-    monkeypatch.setattr(addon("core.character.problem"), "araplbs", Stand())
+    monkeypatch.setattr(package("character.problem"), "araplbs", Stand())
     given = {"tet_file": str(files[0]), **NEEDS.get(option.name, {})}
     default = given.get(option.name, option.default)
     value = str(files[1]) if option.name == "tet_file" else another(option, default)
@@ -357,7 +358,7 @@ def test_threads_of_the_preferences_are_used(monkeypatch):
 
 def test_properties_have_tooltips_and_defaults():
     operator = bpy.ops.object.araplbs_auto_weight.get_rna_type()
-    options = addon("core.character.options").Options()
+    options = package("character.options").Options()
     for name, value in options.as_dict().items():
         prop = operator.properties[name]
         assert len(prop.description) > 10, name
@@ -386,15 +387,15 @@ def test_presets(preset, values):
         for folder in folders
         for f in Path(folder).glob("*.py")
     }
-    assert set(files) == set(addon("core.disk.presets").ORDER)
+    assert set(files) == set(package("disk.presets").ORDER)
     text, other = files[preset].read_text(), files["Film"]
-    read = addon("core.disk.presets").preset_values(text)
+    read = package("disk.presets").preset_values(text)
     assert {key: read[key] for key in values} == pytest.approx(values)
     assert set(read) <= set(bpy.ops.object.araplbs_auto_weight.get_rna_type().properties.keys())
-    defaults = addon("core.character.options").Options().as_dict()
+    defaults = package("character.options").Options().as_dict()
     if preset == "Game 4":
         assert read == {key: defaults[key] for key in read}
-    assert set(read) == set(addon("core.disk.presets").preset_values(other.read_text()))
+    assert set(read) == set(package("disk.presets").preset_values(other.read_text()))
 
     # As Blender's own preset menu runs it, and as the panel's does.
     class Recorder:

@@ -14,6 +14,7 @@ from scenes import (
     auto_weight,
     deform_names,
     entries,
+    package,
     select,
     tube_and_rig,
     weights,
@@ -60,7 +61,7 @@ def test_compared_with_what_was_there(capfd):
         tube.vertex_groups.new(name=name).add(own.tolist(), 1.0, "REPLACE")
     select(tube, rig)
     bpy.ops.object.araplbs_check()
-    visible = addon("core.checks.gains").visible
+    visible = package("checks.gains").visible
     before = visible(flaws.found().findings)
     capfd.readouterr()
     auto_weight()
@@ -97,12 +98,12 @@ MOVED = {"moved_bones": [LONG] * 1000, "largest_move": 0.5}
 )
 def test_last_lines_fit(line, arguments):
     """1280 pixels hold so many letters beside what the status bar has at its ends."""
-    lines = addon("core.reports.last_lines")
+    lines = package("reports.last_lines")
     assert 20 < len(getattr(lines, line)(*arguments)) <= lines.MOST_LETTERS
 
 
 def test_last_line_of_weights():
-    result_line = addon("core.reports.last_lines").result_line
+    result_line = package("reports.last_lines").result_line
     report = {"vertices": 13380, "seconds": 1.23}
     facts = {"problems": (13, 2), "stretch": (0.2734, 0.2016)}
     assert result_line(report, facts, 2) == (
@@ -234,7 +235,7 @@ def test_problems_are_repaired_from_the_box():
     flawed = entries(tube)
     select(tube, rig)
     bpy.ops.object.araplbs_check()
-    outcome, visible = at_hand(), addon("core.checks.gains").visible
+    outcome, visible = at_hand(), package("checks.gains").visible
     outcome.findings = list(flaws.found().findings)
     outcome.facts["problems"] = (0, visible(outcome.findings))
     assert outcome.facts["problems"][1] > 0
@@ -328,11 +329,11 @@ def test_notes_select_bones():
     assert addon("blender.data.bones").selected_bones(rig) == ["middle"]
     assert rig.data.bones.active.name == "middle"
     bpy.ops.object.mode_set(mode="EDIT")
-    with pytest.raises(addon("core.base.refusal").Refused, match="'Rig' is in Edit mode"):
+    with pytest.raises(package("base.refusal").Refused, match="'Rig' is in Edit mode"):
         select_bones(bpy.context, rig, ["middle"])
     bpy.ops.object.mode_set(mode="OBJECT")
     rig.hide_set(True)
-    with pytest.raises(addon("core.base.refusal").Refused, match="'Rig' is hidden"):
+    with pytest.raises(package("base.refusal").Refused, match="'Rig' is hidden"):
         select_bones(bpy.context, rig, ["middle"])
 
 
@@ -353,7 +354,7 @@ REPORT = {
 
 def test_notes_of_a_report():
     """Ends of chains need no skin, whatever importers make of them; the urgent come first."""
-    notes = addon("core.reports.notes").result_notes(REPORT)
+    notes = package("reports.notes").result_notes(REPORT)
     assert [(note.text, note.urgent) for note in notes] == [
         ("1 bone without skin", True),
         ("3 vertices far from all bones", True),
@@ -369,11 +370,11 @@ def test_notes_of_a_report():
 
 def test_deaf_bones_are_named():
     """Those that the check has found, and only if it was made."""
-    result_notes = addon("core.reports.notes").result_notes
+    result_notes = package("reports.notes").result_notes
     note = result_notes(REPORT, 0, ["arm", "leg"])[1]
     assert note.text == "2 bones hardly move their skin" and note.bones == ("arm", "leg")
     outcome = addon("operators.weights.outcome")
-    finding = addon("core.checks.findings").Finding("DEAF_BONE", 0.5, 0, 1)
+    finding = package("checks.findings").Finding("DEAF_BONE", 0.5, 0, 1)
 
     class Task:
         findings = (finding,)

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 import pytest
 from command import folder_of, run, save
-from scenes import add_armature, add_tube, addon, auto_weight, bind, new_scene
+from scenes import add_armature, add_tube, addon, auto_weight, bind, new_scene, package
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="Windows has no such files"),
@@ -266,7 +266,7 @@ def opens_first(words, path, monkeypatch):
 
     def solve(*_):
         began.append(1)
-        raise addon("core.base.refusal").Refused("solving begins")
+        raise package("base.refusal").Refused("solving begins")
 
     if not ALL:
         monkeypatch.setattr(addon("tasks.comparing").CompareTask, "solve", solve)

@@ -7,15 +7,7 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from deep import refused
-from scenes import (
-    addon,
-    auto_weight,
-    deform_names,
-    entries,
-    select,
-    tube_and_rig,
-    weights,
-)
+from scenes import auto_weight, deform_names, entries, package, select, tube_and_rig, weights
 
 
 def quantize_operator(*objects, **options):
@@ -26,7 +18,7 @@ def quantize_operator(*objects, **options):
 
 def random_rows(rng, count=200, bones=12, most=9):
     """Any sums; some rows without weights."""
-    make = addon("core.character.sparse_weights").make_sparse_weights
+    make = package("character.sparse_weights").make_sparse_weights
     dense = rng.uniform(size=(count, bones)) ** 3
     dense[rng.uniform(size=dense.shape) > most / bones] = 0
     dense[::17] = 0
@@ -36,7 +28,7 @@ def random_rows(rng, count=200, bones=12, most=9):
 
 def quantized(rows, steps, limit=0, threshold=0.0):
     limits = np.full(rows.count, limit)
-    return addon("core.tools.quantize").quantize(rows, steps, limits, threshold)
+    return package("tools.quantize").quantize(rows, steps, limits, threshold)
 
 
 @pytest.mark.parametrize("steps", [255, 65535])
@@ -61,7 +53,7 @@ def test_sums_are_exact(steps, limit):
 def test_nearest_steps():
     """Largest remainder against all there is: no other steps of that sum are nearer."""
     rng = np.random.default_rng(5)
-    make = addon("core.character.sparse_weights").make_sparse_weights
+    make = package("character.sparse_weights").make_sparse_weights
     steps = 9
     every = np.array([c for c in itertools.product(range(steps + 1), repeat=4) if sum(c) == steps])
     for _ in range(50):
@@ -75,7 +67,7 @@ def test_nearest_steps():
 
 
 def test_threshold_keeps_the_largest():
-    make = addon("core.character.sparse_weights").make_sparse_weights
+    make = package("character.sparse_weights").make_sparse_weights
     vertices, bones = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1])
     rows = make(2, vertices, bones, np.array([0.9, 0.08, 0.02, 0.5, 0.5]))
     found = quantized(rows, 0, threshold=0.05)
@@ -160,7 +152,7 @@ def test_refusals():
 )
 def test_bad_options(name, value):
     with pytest.raises(ValueError, match=f"{name} is"):
-        addon("core.tools.quantize").QuantizeOptions(**{name: value})
+        package("tools.quantize").QuantizeOptions(**{name: value})
 
 
 def test_command(tmp_path, capfd):

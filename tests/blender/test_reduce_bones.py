@@ -5,7 +5,7 @@ import bpy
 import deep
 import numpy as np
 from command import opened, run, save
-from scenes import add_armature, add_tube, addon, auto_weight, bind, select, weights
+from scenes import add_armature, add_tube, addon, auto_weight, bind, package, select, weights
 
 COUNT = 6
 NAMES = [f"b{k}" for k in range(COUNT)]
@@ -35,7 +35,7 @@ def chain():
 def task_of(rig, *meshes, **options):
     targets = addon("blender.read.targets").Targets(rig, list(meshes))
     module = addon("tasks.changes.fewer_bones")
-    task = module.FewerBonesTask(addon("core.tools.fewer_bones").FewerOptions(**options))
+    task = module.FewerBonesTask(package("tools.fewer_bones").FewerOptions(**options))
     task.read(targets, bpy.context.view_layer)
     task.solve()
     report = task.apply()
@@ -86,7 +86,7 @@ def test_ends_and_twists():
 
 
 def test_platform_and_count():
-    options = addon("core.tools.fewer_bones").FewerOptions
+    options = package("tools.fewer_bones").FewerOptions
     assert options(platform="QUEST", count=5).stays == 90
     assert options(count=5).stays == 5
 

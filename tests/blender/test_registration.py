@@ -6,8 +6,9 @@ import sys
 from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
+import araplbs
 import bpy
 import pytest
 from scenes import MODULE, addon, auto_weight, tube_and_rig
@@ -24,6 +25,7 @@ CLASSES = (
     "VIEW3D_PT_araplbs_joints",
     "OBJECT_OT_araplbs_optimize_joints",
 )
+ROOMS = {"replay"}  # what the add-on imports from the package itself
 MENUS = (
     bpy.types.VIEW3D_MT_object_parent,
     bpy.types.VIEW3D_MT_paint_weight,
@@ -61,32 +63,37 @@ def test_disable_and_enable():
 
 
 @contextmanager
-def enabled_with(native):
+def enabled_with(name, module):
     """The add-on as it is when it is enabled with this in place of the loaded module."""
-    package, before = sys.modules[MODULE], sys.modules["araplbs"]
+    package, before = sys.modules[MODULE], sys.modules[name]
     package.unregister()
-    sys.modules["araplbs"] = native
+    sys.modules[name] = module
     try:
         package.register()
         yield sys.modules[f"{MODULE}.notice"]
     finally:
         package.unregister()
-        sys.modules["araplbs"] = before
+        sys.modules[name] = before
         package.register()
     assert registered() == list(CLASSES)
 
 
-def test_native_module_missing():
+@pytest.mark.parametrize("name", ["araplbs", "araplbs._engine"])
+def test_native_module_missing(name):
     """A panel that says why, and nothing that would not work."""
-    with enabled_with(None) as notice:
+    araplbs.simd  # loads the engine  # noqa: B018
+    with enabled_with(name, None) as notice:
         assert notice.is_registered() and not registered() and not menu_entries()
         assert "missing: restart Blender and install the extension again" in notice.sentence
     assert not notice.is_registered()
 
 
-def test_module_of_another_version():
-    """The old module stays loaded when the extension is updated in a session that has used it."""
-    with enabled_with(SimpleNamespace(__version__="0.0.1", __spec__=None)) as notice:
+@pytest.mark.parametrize("name", ["araplbs", "araplbs._engine"])
+def test_module_of_another_version(name):
+    """The old one stays loaded when the extension is updated in a session that has used it. Up to
+    0.2.0 that is a module in place of the package."""
+    araplbs.simd  # loads the engine  # noqa: B018
+    with enabled_with(name, SimpleNamespace(__version__="0.0.1", __spec__=None)) as notice:
         assert notice.is_registered() and not registered() and not menu_entries()
         assert "while 0.0.1 was in use: restart Blender" in notice.sentence
         lines = [text for _what, _name, text in drawn(notice.VIEW3D_PT_araplbs_notice)]
@@ -96,19 +103,49 @@ def test_module_of_another_version():
 
 def test_native_module_that_does_not_load(monkeypatch, tmp_path):
     """Of another system, say: reported when it is first used, and the scene is as it was."""
-    (tmp_path / f"araplbs{EXTENSION_SUFFIXES[-1]}").write_text("no library")
+    (tmp_path / f"_engine{EXTENSION_SUFFIXES[-1]}").write_text("no library")
     tube, rig = tube_and_rig()
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "araplbs")
+    araplbs.simd  # loads the engine  # noqa: B018
+    monkeypatch.setattr(araplbs, "__path__", [str(tmp_path)])
+    monkeypatch.delattr(araplbs, "_engine")
+    monkeypatch.delitem(sys.modules, "araplbs._engine")
     with pytest.raises(RuntimeError, match="cannot be loaded: restart Blender and install"):
         auto_weight(tube, rig)
     assert not tube.vertex_groups
 
 
-def test_only_native_module_imports_the_module():
-    """Enabling the add-on does not load it: test_update.py."""
+def test_another_package_of_that_name(monkeypatch):
+    """Somebody else's that Python finds first, or an older one of ours: a notice, no traceback."""
+    package = sys.modules[MODULE]
+    package.unregister()
+    own = {n: m for n, m in sys.modules.items() if n.startswith(f"{MODULE}.")}
+    attributes = dict(vars(package))
+    for name in own:
+        del sys.modules[name]
+        vars(package).pop(name.removeprefix(f"{MODULE}."), None)
+    native = addon("native_module")
+    other = ModuleType("araplbs.base.refusal")
+    monkeypatch.setattr(native, "bring_back", lambda: sys.modules.update({other.__name__: other}))
+    try:
+        package.register()
+        notice = sys.modules[f"{MODULE}.notice"]
+        assert notice.is_registered() and not registered()
+        assert "finds another package 'araplbs' than its own" in notice.sentence
+        package.unregister()
+    finally:
+        for name in [n for n in sys.modules if n.startswith((f"{MODULE}.", "araplbs"))]:
+            if name != "araplbs._engine":
+                del sys.modules[name]
+        sys.modules.update(own)
+        vars(package).update(attributes)
+    package.register()
+    assert registered() == list(CLASSES)
+
+
+def test_the_addon_takes_rooms_of_the_package_and_never_the_engine():
+    """Enabling the add-on does not load that: test_update.py."""
     for file in FOLDER.rglob("*.py"):
-        assert "araplbs" not in imports_of(file) or file.name == "native_module.py", file
+        assert not {"araplbs", "araplbs._engine"} & set(imports_of(file)), file
 
 
 def test_error_in_register_is_not_swallowed(monkeypatch):
@@ -135,7 +172,8 @@ def imports_of(path):
     """Names of the modules that a file imports from outside of the add-on."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module
+            if not (node.module == "araplbs" and {each.name for each in node.names} <= ROOMS):
+                yield node.module
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
 

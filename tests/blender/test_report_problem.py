@@ -10,6 +10,7 @@ from scenes import (
     auto_weight,
     bind,
     deform_names,
+    package,
     select,
     tube_and_rig,
     weights,
@@ -21,7 +22,7 @@ def report(path, **more):
 
 
 def replay():
-    return addon("core.base.native_module").replay()
+    return package("replay")
 
 
 def named():
@@ -222,7 +223,7 @@ def everything_fails(tube, rig):
 @pytest.mark.parametrize("form", CANARIES)
 def test_no_name_of_the_file(form, tmp_path):
     """Whatever has failed, and with whatever quotes and line breaks names are made."""
-    faults, count = addon("core.base.faults"), 0
+    faults, count = package("base.faults"), 0
     tube, rig = all_named(form, tmp_path)
     assert len(faults.names_of_file()) > 40
     bpy.context.scene.araplbs.tet_file = f"//{rig.name}.msh"
@@ -247,7 +248,7 @@ def test_no_name_of_the_file(form, tmp_path):
 def test_what_names_are_known(tmp_path):
     """Those that Blender's data has, whatever has them."""
     all_named("Kanari", tmp_path)
-    known = addon("core.base.faults").names_of_file()
+    known = package("base.faults").names_of_file()
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     tube = next(ob for ob in bpy.data.objects if ob.type == "MESH")
     wanted = {each.name for ob in (rig, tube) for each in (ob, ob.data)}

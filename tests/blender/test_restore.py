@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from mathutils.bvhtree import BVHTree
-from scenes import add_armature, add_mesh, add_tube, addon, bind, select, weights
+from scenes import add_armature, add_mesh, add_tube, addon, bind, package, select, weights
 
 NAMES = ["lower", "middle", "upper"]
 CLOSE = 0.05  # L1 of all weights of a vertex, mean
@@ -57,7 +57,7 @@ def restore(*objects, **options):
 def task_of(rig, *meshes, **options):
     """The report of a task, after all is written."""
     targets = addon("blender.read.targets").Targets(rig, list(meshes))
-    settings = addon("core.tools.restore").RestoreOptions(**options)
+    settings = package("tools.restore").RestoreOptions(**options)
     task = addon("tasks.changes.keeping").RestoreTask(settings)
     task.read(targets, bpy.context.view_layer)
     task.solve()
@@ -356,7 +356,7 @@ def test_refusals(tmp_path):
     keep(tube, rig)
     far = add_tube("Far", shift=(50, 0, 0))
     assert "'Far' takes nothing from the kept 'Tube'" in refused("restore", far, rig)
-    kept = addon("core.tools.kept")
+    kept = package("tools.kept")
     head, content = kept.HEAD, rig.data.araplbs_kept[0].content
     for damaged in (content[:200], head, head + content[len(head) : -40] + bytes(40)):
         rig.data.araplbs_kept[0].content = damaged
@@ -414,7 +414,7 @@ def test_command_line_with_two_armatures(tmp_path):
     save(source)
     words = ["keep", source, "--output", tmp_path / "kept.blend", "--file", file]
     assert run(*words, "--json", tmp_path / "keep.json") == 0
-    kept = addon("core.tools.kept").read_kept(file)
+    kept = package("tools.kept").read_kept(file)
     assert [(each.armature, each.name) for each in kept] == [("Anna", "Anna's"), ("Ben", "Ben's")]
     objects = opened(source)
     for name in before:
@@ -469,7 +469,7 @@ def test_a_bomb_in_the_file_is_not_unpacked():
     """Nor are many small ones together, which one armature holds."""
     tube, rig = painted()
     keep(tube, rig)
-    kept, holds = addon("core.tools.kept"), addon("blender.kept.kept_weights")
+    kept, holds = package("tools.kept"), addon("blender.kept.kept_weights")
     out = io.BytesIO()
     np.savez_compressed(out, vertices0=np.zeros(1 << 27, np.uint8))
     good, bomb = rig.data.araplbs_kept[0].content, kept.HEAD + out.getvalue()
@@ -487,7 +487,7 @@ def test_a_bomb_in_the_file_is_not_unpacked():
 
 def test_kinds_of_edits_are_those_that_files_hold():
     kinds = [kind for kind, *_rest in addon("blender.data.edits").KINDS]
-    assert list(addon("core.character.edits").EDIT_KINDS) == kinds
+    assert list(package("character.edits").EDIT_KINDS) == kinds
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")

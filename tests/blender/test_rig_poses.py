@@ -30,6 +30,7 @@ from scenes import (
     assert_good,
     auto_weight,
     entries,
+    package,
     select,
     tube_and_rig,
     weighting,
@@ -39,7 +40,7 @@ COUNT = 12
 
 
 def options(**values):
-    return addon("core.character.options").Options(**{"pose_count": COUNT, **values})
+    return package("character.options").Options(**{"pose_count": COUNT, **values})
 
 
 def skeleton_of(rig):
@@ -53,7 +54,7 @@ def sampled(rig, lines=None, **values):
     steps = addon("blender.rig.rig_poses").rig_poses_in_steps(
         rig, skeleton, options(**values), [] if lines is None else lines
     )
-    return addon("core.base.steps").finish(steps), skeleton
+    return package("base.steps").finish(steps), skeleton
 
 
 def local(poses, skeleton, rig, bone, parent):
@@ -71,7 +72,7 @@ def eulers(matrices, order="XYZ"):
 
 def change_by_pilot(rig, plan, which):
     """As the first of these poses of a plan do."""
-    addon("core.base.steps").finish(
+    package("base.steps").finish(
         addon("blender.rig.rig_poses").plan_poses_in_steps(rig, plan, which)
     )
 
@@ -289,8 +290,8 @@ def test_locked_axes_do_not_turn():
         poses, _ = sampled(rig)
         assert (poses is not None) == constrained
         if poses is None:
-            transforms, _bends = addon("core.skeleton.poses").sample(skeleton, options(), None)
-            poses = addon("core.skeleton.poses").Poses(transforms, None)
+            transforms, _bends = package("skeleton.poses").sample(skeleton, options(), None)
+            poses = package("skeleton.poses").Poses(transforms, None)
         for side in ("Left", "Right"):
             names = f"mixamorig:{side}Leg", f"mixamorig:{side}UpLeg"
             knee = eulers(local(poses, skeleton, rig, *names))
@@ -386,7 +387,7 @@ def test_report_says_what_poses_each_bone():
         task = weighting(rig, tube, pose_count=COUNT, through_rig=through_rig)
         task.solve()
         report = task.apply()
-        lines = "\n".join(addon("core.reports.report").notes(report))
+        lines = "\n".join(package("reports.report").notes(report))
         assert (report["posed_by"] is not None) == through_rig
         assert ("posed through the rig: 2, by hidden controls: 2" in lines) == through_rig
 
@@ -459,7 +460,7 @@ def test_images_are_not_evaluated(symmetric, monkeypatch):
         evaluated.clear()
         poses, skeleton = sampled(rig, symmetric=symmetric, pose_count=count)
         assert len(poses) == count and evaluated == list(range(0, count, 1 + symmetric))
-    partners = addon("core.skeleton.symmetry").bone_partners(skeleton)
+    partners = package("skeleton.symmetry").bone_partners(skeleton)
     flip = np.diag([-1.0, 1, 1, 1])
     images = flip[:3, :3] @ poses.transforms[:-1:2, partners] @ flip
     assert np.allclose(poses.transforms[1::2], images, atol=1e-6) == symmetric

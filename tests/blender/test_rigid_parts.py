@@ -15,6 +15,7 @@ from scenes import (
     bind,
     deform_names,
     entries,
+    package,
     select,
     tube_and_rig,
     weighting,
@@ -276,7 +277,7 @@ def test_found_since_it_loses_nothing():
     found = report["rigid"]
     assert {"object": tube.name, "vertex": plates[0][0], "size": 8, "bone": "lower"} in found
     assert len(found) == report["rigid_parts"]
-    (line,) = addon("core.reports.report").notes(report)
+    (line,) = package("reports.report").notes(report)
     assert line.startswith(f"{len(found)} rigid part") and "all found by themselves: on" in line
     assert "lower" in line
     assert is_rigid(tube, rig, plates[0])
@@ -310,16 +311,14 @@ def test_found_since_the_artist_did_so():
 
 def test_of_the_artist():
     """The parts themselves, by loose part, and none where all rows are the same."""
-    core = addon("core.character.problem")
-    sparse = addon("core.character.sparse_weights").make_sparse_weights
-    parts_of_artist = addon("core.character.rigid_parts").parts_of_artist
+    core = package("character.problem")
+    sparse = package("character.sparse_weights").make_sparse_weights
+    parts_of_artist = package("character.rigid_parts").parts_of_artist
     vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [2, 0, 0], [1, 1, 0]], float)
     more = np.vstack([vertices, vertices + np.array([0, 0, 5])])
     triangles = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
     mesh = core.Mesh("M", more, triangles, np.zeros((0, 2), int), np.eye(4))
-    assert addon("core.character.rigid_parts").loose_parts(mesh).tolist() == [0] * 6 + [1] * 6, (
-        "seams"
-    )
+    assert package("character.rigid_parts").loose_parts(mesh).tolist() == [0] * 6 + [1] * 6, "seams"
     low = np.full(6, 1.0)
     for painted, expected in (
         (np.linspace(0.1, 0.9, 6), [[6, 7, 8, 9, 10, 11]]),
@@ -338,12 +337,12 @@ def test_of_the_artist():
 def test_volumes_refuse(tube):
     rig = bpy.data.objects["Rig"]
     mark_band(tube)
-    mesh = addon("core.character.problem").Mesh
+    mesh = package("character.problem").Mesh
     read_volume = addon("blender.read.read_volume").read_volume
-    options = addon("core.character.options").Options
+    options = package("character.options").Options
     edits = addon("blender.data.edits").read_edits(tube.data, deform_names(rig))
     marked = mesh("Tube", np.zeros((0, 3)), *[np.zeros((0, 2))] * 2, np.eye(4), edits=edits)
-    refused = addon("core.base.refusal").Refused
+    refused = package("base.refusal").Refused
     with pytest.raises(refused, match="'Tube' has rigid parts, which a volume cannot keep"):
         read_volume(options(volume="INSIDE"), [marked])
     assert read_volume(options(volume="INSIDE", rigid_parts="OFF"), [marked])

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import bpy
 import pytest
-from scenes import addon, auto_weight, select, tube_and_rig
+from scenes import addon, auto_weight, package, select, tube_and_rig
 
 
 def settings():
@@ -29,7 +29,7 @@ def seen(monkeypatch):
 
     def refuse(options):
         found.append(options)
-        raise addon("core.base.refusal").Refused("seen")
+        raise package("base.refusal").Refused("seen")
 
     def take(_targets, options, *_arguments):
         refuse(options)
@@ -60,8 +60,8 @@ def windows(seen, monkeypatch):
 
 def test_there_is_one_for_each_option():
     options, joints = (
-        addon("core.character.options").Options(),
-        addon("core.solvers.joints").JointOptions(),
+        package("character.options").Options(),
+        package("solvers.joints").JointOptions(),
     )
     for option in fields(joints):
         place = settings() if hasattr(options, option.name) else settings().joints
@@ -115,7 +115,7 @@ def test_views_go_by_them():
     settings().pose_count, settings().swing = 7, 0.5
     options = addon("operators.base.settings").present_options(bpy.context)
     assert options.pose_count == 7 and options.swing == 0.5
-    assert options.truss == addon("core.character.options").Options().truss
+    assert options.truss == package("character.options").Options().truss
 
 
 def test_they_are_saved_with_the_file(tmp_path):

@@ -13,6 +13,7 @@ from scenes import (
     bind,
     deform_names,
     entries,
+    package,
     select,
     snapshot,
     tube_and_rig,
@@ -295,7 +296,7 @@ def test_report_of_weights_kept_half_way(energy):
     assert session.report["most_influences"] == 1 == session.report["mean_influences"]
     arguments = session.task.problem.arguments
     poses = (
-        addon("core.skeleton.poses").pose_set(session.task.problem, session.task.options).transforms
+        package("skeleton.poses").pose_set(session.task.problem, session.task.options).transforms
     )
     dense = weights(tube, deform_names(rig))
     expected = araplbs.energy(arguments["vertices"], arguments["triangles"], dense, poses)
@@ -305,7 +306,7 @@ def test_report_of_weights_kept_half_way(energy):
         assert abs(session.report["energy_after"] / expected - 1) > 0.05
     first = araplbs.Solver(**{**arguments, **session.task.options.solver_arguments()})
     assert session.report["energy_before"] == pytest.approx(first.energies[0], rel=1e-4)
-    few = addon("core.skeleton.poses").measured_poses(session.task.problem, session.task.options)
+    few = package("skeleton.poses").measured_poses(session.task.problem, session.task.options)
     assert len(few.transforms) < len(poses)
     seen = araplbs.deformation(arguments["vertices"], arguments["triangles"], dense, few.transforms)
     after = session.report["deformation"]["after"]["surface_strain"]

@@ -12,6 +12,7 @@ from scenes import (
     bind,
     deform_names,
     entries,
+    package,
     select,
     snapshot,
     weights,
@@ -161,7 +162,7 @@ def test_locked_groups_and_paint_mask():
 
 def test_cut_down():
     """The largest stay, equal ones together, kept ones anyway; sums do not change."""
-    rows = addon("core.character.sparse_weights").make_sparse_weights(
+    rows = package("character.sparse_weights").make_sparse_weights(
         4,
         np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),
         np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0]),

@@ -5,7 +5,7 @@ the moment in which they were read."""
 import bpy
 import numpy as np
 import pytest
-from scenes import add_tube, addon, bind, select
+from scenes import add_tube, addon, bind, package, select
 from sessions import finish, painted_tube, start, tick_until
 
 
@@ -86,18 +86,18 @@ def test_a_group_of_no_bone_stays_removed():
 
 def keep(tube, rig, between=None):
     keeping = addon("tasks.changes.keeping")
-    task = keeping.KeepTask(addon("core.tools.restore").KeepOptions())
+    task = keeping.KeepTask(package("tools.restore").KeepOptions())
     read(task, addon("blender.read.targets").Targets(rig, [tube]), between)
     (kept,) = task.reading[1]
-    dense = addon("core.character.sparse_weights").dense_of(kept.rows, len(kept.groups))
+    dense = package("character.sparse_weights").dense_of(kept.rows, len(kept.groups))
     return {name: dense[:, k] for k, name in enumerate(kept.groups)}
 
 
 def weigh(tube, rig, between=None):
-    options = addon("core.character.options").Options(start_from="PRESENT")
+    options = package("character.options").Options(start_from="PRESENT")
     task = addon("tasks.weighting").WeightingTask(options)
     read(task, addon("blender.read.targets").Targets(rig, [tube]), between)
-    dense = addon("core.character.sparse_weights").dense_of(task.reading.meshes[0].weights, 3)
+    dense = package("character.sparse_weights").dense_of(task.reading.meshes[0].weights, 3)
     return dict(enumerate(dense.T))
 
 
@@ -105,9 +105,9 @@ def transfer(tube, rig, between=None):
     other = add_tube("Other Tube")
     bind(other, rig)
     targets = addon("blender.read.transfer_targets").TransferTargets(rig, [tube], [other])
-    task = addon("tasks.transfer").TransferTask(addon("core.tools.transfer").TransferOptions())
+    task = addon("tasks.transfer").TransferTask(package("tools.transfer").TransferOptions())
     read(task, targets, between)
-    dense = addon("core.character.sparse_weights").dense_of(task.reading.source.rows, 3)
+    dense = package("character.sparse_weights").dense_of(task.reading.source.rows, 3)
     return dict(enumerate(dense.T))
 
 
@@ -134,7 +134,7 @@ def test_weights_of_before_by_their_names():
     tube, rig = scene()
     before = by_names(tube)
     kind = addon("tasks.judged").JudgedWeighting
-    task = kind(addon("core.character.options").Options(pose_count=8))
+    task = kind(package("character.options").Options(pose_count=8))
     task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
     task.solve()
     move(tube)

@@ -9,6 +9,7 @@ from scenes import (
     auto_weight,
     deform_names,
     entries,
+    package,
     select,
     snapshot,
     tube_and_rig,
@@ -115,7 +116,7 @@ def test_settings_act_in_a_session():
     assert counts.max() == 1
     held = now(tube)[pinned, deform_names(rig).index("lower")]
     assert np.median(held) > 0.5, "the pin is still there"
-    session.set_options(max_influences=4, truss=addon("core.character.options").Options().truss)
+    session.set_options(max_influences=4, truss=package("character.options").Options().truss)
     settle(session)
     session.restore()
     finish(session)

@@ -14,6 +14,7 @@ from scenes import (
     assert_good,
     auto_weight,
     deform_names,
+    package,
     rotation,
     tube_arrays,
     two_sided_bones,
@@ -157,7 +158,7 @@ def test_the_report_tells_the_share():
         task.solve()
         reports[symmetric] = task.apply()
         json.dumps(reports[symmetric])
-    summary = addon("core.reports.report").summary
+    summary = package("reports.report").summary
     assert reports[True]["symmetric"] == 1 and reports[True]["symmetric_bones"] == 5
     assert summary(reports[True]).endswith(", symmetric: 100 %")
     assert reports[False]["symmetric"] == 0 and "symmetric" not in summary(reports[False])
@@ -171,7 +172,7 @@ def skeleton(bones, deform=None):
 
 
 def partners(*arguments):
-    return addon("core.skeleton.symmetry").bone_partners(skeleton(*arguments))
+    return package("skeleton.symmetry").bone_partners(skeleton(*arguments))
 
 
 def test_partners():
@@ -191,7 +192,7 @@ def test_partners_deform_both():
 
 def test_partners_are_alike():
     given = skeleton(two_sided_bones())
-    of = addon("core.skeleton.symmetry").bone_partners
+    of = package("skeleton.symmetry").bone_partners
     given.segments[1] = 7  # of a rigid bone
     assert of(given).tolist() == [0, 3, 4, 1, 2]
     given.stretch[2] = True

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from mathutils import Matrix
-from scenes import add_mesh, add_tube, addon, select
+from scenes import add_mesh, add_tube, addon, package, select
 
 TURN = Matrix.Rotation(0.7, 4, "X") @ Matrix.Scale(2.0, 4)
 
@@ -162,7 +162,7 @@ def test_locked_keys_are_said():
 def task_of(tube, *sleeves, **options):
     """(the task, its report) after all is written."""
     targets = addon("blender.read.transfer_targets").make_shape_targets(tube, list(sleeves))
-    task = addon("tasks.shapes").ShapesTask(addon("core.tools.shapes").ShapeOptions(**options))
+    task = addon("tasks.shapes").ShapesTask(package("tools.shapes").ShapeOptions(**options))
     task.read(targets, bpy.context.view_layer)
     task.solve()
     return task, task.apply()
@@ -346,11 +346,11 @@ def test_keys_that_are_gone_meanwhile():
     """Of the source; what becomes of the targets: test_every_task.py."""
     tube, sleeve = body_and_sleeve()
     targets = addon("blender.read.transfer_targets").make_shape_targets(tube, [sleeve])
-    task = addon("tasks.shapes").ShapesTask(addon("core.tools.shapes").ShapeOptions())
+    task = addon("tasks.shapes").ShapesTask(package("tools.shapes").ShapeOptions())
     task.read(targets, bpy.context.view_layer)
     task.solve()
     tube.shape_key_remove(tube.data.shape_keys.key_blocks["Lean"])
-    with pytest.raises(addon("core.base.refusal").Refused, match="'Tube' was changed meanwhile"):
+    with pytest.raises(package("base.refusal").Refused, match="'Tube' was changed meanwhile"):
         task.apply()
 
 

@@ -19,6 +19,7 @@ from scenes import (
     addon,
     assert_good,
     auto_weight,
+    package,
     tube_and_rig,
     tube_arrays,
     weighting,
@@ -143,13 +144,13 @@ def test_report(tet_file):
     assert report["volume"]["farthest"] < 1e-9
     assert report["energy_after"] < report["energy_before"]
     assert report["vertices"] == len(tube.data.vertices)
-    assert "through 288 tets" in addon("core.reports.report").summary(report)
+    assert "through 288 tets" in package("reports.report").summary(report)
     # The energies are those of the surface.
     rows = task.solution.rows
-    poses = addon("core.skeleton.poses").pose_set(task.problem, task.options)
-    expected = addon("core.measures.energy").energy(task.problem, rows, poses)
+    poses = package("skeleton.poses").pose_set(task.problem, task.options)
+    expected = package("measures.energy").energy(task.problem, rows, poses)
     assert report["energy_after"] == pytest.approx(expected)
-    seen = addon("core.measures.deformation").measure(task.problem, rows, poses)
+    seen = package("measures.deformation").measure(task.problem, rows, poses)
     assert report["deformation"]["after"]["surface_strain"] == pytest.approx(seen["area"])
 
 
@@ -164,14 +165,14 @@ def test_report_of_preserve_volume(tet_file):
     report = task.apply()
     found = report["deformers"]
     assert found["preserve_volume"] == ["Tube"]
-    poses = addon("core.skeleton.poses").pose_set(task.problem, task.options)
-    deformed = addon("core.measures.armature_modifier").deformed_energy(
+    poses = package("skeleton.poses").pose_set(task.problem, task.options)
+    deformed = package("measures.armature_modifier").deformed_energy(
         task.problem, task.solution.rows, poses
     )
     assert found["energy_after"] == pytest.approx(deformed)
     assert 0 < deformed < found["energy_before"]
     assert stages[-1] == "surface strain as Blender deforms"
-    assert "Preserve Volume (Tube)" in addon("core.reports.report").warnings(report)[0]
+    assert "Preserve Volume (Tube)" in package("reports.report").warnings(report)[0]
 
 
 def pinned_task(tet_file, pinned):
@@ -192,7 +193,7 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
     """The node holds their mean, and the report says how far off they are."""
     pinned = {(40, "middle"): 0.25, (41, "middle"): 0.75}
     task, report, found = pinned_task(tet_file, pinned)
-    volume = addon("core.solvers.volume")
+    volume = package("solvers.volume")
     constraints = task.problem.arguments["constraints"]
     assert sorted(zip(*constraints, strict=True)) == [(40, 1, 0.25), (41, 1, 0.75)]
     nodes = np.full(len(found), 9)
@@ -206,9 +207,7 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
     off = max(abs(found[vertex, 1] - weight) for (vertex, _bone), weight in pinned.items())
     assert report["volume"]["pinned_error"] == pytest.approx(off, abs=1e-6)
     assert off > 0.01
-    told = [
-        line for line in addon("core.reports.report").warnings(report) if "pinned weights" in line
-    ]
+    told = [line for line in package("reports.report").warnings(report) if "pinned weights" in line]
     assert told == [
         f"pinned weights are off by up to {off:.2f}: through tets they hold at the corners only, "
         "as a mean of the vertices there"
@@ -219,7 +218,7 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
 def test_influences_that_meet_at_a_node(tet_file):
     """One that is allowed opens it; what is forbidden stays so on the surface."""
     task, _report, found = pinned_task(tet_file, {})
-    volume = addon("core.solvers.volume")
+    volume = package("solvers.volume")
     arguments = task.problem.arguments
     arguments["influences"] = [3, 4, 5], [0, 0, 2], [False, True, False]
     arguments["released"] = [3, 4, 4], [0, 0, 1]
@@ -287,26 +286,26 @@ def test_packages_that_are_missing(tet_file, monkeypatch):
     """The message says how to get them."""
     tube, rig = tube_and_rig()
     without_packages(monkeypatch, "meshio", "tetgen")
-    for package, options in (
+    for needed, options in (
         ("meshio", {"volume": "FILE", "tet_file": str(tet_file)}),
         ("tetgen", {"volume": "INSIDE"}),
     ):
         message = refused("auto_weight", tube, rig, **options)
-        assert f"needs the Python package '{package}'" in message
+        assert f"needs the Python package '{needed}'" in message
         modules = bpy.utils.user_resource("SCRIPTS", path="modules")
         target = f'--target "{modules}" numpy=={np.__version__} '
         folder = target if bpy.app.binary_path else ""
-        assert f'"{sys.executable}" -m pip install {folder}{package}' in message
-        need = addon("core.solvers.tet_mesh").need
-        with pytest.raises(addon("core.base.refusal").Refused) as error:
-            need(package, "It", modules)
-        assert str(error.value).endswith(f"-m pip install {target}{package}")
+        assert f'"{sys.executable}" -m pip install {folder}{needed}' in message
+        need = package("solvers.tet_mesh").need
+        with pytest.raises(package("base.refusal").Refused) as error:
+            need(needed, "It", modules)
+        assert str(error.value).endswith(f"-m pip install {target}{needed}")
 
 
 def test_what_no_mesh_can_change_is_refused_before_they_are_read(tet_file, monkeypatch):
     tube, rig = tube_and_rig()
     without_packages(monkeypatch, "tetgen")
-    options = addon("core.character.options").Options
+    options = package("character.options").Options
     for asked in (
         options(volume="INSIDE"),
         options(volume="FILE"),
@@ -315,15 +314,15 @@ def test_what_no_mesh_can_change_is_refused_before_they_are_read(tet_file, monke
     ):
         task = addon("tasks.weighting").WeightingTask(asked)
         targets = addon("blender.read.targets").Targets(rig, [tube])
-        with pytest.raises(addon("core.base.refusal").Refused):
+        with pytest.raises(package("base.refusal").Refused):
             next(task.read_in_steps(targets, bpy.context.view_layer))
 
 
 def test_live_sessions_work_on_the_surface():
     tube, rig = tube_and_rig()
-    options = addon("core.character.options").Options(volume="FILE", tet_file="x")
+    options = package("character.options").Options(volume="FILE", tet_file="x")
     targets = addon("blender.read.targets").Targets(rig, [tube])
-    with pytest.raises(addon("core.base.refusal").Refused, match="works on the surface"):
+    with pytest.raises(package("base.refusal").Refused, match="works on the surface"):
         addon("live.weights").WeightSession(targets, options, bpy.context.view_layer)
     assert addon("live.session").current_session() is None
 
@@ -366,7 +365,7 @@ def test_meshes_that_cannot_be_filled():
 
 @with_tetgen
 def test_filling_can_be_cancelled():
-    tets = addon("core.solvers.tet_mesh")
+    tets = package("solvers.tet_mesh")
     vertices, faces = tube_arrays(rings=60, sides=40)
     triangles = np.array([t for f in faces for t in zip(f[:1] * 2, f[1:], f[2:], strict=False)])
     with pytest.raises(araplbs.Cancelled):
@@ -376,7 +375,7 @@ def test_filling_can_be_cancelled():
 @with_tetgen
 def test_filling_ends_with_a_signal(monkeypatch):
     """The child process does not go on alone, whatever is raised meanwhile."""
-    tets, children = addon("core.solvers.tet_mesh"), []
+    tets, children = package("solvers.tet_mesh"), []
     popen = tets.subprocess.Popen
 
     def start(*arguments, **options):
@@ -407,7 +406,7 @@ def test_command_line(tet_file, tmp_path):
 
 
 def test_a_vertex_far_away_welds_nothing():
-    module = addon("core.solvers.tet_mesh")
+    module = package("solvers.tet_mesh")
     vertices, faces = tube_arrays()
     triangles = np.array([t for f in faces for t in zip([f[0]] * 2, f[1:], f[2:], strict=False)])
     expected = module.weld(vertices, triangles)
@@ -418,7 +417,7 @@ def test_a_vertex_far_away_welds_nothing():
 
 def test_points_on_bones_that_reach_far_out():
     """As many as the part inside takes, at the same places; brute force without the box."""
-    module = addon("core.solvers.tet_mesh")
+    module = package("solvers.tet_mesh")
     vertices, faces = tube_arrays()
     triangles = np.array([t for f in faces for t in zip([f[0]] * 2, f[1:], f[2:], strict=False)])
     step = np.linalg.norm(vertices[triangles[:, 1]] - vertices[triangles[:, 0]], axis=1).mean()

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from scenes import add_mesh, add_tube, addon, entries, new_scene
+from scenes import add_mesh, add_tube, addon, entries, new_scene, package
 
 BONES = 5
 
@@ -14,7 +14,7 @@ def rng():
 
 
 def rows_of(dense):
-    return addon("core.character.sparse_weights").sparse_of(dense)
+    return package("character.sparse_weights").sparse_of(dense)
 
 
 def given(rng, count, groups):
@@ -168,7 +168,7 @@ def test_without_groups_nothing_is_read(rng, monkeypatch):
     dense, every = rng.dirichlet(np.ones(BONES), 30), np.ones(BONES, bool)
     start, bones, weights = rows_of(dense)
     turned = (each.reshape(30, BONES)[:, ::-1].ravel() for each in (bones, weights))
-    rows = addon("core.character.sparse_weights").SparseWeights(start, *turned)
+    rows = package("character.sparse_weights").SparseWeights(start, *turned)
     done = module.write_weights(ob, rows, list("abcde"), every, every, np.ones(30, bool))
     assert done == {"changed": 30 * BONES, "removed": 0, "new_groups": BONES}
     for vertex, row in zip(ob.data.vertices, dense.astype(np.float32).tolist(), strict=True):

@@ -1,9 +1,10 @@
 """One session of a user, for test_update.py: does as asked and writes down what it saw.
 
 blender -b -P update_step.py -- RESULT.json STEP...     or     python update_step.py -- ...
-STEP: install=ZIP, use, or nothing but a look.
+STEP: install=ZIP, import=MODULE, use, or nothing but a look.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -18,11 +19,13 @@ from scenes import MODULE, auto_weight, tube_and_rig
 
 
 def look():
-    native, package = sys.modules.get("araplbs"), sys.modules.get(MODULE)
+    native = sys.modules.get("araplbs._engine") or sys.modules.get("araplbs")
+    package = sys.modules.get(MODULE)
     notice = sys.modules.get(f"{MODULE}.notice")
     return {
         "enabled": MODULE in bpy.context.preferences.addons and package is not None,
-        "loaded": native.__version__ if native else None,
+        "loaded": vars(native).get("__version__") if native else None,
+        "newer": hasattr(sys.modules.get("araplbs.base.refusal"), "NEWER"),
         "registered": hasattr(bpy.types, "OBJECT_OT_araplbs_auto_weight"),
         "notice": (notice.sentence if notice.is_registered() else None) if notice else None,
     }
@@ -50,6 +53,8 @@ for step in steps:
     try:
         if name == "install":
             install(argument)
+        elif name == "import":
+            importlib.import_module(argument)
         elif name == "use":
             use()
     except BaseException:

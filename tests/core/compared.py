@@ -1,10 +1,9 @@
 """A small character that methods are compared on."""
 
 import numpy as np
+from araplbs.comparison.compare import CompareOptions
+from araplbs.comparison.compare_arrays import case_of_arrays
 from shapes import chain, tube
-
-from araplbs_addon.core.comparison.compare import CompareOptions
-from araplbs_addon.core.comparison.compare_arrays import case_of_arrays
 
 OPTIONS = CompareOptions(judged_poses=5, judged_frames=4)
 

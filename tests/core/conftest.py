@@ -4,6 +4,8 @@ shared_data.py, and flawed_creature.py."""
 import importlib
 import os
 
+import paths  # noqa: F401 - decides which araplbs is tested
+
 # NumPy's own threads wait for each other by spinning: with two, exponentials of small matrices
 # take a hundred times as long.  Read when NumPy is loaded.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -26,8 +28,8 @@ def rng():
 
 @pytest.fixture(scope="session")
 def core():
-    """Modules of the add-on's package `core`, which needs no Blender: core("character.problem")."""
-    return lambda module: importlib.import_module(f"araplbs_addon.core.{module}")
+    """Modules of the package araplbs: core("character.problem")."""
+    return lambda module: importlib.import_module(f"araplbs.{module}")
 
 
 @pytest.fixture(scope="session")

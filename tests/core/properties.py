@@ -464,7 +464,7 @@ def arrays_of(problem):
 
 def declared():
     """{function or type: which of HOW it takes}, by the stubs; of a type, all of its methods."""
-    tree = ast.parse((ROOT / "csrc/araplbs-stubs/__init__.pyi").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "araplbs/_engine.pyi").read_text(encoding="utf-8"))
     found = {}
     for part in tree.body:
         if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and not part.name.startswith("_"):

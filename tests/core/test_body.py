@@ -4,10 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-
-from araplbs_addon.core.body.acts import acts_of, turns_to, within_reach
-from araplbs_addon.core.body.body import find_body
-from araplbs_addon.core.body.chains import Tree
+from araplbs.body.acts import acts_of, turns_to, within_reach
+from araplbs.body.body import find_body
+from araplbs.body.chains import Tree
 
 UP = np.array([0.0, 0, 1])
 

@@ -1,9 +1,8 @@
 """The body parts of a skeleton."""
 
 import numpy as np
-
-from araplbs_addon.core.comparison.compare_methods import as_sparse
-from araplbs_addon.core.skeleton.body_parts import (
+from araplbs.comparison.compare_methods import as_sparse
+from araplbs.skeleton.body_parts import (
     body_parts,
     nearest_bones,
     part_of_triangles,

@@ -1,9 +1,8 @@
 """Weights of all bones as colors."""
 
 import numpy as np
-
-from araplbs_addon.core.character.sparse_weights import make_sparse_weights
-from araplbs_addon.core.measures.bone_colors import NO_WEIGHTS, bone_colors, palette
+from araplbs.character.sparse_weights import make_sparse_weights
+from araplbs.measures.bone_colors import NO_WEIGHTS, bone_colors, palette
 
 
 def test_mixed_by_the_weights():

@@ -5,12 +5,11 @@ import itertools
 
 import numpy as np
 import pytest
-
-from araplbs_addon.core.character.sparse_weights import sparse_of
+from araplbs.character.sparse_weights import sparse_of
 
 
 def core(name):
-    return importlib.import_module(f"araplbs_addon.core.{name}")
+    return importlib.import_module(f"araplbs.{name}")
 
 
 def facts(names=("a", "b", "c", "d"), parents=None, **marks):

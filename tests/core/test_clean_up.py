@@ -9,9 +9,10 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
+from araplbs import _engine
 
 pytestmark = pytest.mark.skipif(
-    not hasattr(araplbs, "_fail_allocations_after"), reason="allocations fail in `make asan` only"
+    not hasattr(_engine, "_fail_allocations_after"), reason="allocations fail in `make asan` only"
 )
 
 BODY, BONES = shapes.tube(6, 9), shapes.chain(3)
@@ -280,20 +281,20 @@ def test_each_allocation_may_fail(name):
     work = WORK[name]
     expected = work()
     gc.collect()
-    live = araplbs._live_allocations()
+    live = _engine._live_allocations()
     count = 0
     while True:
-        araplbs._fail_allocations_after(count)
+        _engine._fail_allocations_after(count)
         try:
             result = work()
             break
         except MemoryError:
             pass
         finally:
-            araplbs._fail_allocations_after(-1)
-        if araplbs._live_allocations() != live:  # an exception may hold a solver for a while
+            _engine._fail_allocations_after(-1)
+        if _engine._live_allocations() != live:  # an exception may hold a solver for a while
             gc.collect()
-        assert araplbs._live_allocations() == live, f"allocation {count} failed"
+        assert _engine._live_allocations() == live, f"allocation {count} failed"
         count += STRIDE
     assert count > 20
     np.testing.assert_equal(result, expected)
@@ -304,12 +305,12 @@ def test_a_failed_iteration_ends_the_solver():
     for count in range(8):
         solver = start()
         solver.iterate(2)
-        araplbs._fail_allocations_after(count)
+        _engine._fail_allocations_after(count)
         try:
             with pytest.raises(MemoryError):
                 solver.solve()
         finally:
-            araplbs._fail_allocations_after(-1)
+            _engine._fail_allocations_after(-1)
         with pytest.raises(araplbs.SolverError, match="create another"):
             solver.iterate()
 
@@ -328,11 +329,11 @@ def test_allocations_of_iterations(size, poses):
             widenings=0, coarsen=0, tolerance=0, threads=1,
         )  # fmt: skip
         solver.iterate(2)
-        araplbs._fail_allocations_after(allowed)
+        _engine._fail_allocations_after(allowed)
         try:
             solver.iterate(count)
         finally:
-            araplbs._fail_allocations_after(-1)
+            _engine._fail_allocations_after(-1)
 
     for count in (1, 3):  # further ones gain nothing, so rounding may cost them a second local step
         iterate(count, PER_ITERATION * count)

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 import scipy.optimize
 import shapes
+from araplbs.character.sparse_weights import sparse_of
 from shared_data import Character
-
-from araplbs_addon.core.character.sparse_weights import sparse_of
 
 BODY = shapes.tube(20, 40, radius=0.3)
 BONES = shapes.chain(4)
 
 
 def core(name):
-    return importlib.import_module(f"araplbs_addon.core.{name}")
+    return importlib.import_module(f"araplbs.{name}")
 
 
 def skeleton_of(bones):

@@ -5,18 +5,19 @@ from dataclasses import replace
 import araplbs
 import numpy as np
 import pytest
+from araplbs.base.refusal import Refused
+from araplbs.character.options import Options
+from araplbs.comparison import compare_methods
+from araplbs.comparison.compare import CompareOptions, compare
+from araplbs.comparison.compare_arrays import case_of_arrays
+from araplbs.comparison.compare_judge import ANIMATION, JUDGE_SEED, RANDOM, judged_poses
+from araplbs.comparison.compare_methods import METHODS, Method, as_sparse, find_methods
+from araplbs.disk import presets
+from araplbs.skeleton.poses import sample
 from compared import OPTIONS, bent, painted, tube_case
+from paths import ADDON
 from refusals import refuse
 from shapes import chain, solved, tube
-
-from araplbs_addon.core.base.refusal import Refused
-from araplbs_addon.core.character.options import Options
-from araplbs_addon.core.comparison import compare_methods
-from araplbs_addon.core.comparison.compare import CompareOptions, compare
-from araplbs_addon.core.comparison.compare_arrays import case_of_arrays
-from araplbs_addon.core.comparison.compare_judge import ANIMATION, JUDGE_SEED, RANDOM, judged_poses
-from araplbs_addon.core.comparison.compare_methods import METHODS, Method, as_sparse, find_methods
-from araplbs_addon.core.skeleton.poses import sample
 
 QUICK = ["PRESENT", "HEAT", "OURS", "OURS_DUAL"]
 
@@ -261,3 +262,8 @@ def test_roll_axes_that_are_not_known():
     found = case.problem.skeleton.roll_axes
     assert np.isfinite(found).all() and abs(found[1, 2]) < 1e-12
     np.testing.assert_array_equal(found[[0, 2]], rolls[[0, 2]])
+
+
+def test_the_published_recipe_is_the_preset():
+    name = "presets/operator/object.araplbs_auto_weight/As_published_(2018_paper).py"
+    assert presets.read_preset(ADDON / name) == presets.AS_PUBLISHED

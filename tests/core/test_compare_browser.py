@@ -9,12 +9,11 @@ import subprocess
 from collections import Counter
 
 import pytest
+from araplbs.comparison.compare import compare
+from araplbs.comparison.compare_page import page
 from compared import OPTIONS, tube_case
 from patience import HANGS
 from test_pictures import read_png
-
-from araplbs_addon.core.comparison.compare import compare
-from araplbs_addon.core.comparison.compare_page import page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next((path for name in NAMES if (path := shutil.which(name))), None)

@@ -7,17 +7,16 @@ from html.parser import HTMLParser
 import araplbs
 import numpy as np
 import pytest
+from araplbs.base.refusal import Refused
+from araplbs.comparison import compare_figures
+from araplbs.comparison.compare import compare
+from araplbs.comparison.compare_figures import VIEWS, draw_all, picture_size, scatter
+from araplbs.comparison.compare_files import page_names, refuse_folder, write_comparisons
+from araplbs.comparison.compare_page import page
+from araplbs.comparison.compare_tables import NONE, best_of, number
+from araplbs.disk.outputs import TABLE, write_json
 from compared import OPTIONS, tube_case
 from test_pictures import read_png
-
-from araplbs_addon.core.base.refusal import Refused
-from araplbs_addon.core.comparison import compare_figures
-from araplbs_addon.core.comparison.compare import compare
-from araplbs_addon.core.comparison.compare_figures import VIEWS, draw_all, picture_size, scatter
-from araplbs_addon.core.comparison.compare_files import page_names, refuse_folder, write_comparisons
-from araplbs_addon.core.comparison.compare_page import page
-from araplbs_addon.core.comparison.compare_tables import NONE, best_of, number
-from araplbs_addon.core.disk.outputs import TABLE, write_json
 
 QUICK = ["PRESENT", "BLENDER_HEAT", "NEAREST", "HEAT", "OURS", "ELASTIC"]
 VOID = {"meta", "img", "input", "br", "rect", "stop", "line", "circle"}

@@ -7,23 +7,22 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-
-from araplbs_addon.core.base.steps import finish
-from araplbs_addon.core.character.control_bones import leave_out_in_steps
-from araplbs_addon.core.character.doubles import (
+from araplbs.base.steps import finish
+from araplbs.character.control_bones import leave_out_in_steps
+from araplbs.character.doubles import (
     find_doubles,
     lesser_copies,
     lesser_doubles,
     part_doubles,
     parts_of_doubles,
 )
-from araplbs_addon.core.character.edits import Edits, Pairs
-from araplbs_addon.core.character.options import Options
-from araplbs_addon.core.character.patch import cut_patches
-from araplbs_addon.core.character.problem import Mesh, Problem, Skeleton
-from araplbs_addon.core.character.sparse_weights import dense_of, make_sparse_weights
-from araplbs_addon.core.skeleton.bone_facts import BoneFacts
-from araplbs_addon.core.solvers.solve import solve
+from araplbs.character.edits import Edits, Pairs
+from araplbs.character.options import Options
+from araplbs.character.patch import cut_patches
+from araplbs.character.problem import Mesh, Problem, Skeleton
+from araplbs.character.sparse_weights import dense_of, make_sparse_weights
+from araplbs.skeleton.bone_facts import BoneFacts
+from araplbs.solvers.solve import solve
 
 BODY = shapes.tube(12, 33, 0.3, 4.0, caps=True)
 PACK = shapes.box((0.6, 0.4, 1.2), (0, 0.6, 2))

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from araplbs_addon.core.character.problem import Skeleton
-from araplbs_addon.core.reports.doubts import (
+from araplbs.character.problem import Skeleton
+from araplbs.reports.doubts import (
     BONES,
     CONTROL,
     JOINTS,
@@ -14,7 +13,7 @@ from araplbs_addon.core.reports.doubts import (
     doubt_about,
     torn_off,
 )
-from araplbs_addon.core.reports.notes import result_notes
+from araplbs.reports.notes import result_notes
 
 
 def report(stretch, **changed):

@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 import pytest
+from araplbs.base.stop import Stop
 from gate import Gate
 from paths import ROOT
 
-from araplbs_addon.core.base.stop import Stop
 from araplbs_addon.farm import process
 from araplbs_addon.farm.pool import Pool
 from araplbs_addon.farm.process import BlenderProcess, Died, read_reply, write_reply
@@ -196,7 +196,7 @@ def test_end_of_the_parent(started, begun):
 POOL = """
 import sys
 sys.path.insert(0, {root!r})
-from araplbs_addon.core.base.stop import Stop, Stopped
+from araplbs.base.stop import Stop, Stopped
 from araplbs_addon.farm import pool, process
 started = []
 class Kept(process.BlenderProcess):

@@ -3,10 +3,9 @@
 import araplbs
 import numpy as np
 import pytest
-
-from araplbs_addon.core.base.faults import MOST_LETTERS, refusals, sentence
-from araplbs_addon.core.base.refusal import BadOption, Refused
-from araplbs_addon.core.character.options import Options
+from araplbs.base.faults import MOST_LETTERS, refusals, sentence
+from araplbs.base.refusal import BadOption, Refused
+from araplbs.character.options import Options
 
 
 @pytest.mark.parametrize(

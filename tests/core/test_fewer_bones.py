@@ -4,11 +4,10 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-
-from araplbs_addon.core.base.refusal import Refused
-from araplbs_addon.core.character.problem import Skeleton
-from araplbs_addon.core.character.sparse_weights import dense_of, sparse_of
-from araplbs_addon.core.tools.fewer_bones import (
+from araplbs.base.refusal import Refused
+from araplbs.character.problem import Skeleton
+from araplbs.character.sparse_weights import dense_of, sparse_of
+from araplbs.tools.fewer_bones import (
     FewerOptions,
     _costs,
     _moments,

@@ -10,12 +10,11 @@ import zipfile
 
 import numpy as np
 import pytest
-
-from araplbs_addon.core.base.refusal import Refused
-from araplbs_addon.core.character.sparse_weights import make_sparse_weights
-from araplbs_addon.core.disk import inputs
-from araplbs_addon.core.tools import kept as keeping
-from araplbs_addon.core.tools.kept import HEAD, Kept, KeptEdit, pack, read_kept, unpack
+from araplbs.base.refusal import Refused
+from araplbs.character.sparse_weights import make_sparse_weights
+from araplbs.disk import inputs
+from araplbs.tools import kept as keeping
+from araplbs.tools.kept import HEAD, Kept, KeptEdit, pack, read_kept, unpack
 
 
 def kept(name="Tube"):

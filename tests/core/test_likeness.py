@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-
-from araplbs_addon.core.character.sparse_weights import dense_of
-from araplbs_addon.core.comparison.compare_methods import as_sparse, limited
-from araplbs_addon.core.measures.likeness import cut, likeness
+from araplbs.character.sparse_weights import dense_of
+from araplbs.comparison.compare_methods import as_sparse, limited
+from araplbs.measures.likeness import cut, likeness
 
 
 def test_cut_by_hand():

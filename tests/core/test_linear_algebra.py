@@ -1,4 +1,4 @@
-"""OpenBLAS is tested when the module is loaded. Where a routine is wrong, plain loops stand in:
+"""OpenBLAS is tested when the engine is loaded. Where a routine is wrong, plain loops stand in:
 a sentence says so, and all results are what they were."""
 
 import os
@@ -20,6 +20,7 @@ import numpy as np
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     import araplbs
+    araplbs.simd  # loads the engine
 print(araplbs.linear_algebra, *(w.message for w in said if w.category is RuntimeWarning), sep="|")
 if len(sys.argv) > 1:
     from shapes import chain, tube

@@ -5,17 +5,16 @@ import creature
 import numpy as np
 import pytest
 import shapes
-
-from araplbs_addon.core.character.options import Options
-from araplbs_addon.core.character.problem import Mesh, Problem, Skeleton
-from araplbs_addon.core.character.sparse_weights import dense_of
-from araplbs_addon.core.skeleton.symmetry import (
+from araplbs.character.options import Options
+from araplbs.character.problem import Mesh, Problem, Skeleton
+from araplbs.character.sparse_weights import dense_of
+from araplbs.skeleton.symmetry import (
     bone_partners,
     reflected,
     reflection,
     symmetry_plane,
 )
-from araplbs_addon.core.solvers.solve import solve
+from araplbs.solvers.solve import solve
 
 NAMES = creature.NAMES
 PARTNERS = [NAMES.index(n[:-1] + {"L": "R", "R": "L"}[n[-1]]) if "." in n else NAMES.index(n)

@@ -5,8 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
-
-from araplbs_addon.core.reports.pictures import (
+from araplbs.reports.pictures import (
     FRONT,
     NO_COLOR,
     THREE_QUARTER,

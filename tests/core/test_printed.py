@@ -3,10 +3,9 @@
 import ast
 
 import pytest
-from paths import ROOT
-
-from araplbs_addon.core.base import faults
-from araplbs_addon.core.base.printed import complain, printable, say
+from araplbs.base import faults
+from araplbs.base.printed import complain, printable, say
+from paths import python_files
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202e\t"
 
@@ -28,15 +27,15 @@ def test_nothing_reaches_the_terminal_raw(way, capsys):
 
 
 # What prints numbers and texts of its own, JSON, or what the user has typed.
-OWN = {"core/base/printed.py", "core/base/faults.py", "farm/pool.py", "notice.py"}
-OWN |= {"farm/__main__.py", "farm/commands.py", "core/solvers/fill_tets.py"}
+OWN = {"araplbs/base/printed.py", "araplbs/base/faults.py", "farm/pool.py", "notice.py"}
+OWN |= {"farm/__main__.py", "farm/commands.py", "araplbs/solvers/fill_tets.py", "araplbs/replay.py"}
 
 
 def test_nothing_else_prints():
     found = set()
-    for path in (ROOT / "araplbs_addon").rglob("*.py"):
+    for path, name in python_files():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            name = getattr(getattr(node, "func", None), "id", None)
-            if isinstance(node, ast.Call) and name == "print":
-                found.add(path.relative_to(ROOT / "araplbs_addon").as_posix())
+            called = getattr(getattr(node, "func", None), "id", None)
+            if isinstance(node, ast.Call) and called == "print":
+                found.add(name)
     assert found == OWN

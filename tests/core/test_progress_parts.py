@@ -1,9 +1,8 @@
-"""core/base/progress.py: one way to say how far work has come, and to stop it."""
+"""araplbs/base/progress.py: one way to say how far work has come, and to stop it."""
 
 import araplbs
 import pytest
-
-from araplbs_addon.core.base.progress import INITIAL_SHARE, Progress, SolverProgress
+from araplbs.base.progress import INITIAL_SHARE, Progress, SolverProgress
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 from types import SimpleNamespace
 
+import araplbs
 import numpy as np
 import pytest
+from araplbs.character.sparse_weights import dense_of, make_sparse_weights
 from creature import NAMES
 from flawed_creature import FLAWS, OF_MESH
-
-from araplbs_addon.core.character.sparse_weights import dense_of, make_sparse_weights
 
 BEYOND = "BONE_OUTSIDE"
 # What the flaw has spoiled is only a part of what such a joint needs.
@@ -23,7 +23,7 @@ def sparse(subject):
 
 
 def repair_input(subject, refusal=None, **mesh_facts):
-    """core.checks.repair.RepairInput of the creature with its present weights."""
+    """araplbs.checks.repair.RepairInput of the creature with its present weights."""
     core, own = subject.core, subject.core("character.problem")
     checking = core("character.options").Options(**subject.options)
     skeleton = own.Skeleton(**subject.skeleton)
@@ -177,6 +177,6 @@ def test_cancelled(subject):
         fractions.append(fraction)
         return fraction < 0.5
 
-    with pytest.raises(subject.core("base.native_module").araplbs.Cancelled):
+    with pytest.raises(araplbs.Cancelled):
         subject.core("checks.repair").repair(given, lambda _finding: True, progress=told)
     assert fractions == sorted(fractions)

@@ -257,8 +257,8 @@ def snapshot(place):
 )
 def test_output_replaces_nothing_of_others(thing, problem, tmp_path, capsys, monkeypatch):
     """That is known before the solve, and by the rule of what Blender's commands write."""
-    from araplbs_addon.core.base.refusal import Refused
-    from araplbs_addon.core.disk.outputs import Kind, refuse_foreign
+    from araplbs.base.refusal import Refused
+    from araplbs.disk.outputs import Kind, refuse_foreign
 
     source, path = tmp_path / "problem.npz", tmp_path / "out" / "weights.npz"
     replay.save(source, problem)
@@ -314,10 +314,10 @@ def test_no_file(tmp_path, capsys):
 
 
 def test_the_text_leaves_names_and_folders_out():
-    from araplbs_addon.core.base import faults
-    from araplbs_addon.core.base.refusal import Refused
-    from araplbs_addon.core.character.options import Options
-    from araplbs_addon.core.reports.problem_report import TITLE, report_text, without_folder
+    from araplbs.base import faults
+    from araplbs.base.refusal import Refused
+    from araplbs.character.options import Options
+    from araplbs.reports.problem_report import TITLE, report_text, without_folder
 
     assert without_folder("/home/anna/a b/x.py, line 3", ()) == "  .../x.py, line 3"
     assert without_folder(r"C:\Users\anna\x.py, line 3", ()) == "  .../x.py, line 3"
@@ -349,7 +349,7 @@ NAMES = [
 @pytest.mark.parametrize("known", [True, False])
 def test_names_in_sentences(name, known):
     """As sentences and Python write them; what is not known stands in quotes."""
-    from araplbs_addon.core.reports.without_names import without_names
+    from araplbs.reports.without_names import without_names
 
     names = [*NAMES, "'quoted'", "x' is in 'y"] if known else ()
     hidden = "'...' is in Edit mode"
@@ -365,7 +365,7 @@ def test_names_in_sentences(name, known):
 
 
 def test_paths_in_sentences():
-    from araplbs_addon.core.reports.without_names import without_names
+    from araplbs.reports.without_names import without_names
 
     for path in ("/home/anna/x y.blend", r"C:\Users\anna\x.blend", "//anna/x.blend"):
         assert without_names(f"{path}: not there") == "...: not there"
@@ -373,7 +373,7 @@ def test_paths_in_sentences():
 
 
 def test_faults_are_remembered_with_their_places(capsys):
-    from araplbs_addon.core.base import faults
+    from araplbs.base import faults
 
     for number in range(5):
         try:
@@ -382,7 +382,7 @@ def test_faults_are_remembered_with_their_places(capsys):
             faults.sentence("Checking", error)
     kept = faults.last_errors()
     assert len(kept) == 3
-    from araplbs_addon.core.reports.problem_report import UNKNOWN, error_line
+    from araplbs.reports.problem_report import UNKNOWN, error_line
 
     said = error_line(kept[-1])
     assert "number 4" in said and str(TESTS) not in said

@@ -31,13 +31,13 @@ NARROWER = {
 }
 # Settings of the engine that Options hands over in its own way.
 IN_ITS_OWN_WAY = {
-    "joint_stiffness": "times the factors of the bones: core/solvers/joints.py",
+    "joint_stiffness": "times the factors of the bones: araplbs/solvers/joints.py",
 }
 # Angles, which the stubs cannot write.
 COMPUTED = {"swing": math.radians(60), "twist": math.radians(10)}
 
 
-STUBS = ast.parse((ROOT / "csrc/araplbs-stubs/__init__.pyi").read_text())
+STUBS = ast.parse((ROOT / "araplbs/_engine.pyi").read_text())
 # Types that the stubs name.
 ALIASES = {
     n.target.id: ast.unparse(n.value)

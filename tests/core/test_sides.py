@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from araplbs_addon.core.mirror.sides import opposite_bones, other_names
+from araplbs.mirror.sides import opposite_bones, other_names
 
 PAIRS = [
     ("arm.L", "arm.R"),

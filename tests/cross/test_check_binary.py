@@ -13,7 +13,7 @@ from check_binary import Bad
 from sources import ROOT
 
 targets = pytest.mark.parametrize("target", cross.TARGETS)
-MODULE = r"araplbs\.(pyd|abi3\.so)"
+MODULE = r"araplbs/_engine\.(pyd|abi3\.so)"
 BLAS = r"openblas[^/]*\.(dll|dylib|so)$"
 
 
@@ -87,8 +87,8 @@ def test_a_newer_system_than_promised(wheel, target):
 
 @targets
 def test_another_export(wheel, unsigned):
-    wheel.replace(wheel.module, b"PyInit_araplbs\0", b"PyInit_araplbt\0")
-    wheel.refused("exports .*PyInit_araplbt")
+    wheel.replace(wheel.module, b"PyInit__engine\0", b"PyInit__enginf\0")
+    wheel.refused("exports .*PyInit__enginf")
 
 
 @targets

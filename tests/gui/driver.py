@@ -87,7 +87,7 @@ def still(ui):
 def held():
     """In a `with` block the add-on's threads do not come to their end: each waits at its first
     report of progress until it is cancelled."""
-    worker = scenes.addon("core.base.worker").Worker
+    worker = scenes.package("base.worker").Worker
     progress = worker.progress
 
     def wait(thread, *report):
@@ -145,7 +145,7 @@ def settings():
 
 
 def reset_settings():
-    options = scenes.addon("core.character.options").Options()
+    options = scenes.package("character.options").Options()
     for name, value in options.as_dict().items():
         setattr(settings(), name, value)
 

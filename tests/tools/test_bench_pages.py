@@ -6,7 +6,7 @@ import release_check
 
 CODE = {
     "csrc/a.c": '/* what\n it does */\nint x = 1; // one\nchar *s = "/* kept */";\n',
-    "araplbs_addon/core/b.py": "# why\nx = 1\n\ny = 2\n",
+    "araplbs/b.py": "# why\nx = 1\n\ny = 2\n",
 }
 
 
@@ -25,9 +25,9 @@ def tree(tmp_path):
         ("csrc/a.c", "x = 1; // one", "x =\n    1;", True),
         ("csrc/a.c", "x = 1", "x = 2", False),
         ("csrc/a.c", "/* kept */", "", False),
-        ("araplbs_addon/core/b.py", "# why\n", "", True),
-        ("araplbs_addon/core/b.py", "x = 1\n\n", "x = 1\n", True),
-        ("araplbs_addon/core/b.py", "y = 2", "    y = 2", False),
+        ("araplbs/b.py", "# why\n", "", True),
+        ("araplbs/b.py", "x = 1\n\n", "x = 1\n", True),
+        ("araplbs/b.py", "y = 2", "    y = 2", False),
     ],
 )
 def test_code_counts_and_comments_do_not(tree, name, old, new, same):
@@ -40,7 +40,7 @@ def test_code_counts_and_comments_do_not(tree, name, old, new, same):
 def test_files_count_by_their_names(tree):
     before = bench_pages.digest(tree)
     (tree / "csrc/notes.md").write_text("of no code")
-    (tree / "araplbs_addon/core/c.txt").write_text("nor this")
+    (tree / "araplbs/c.txt").write_text("nor this")
     assert bench_pages.digest(tree) == before
     (tree / "csrc/a.c").rename(tree / "csrc/c.c")
     assert bench_pages.digest(tree) != before

@@ -108,8 +108,10 @@ def test_what_it_says_of_itself(python):
     assert info["Keywords"].split(",") == project["keywords"]
     assert info["Description-Content-Type"] == "text/markdown"
     assert info.get_payload().strip() == (ROOT / project["readme"]).read_text("utf-8").strip()
-    for name in ("__init__.pyi", "replay.pyi", "py.typed"):
-        assert f"araplbs-stubs/{name}" in files.split()
+    wanted = {f.relative_to(ROOT).as_posix() for f in sources.package_files()}
+    assert {"araplbs/py.typed", "araplbs/_engine.pyi"} < wanted
+    there = {name for name in files.split() if name.startswith("araplbs/")}
+    assert {name for name in there if "_engine.abi3" not in name and ".pyc" not in name} == wanted
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +122,7 @@ def unpacked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sdist")
     tree = folder / "tree"
     skip = shutil.ignore_patterns("__pycache__", ".*", "*.pyc")
-    for name in ("csrc", "examples", "tools"):
+    for name in ("araplbs", "csrc", "examples", "tools"):
         shutil.copytree(ROOT / name, tree / name, ignore=skip)
     for path in [*ROOT.glob("*.toml"), *ROOT.glob("*.md"), *ROOT.glob("*.cff")]:
         shutil.copy(path, tree)

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
+from araplbs.base.affine import moved
+from araplbs.base.refusal import Refused
+from araplbs.skeleton.bendy import largest_share, segment_names, slide_to, split_weights, stations
+from araplbs.solvers.diffused import diffused_parameters_in_steps
 from mathutils import Matrix, Vector
 
-from ...core.base.affine import moved
-from ...core.base.refusal import Refused
-from ...core.skeleton.bendy import largest_share, segment_names, slide_to, split_weights, stations
-from ...core.solvers.diffused import diffused_parameters_in_steps
 from ..data.binding import armature_modifiers
 from ..data.group_uses import used_groups
 from ..poses.posed import evaluated_vertices

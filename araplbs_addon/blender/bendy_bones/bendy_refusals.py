@@ -2,9 +2,9 @@
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
 
-from ...core.base.refusal import Refused
-from ...core.reports.report import names_in_line
 from ..data.binding import armature_modifiers, armature_of, is_armature_child, is_deformed_by
 from ..read.read_mesh import matrix_between, refuse_mesh
 

@@ -2,8 +2,7 @@
 
 import bpy
 import numpy as np
-
-from ...core.skeleton.poses import BENDY, RIGID
+from araplbs.skeleton.poses import BENDY, RIGID
 
 BONE_KINDS = (
     (

@@ -15,8 +15,7 @@ import secrets
 
 import bpy
 import numpy as np
-
-from ...core.character.edits import Edits, Pairs
+from araplbs.character.edits import Edits, Pairs
 
 KINDS = (
     ("WEIGHT", "Pinned Weight", "The bone's weight is pinned to a wanted value", "PINNED", 0),

@@ -2,8 +2,8 @@
 
 import bpy
 import numpy as np
+from araplbs.tools.quantize import MOST_STEPS, vertex_limits
 
-from ...core.tools.quantize import MOST_STEPS, vertex_limits
 from .mesh_shape import corner_vertices
 
 

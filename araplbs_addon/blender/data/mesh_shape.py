@@ -4,8 +4,7 @@ keys do."""
 import hashlib
 
 import numpy as np
-
-from ...core.base.refusal import Refused
+from araplbs.base.refusal import Refused
 
 # Of what Blender counts without a sign: it copies a whole array of the type that it has itself, and
 # asks for the numbers one by one for another.

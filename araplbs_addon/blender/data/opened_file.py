@@ -1,9 +1,8 @@
 """What the command line takes care of in a file that it has opened, besides the weights."""
 
 import bpy
-
-from ...core.base.refusal import Refused
-from ...core.reports.report import names_in_line
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
 
 
 def leave_edit_mode(view_layer):

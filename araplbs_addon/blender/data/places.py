@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
 
-from ...core.base.refusal import Refused
 from .references import remove_made
 
 # Beginnings of the data paths whose drivers move an object.

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import bpy
-
-from ...core.base.refusal import Changed, Refused
+from araplbs.base.refusal import Changed, Refused
 
 
 class Reference(NamedTuple):

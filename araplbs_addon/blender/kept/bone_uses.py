@@ -3,8 +3,8 @@
 from contextlib import contextmanager
 
 import bpy
+from araplbs.base.refusal import Refused
 
-from ...core.base.refusal import Refused
 from ..poses.pose_sources import action_curves
 
 

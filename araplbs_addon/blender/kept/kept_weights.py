@@ -3,9 +3,9 @@
 import secrets
 
 import bpy
+from araplbs.base.refusal import Refused
+from araplbs.tools.kept import MOST, pack, unpack
 
-from ...core.base.refusal import Refused
-from ...core.tools.kept import MOST, pack, unpack
 from ..data.edits import PREFIX, restore_edits
 
 

@@ -2,13 +2,13 @@
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.mirror_modifier import image_rows, reflect
+from araplbs.character.problem import join_geometry
+from araplbs.character.sparse_weights import make_sparse_weights
+from araplbs.tools.kept import Kept, KeptEdit
+from araplbs.tools.restore import Now
 
-from ...core.base.refusal import Refused
-from ...core.character.mirror_modifier import image_rows, reflect
-from ...core.character.problem import join_geometry
-from ...core.character.sparse_weights import make_sparse_weights
-from ...core.tools.kept import Kept, KeptEdit
-from ...core.tools.restore import Now
 from ..data.binding import armature_modifier
 from ..data.edits import OF_NO_BONE, read_values
 from ..read.read_mesh import (

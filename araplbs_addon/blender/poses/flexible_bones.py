@@ -10,10 +10,10 @@ import time
 from contextlib import contextmanager
 
 import numpy as np
+from araplbs.base.steps import is_at_once
+from araplbs.skeleton.poses import BENDY, Poses, sample
 from mathutils import Matrix, Vector
 
-from ...core.base.steps import is_at_once
-from ...core.skeleton.poses import BENDY, Poses, sample
 from ..data.references import remove_made
 from .read_poses import PoseReader, stage
 

@@ -1,8 +1,8 @@
 """An action with keys and markers, for an armature."""
 
 import bpy
+from araplbs.base.refusal import Refused
 
-from ...core.base.refusal import Refused
 from .own_motion import mark_motion, replaceable
 
 BEZIER, AUTO_CLAMPED = 2, 4  # as foreach_set() takes them

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 import bpy
-
-from ...core.base.refusal import Refused
+from araplbs.base.refusal import Refused
 
 WEIGHT = "araplbs_weight"  # custom property of an action: how often its poses count
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3

@@ -9,11 +9,11 @@ from numbers import Real
 
 import bpy
 import numpy as np
+from araplbs.base.affine import inverse
+from araplbs.base.refusal import Refused
+from araplbs.skeleton.poses import BENDY, Poses, no_poses
 from mathutils import Matrix
 
-from ...core.base.affine import inverse
-from ...core.base.refusal import Refused
-from ...core.skeleton.poses import BENDY, Poses, no_poses
 from ..data.references import remove_made
 from .pose_sources import action_curves, clips, marked_frames, pose_assets, weight_of
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
 from mathutils import Matrix
 
-from ...core.base.refusal import Refused
 from ..data.references import remove_made
 from .read_mesh import present_weights
 

@@ -4,10 +4,10 @@ araplbs_deforms)."""
 
 import bpy
 import numpy as np
+from araplbs.character.control_bones import REASONS, leave_out_in_steps
+from araplbs.skeleton.bone_evidence import SKIN, SURE, weigh
+from araplbs.skeleton.bone_facts import leaf_bones
 
-from ...core.character.control_bones import REASONS, leave_out_in_steps
-from ...core.skeleton.bone_evidence import SKIN, SURE, weigh
-from ...core.skeleton.bone_facts import leaf_bones
 from ..rig.bone_facts import read_facts, read_strays, read_turned
 from .read_mesh import present_weights
 

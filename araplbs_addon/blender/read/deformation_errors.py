@@ -3,14 +3,14 @@
 from dataclasses import fields, replace
 
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import finish
+from araplbs.character.directions import read_directions_in_steps
+from araplbs.character.options import Options
+from araplbs.character.problem import Problem
+from araplbs.measures.armature_modifier import vertex_strain
+from araplbs.skeleton.poses import with_random
 
-from ...core.base.refusal import Refused
-from ...core.base.steps import finish
-from ...core.character.directions import read_directions_in_steps
-from ...core.character.options import Options
-from ...core.character.problem import Problem
-from ...core.measures.armature_modifier import vertex_strain
-from ...core.skeleton.poses import with_random
 from ..data.binding import armature_of
 from ..poses.flexible_bones import curved_parameters_in_steps
 from ..poses.read_poses import present_pose

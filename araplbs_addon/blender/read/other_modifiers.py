@@ -1,8 +1,9 @@
 """What deforms a mesh besides the bones that it is weighted for, in sentences for people: cages,
 lattices, other armatures, and what its own Armature modifier leaves of its weights."""
 
-from ...core.base.refusal import Refused
-from ...core.reports.report import names_in_line
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
+
 from ..data.binding import armature_modifier, is_deformed_by
 from ..data.places import deforming_armatures
 

@@ -5,10 +5,10 @@ import re
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.problem import Skeleton
+from araplbs.skeleton.symmetry import bone_partners
 
-from ...core.base.refusal import Refused
-from ...core.character.problem import Skeleton
-from ...core.skeleton.symmetry import bone_partners
 from ..data.bone_kinds import read_bone_kinds
 from ..data.bones import LEAVE_FREE
 

@@ -5,9 +5,8 @@ import struct
 from pathlib import Path
 
 import bpy
-
-from ...core.base.refusal import Refused
-from ...core.disk.files import refuse_input
+from araplbs.base.refusal import Refused
+from araplbs.disk.files import refuse_input
 
 
 def refuse_caches(ob):

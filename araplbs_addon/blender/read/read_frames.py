@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.skeleton.poses import sample
 from mathutils import Matrix
 
-from ...core.base.refusal import Refused
-from ...core.skeleton.poses import sample
 from ..data.mesh_shape import points_of
 from ..data.references import remove_made
 from ..poses.flexible_bones import bare_copy, pose_copy

@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from araplbs.base.affine import inverse
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import finish
+from araplbs.character.mirror_modifier import Reflection
+from araplbs.character.problem import Mesh
+from araplbs.character.sparse_weights import make_sparse_weights
 
-from ...core.base.affine import inverse
-from ...core.base.refusal import Refused
-from ...core.base.steps import finish
-from ...core.character.mirror_modifier import Reflection
-from ...core.character.problem import Mesh
-from ...core.character.sparse_weights import make_sparse_weights
 from ..data.binding import armature_modifier, bone_it_hangs_on
 from ..data.edits import read_edits
 from ..data.mesh_shape import (

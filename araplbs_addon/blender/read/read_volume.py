@@ -1,10 +1,9 @@
 """What volume the options ask for."""
 
 import bpy
-
-from ...core.base.refusal import Refused
-from ...core.solvers.tet_mesh import need_for_file, need_for_inside
-from ...core.solvers.volume import Source
+from araplbs.base.refusal import Refused
+from araplbs.solvers.tet_mesh import need_for_file, need_for_inside
+from araplbs.solvers.volume import Source
 
 
 def refuse_volume(options):

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
 
-from ...core.base.refusal import Refused
-from ...core.reports.report import names_in_line
 from ..data.binding import armature_of, is_deformed_by
 from .read_mesh import matrix_between, refuse_edited
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 import bpy
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
 
-from ...core.base.refusal import Refused
-from ...core.reports.report import names_in_line
 from ..data.binding import armature_modifier, armature_of
 from ..data.mesh_shape import refuse_absolute
 from .read_mesh import refuse_edited, refuse_mesh

@@ -5,10 +5,10 @@ import re
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.skeleton.bone_facts import BoneFacts, strays
+from araplbs.skeleton.bone_names import is_socket_name, words_of
 
-from ...core.base.refusal import Refused
-from ...core.skeleton.bone_facts import BoneFacts, strays
-from ...core.skeleton.bone_names import is_socket_name, words_of
 from ..data.bones import visible_bones
 from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses

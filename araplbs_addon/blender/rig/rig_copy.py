@@ -7,9 +7,9 @@ the rig, such as curves with hooks. Like that of flexible_bones.py it is made fo
 import time
 from contextlib import contextmanager
 
+from araplbs.base.steps import is_at_once
 from mathutils import Matrix
 
-from ...core.base.steps import is_at_once
 from ..data.references import remove_made
 from ..poses.flexible_bones import BENT, NEUTRAL, STEP
 from ..poses.read_poses import stage

@@ -10,16 +10,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
+from araplbs.base.affine import inverse
+from araplbs.body.acts import acts_of, turns_to, within_reach
+from araplbs.body.body import find_body
+from araplbs.body.chains import Chain, Tree
+from araplbs.skeleton.poses import BENDY, sample
+from araplbs.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
+from araplbs.skeleton.symmetry import bone_partners, symmetry_plane
+from araplbs.tools.motion import chained, joint_turns
 from mathutils import Matrix
 
-from ...core.base.affine import inverse
-from ...core.body.acts import acts_of, turns_to, within_reach
-from ...core.body.body import find_body
-from ...core.body.chains import Chain, Tree
-from ...core.skeleton.poses import BENDY, sample
-from ...core.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
-from ...core.skeleton.symmetry import bone_partners, symmetry_plane
-from ...core.tools.motion import chained, joint_turns
 from ..poses.flexible_bones import BENT, NEUTRAL, pose_copy
 from .rig_copy import driven_copy, untie
 from .rig_frames import Frames, channels, neutral_of

@@ -2,12 +2,10 @@
 limbs go, and which switches between IK and FK are on."""
 
 import numpy as np
-from mathutils import Matrix
-
-from ...core.base.affine import inverse
-from ...core.skeleton.joint_motion import Joints
-from ...core.skeleton.poses import BENDY
-from ...core.skeleton.rig_poses import (
+from araplbs.base.affine import inverse
+from araplbs.skeleton.joint_motion import Joints
+from araplbs.skeleton.poses import BENDY
+from araplbs.skeleton.rig_poses import (
     SHIFT,
     control_turns,
     deform_parents,
@@ -18,6 +16,8 @@ from ...core.skeleton.rig_poses import (
     shifts,
     turned_joints,
 )
+from mathutils import Matrix
+
 from ..poses.flexible_bones import flex
 from .rig_copy import NotDrivable
 from .rig_frames import Frames

@@ -3,11 +3,11 @@ limbs are moved, and Blender evaluates constraints and drivers on a copy that no
 """
 
 import numpy as np
+from araplbs.base.affine import inverse
+from araplbs.skeleton.joint_motion import Mirror, complete
+from araplbs.skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER, WAYS, Poses
+from araplbs.skeleton.symmetry import reflection, symmetry_plane
 
-from ...core.base.affine import inverse
-from ...core.skeleton.joint_motion import Mirror, complete
-from ...core.skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER, WAYS, Poses
-from ...core.skeleton.symmetry import reflection, symmetry_plane
 from ..poses.read_poses import PoseReader
 from .rig_copy import NotDrivable, driven_copy
 from .rig_plan import ControlPlan

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
+from araplbs.mirror.sides import other_names
 
-from ...core.mirror.sides import other_names
 from ..data.bones import LEAVE_FREE, visible_bones
 
 BONE = re.compile(r'\bbones\["((?:[^"\\]|\\.)+)"\]')

@@ -1,6 +1,7 @@
 """The poses that options ask for, beside the random ones that the solver makes of rigid bones."""
 
-from ...core.skeleton.symmetry import symmetry_plane
+from araplbs.skeleton.symmetry import symmetry_plane
+
 from ..poses.flexible_bones import random_poses_in_steps
 from ..poses.read_poses import read_poses
 from .rig_poses import rig_poses_in_steps

@@ -5,9 +5,9 @@ import re
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
 
-from ...core.base.refusal import Refused
-from ...core.reports.report import names_in_line
 from ..data.binding import is_deformed_by
 from ..poses.pose_sources import action_curves
 from ..read.read_mesh import refuse_linked

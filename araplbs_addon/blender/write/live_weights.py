@@ -11,8 +11,8 @@ import itertools
 import bmesh
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
 
-from ...core.base.refusal import Refused
 from ..data.mesh_shape import MeshShape
 from ..data.references import Reference
 from ..read.read_mesh import named_entries, named_entries_in_steps

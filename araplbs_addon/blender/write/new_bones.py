@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
 from mathutils import Matrix
 
-from ...core.base.refusal import Refused
 from ..poses.pose_sources import action_bags, action_curves
 from ..poses.read_poses import swapped_actions
 from .write_joints import editing

@@ -1,8 +1,8 @@
 """Selects bones, in the mode that the armature is in."""
 
 import bpy
+from araplbs.base.refusal import Refused
 
-from ...core.base.refusal import Refused
 from ..data.bones import bone_flags
 
 

@@ -3,8 +3,8 @@
 import bmesh
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
 
-from ...core.base.refusal import Refused
 from ..data.mesh_shape import corner_vertices
 
 # Modes by context.mode, as bpy.ops.object.mode_set has them.

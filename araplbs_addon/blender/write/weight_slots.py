@@ -1,8 +1,8 @@
 """Copies of the weights of a mesh, to switch between them."""
 
 import numpy as np
+from araplbs.base.refusal import Refused
 
-from ...core.base.refusal import Refused
 from ..data.references import Reference
 from ..read.read_mesh import named_entries
 from .all_or_nothing import put_entries_back

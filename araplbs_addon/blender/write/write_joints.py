@@ -8,10 +8,9 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.solvers.joints import moved_bones
 from mathutils import Vector
-
-from ...core.base.refusal import Refused
-from ...core.solvers.joints import moved_bones
 
 
 def write_joints(armature, before, after):

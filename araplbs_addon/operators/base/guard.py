@@ -2,7 +2,7 @@
 
 registration.py guards every class that it registers, so that no operator is forgotten. An error
 ends the operator: `abandon(context)`, where the class has it, takes back what was begun, and the
-sentence of core/base/faults.py is reported; `reason_of(error)`, where it has that, gives another
+sentence of araplbs/base/faults.py is reported; `reason_of(error)`, where it has that, gives another
 error to be reported in its place.
 
 Work evaluates the scene, and so drivers and handlers of others. An operator that these call in the
@@ -15,10 +15,10 @@ import threading
 from contextlib import contextmanager
 from functools import wraps
 
+from araplbs.base.faults import print_traceback, sentence
+from araplbs.base.refusal import Refused
 from bpy.types import Operator
 
-from ...core.base.faults import print_traceback, sentence
-from ...core.base.refusal import Refused
 from ...languages.translate import translated
 
 ELSEWHERE = "Blender is evaluating the scene: not now"

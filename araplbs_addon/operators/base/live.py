@@ -2,10 +2,10 @@
 
 import time
 
+from araplbs.measures.deformation import in_percent
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
-from ...core.measures.deformation import in_percent
 from ...languages.translate import translated
 from ...live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
 from ...preferences import preferred_threads

@@ -1,11 +1,11 @@
-"""The options of core/character/options.py as properties of an operator, and their layout."""
+"""The options of araplbs/character/options.py as properties of an operator, and their layout."""
 
 from dataclasses import fields
 
 import bpy
+from araplbs.character.options import Options
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ...core.character.options import Options
 from ...languages.translate import translated
 
 

@@ -4,18 +4,19 @@ names, and if the user agrees, the problem itself beside it. Sends nothing."""
 from pathlib import Path
 
 import bpy
+from araplbs import replay
+from araplbs.base.faults import fault_sentence, know_names, names_of_file, refusals
+from araplbs.base.refusal import Refused
+from araplbs.disk.outputs import PROBLEM, PROBLEM_TEXT, refuse_foreign, replaced, write_marked_text
+from araplbs.reports.problem_report import UNKNOWN, report_text
+from araplbs.reports.without_names import without_names
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...core.base import native_module
-from ...core.base.faults import fault_sentence, know_names, names_of_file, refusals
-from ...core.base.refusal import Refused
-from ...core.disk.outputs import PROBLEM, PROBLEM_TEXT, refuse_foreign, replaced, write_marked_text
-from ...core.reports.problem_report import UNKNOWN, report_text
-from ...core.reports.without_names import without_names
 from ...languages.translate import translated
 from ...live.session import current_session
+from ...native_module import version
 from ...preferences import preferred_threads
 from ...tasks.weighting import WeightingTask
 from .all_names import all_names
@@ -88,7 +89,7 @@ def _keep_problem(context, path):
         arguments = {**options.solver_arguments(), **task.problem.arguments}
         about = {"volume": options.volume, "start_from": options.start_from}
         with replaced(path, PROBLEM) as temporary:
-            native_module.replay().save(temporary, arguments, about)
+            replay.save(temporary, arguments, about)
     except refusals() as reason:
         return f"none: {_nameless(str(reason) or 'there is not enough memory')}"
     except Exception as error:  # what is reported may be just this
@@ -104,7 +105,10 @@ def _nameless(text):
 def _blender():
     app = bpy.app
     build = app.build_hash.decode("ascii", "replace")
-    return [f"Blender: {app.version_string} ({build}){', no window' if app.background else ''}"]
+    return [
+        f"Blender: {app.version_string} ({build}){', no window' if app.background else ''}",
+        f"Extension: {version() or 'not installed as one'}",
+    ]
 
 
 def _sizes(context):

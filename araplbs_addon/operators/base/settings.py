@@ -4,11 +4,11 @@ Operators that are started by a button, a menu or a key begin with them; scripts
 the operators. The deformation error and the choice of the worst vertices go by them, too."""
 
 import bpy
+from araplbs.comparison.compare import CompareOptions
+from araplbs.solvers.joints import JointOptions
+from araplbs.tools.transfer import TransferOptions
 from bpy.props import PointerProperty, StringProperty
 
-from ...core.comparison.compare import CompareOptions
-from ...core.solvers.joints import JointOptions
-from ...core.tools.transfer import TransferOptions
 from .last_report import report_of
 from .properties import bone_choice, folder_property, option_names, option_properties, options_of
 from .shown_matches import outdate_matches

@@ -3,10 +3,10 @@
 from types import SimpleNamespace
 
 import bpy
+from araplbs.base.faults import refusals
+from araplbs.tools.transfer import TransferOptions
 
 from ...blender.data.views import redraw_views
-from ...core.base.faults import refusals
-from ...core.tools.transfer import TransferOptions
 from .properties import option_names, options_of
 
 REFRESH = 0.1  # seconds after a change: a slider makes many

@@ -3,14 +3,14 @@
 import time
 
 import bpy
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import finish
+from araplbs.base.worker import Worker
+from araplbs.reports.report import notes, summary, warnings
 from bpy.app.handlers import persistent
 
 from ...blender.data.references import reason_of, references_of
 from ...blender.read.targets import find_targets
-from ...core.base.refusal import Refused
-from ...core.base.steps import finish
-from ...core.base.worker import Worker
-from ...core.reports.report import notes, summary, warnings
 from ...languages.translate import translated
 from ...live.session import current_session
 from ...preferences import preferred_threads

@@ -1,9 +1,9 @@
 """The operator "Reduce Bones"."""
 
+from araplbs.tools.fewer_bones import FewerOptions, fewer_summary
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...core.tools.fewer_bones import FewerOptions, fewer_summary
 from ...tasks.changes.fewer_bones import FewerBonesTask
 from ..base.command import WHICH, Command
 from ..base.properties import OptionProperties, option_names, option_properties

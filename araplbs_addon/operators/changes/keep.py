@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+from araplbs.base.refusal import Refused
+from araplbs.tools.kept import FILE
+from araplbs.tools.restore import KeepOptions
 from bpy.types import Operator
 
 from ...blender.kept import kept_weights
 from ...blender.kept.read_kept import find_keepable
-from ...core.base.refusal import Refused
-from ...core.tools.kept import FILE
-from ...core.tools.restore import KeepOptions
 from ...tasks.changes.keeping import (
     KeepOneOfSeveral,
     KeepTask,

@@ -1,10 +1,10 @@
 """The operator "Restore Weights"."""
 
+from araplbs.tools.restore import RestoreOptions
+from araplbs.tools.restore_report import restore_summary
 from bpy.types import Operator
 
 from ...blender.kept.read_kept import find_keepable
-from ...core.tools.restore import RestoreOptions
-from ...core.tools.restore_report import restore_summary
 from ...tasks.changes.keeping import RestoreTask
 from ..base.command import WHICH, Command
 from ..base.properties import OptionProperties, option_names, option_properties

@@ -6,6 +6,7 @@ sphere of it, as Blender's own brushes do."""
 
 import bpy
 import numpy as np
+from araplbs.base.extent import not_far_off
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import Operator
 from bpy_extras import view3d_utils
@@ -17,7 +18,6 @@ from ...blender.data.mesh_shape import points_of
 from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
-from ...core.base.extent import not_far_off
 from ...languages.translate import translated
 from ...live.session import current_session
 from .edit import Change, active_bone, paint_edit, refuse_bone

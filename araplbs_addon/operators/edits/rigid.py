@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.rigid_parts import loose_parts
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 
 from ...blender.data.edits import add_rigid_part, leave_rigid_parts
 from ...blender.data.mesh_shape import corner_vertices
 from ...blender.read.read_mesh import read_topology
-from ...core.base.refusal import Refused
-from ...core.character.rigid_parts import loose_parts
 from ...languages.translate import translated
 from ..base.placed import Placed
 from .edit import Change, OfMesh

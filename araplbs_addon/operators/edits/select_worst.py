@@ -1,12 +1,12 @@
 """The operator "Select Worst Vertices"."""
 
+from araplbs.measures.strain_colors import worst
+from araplbs.reports.last_lines import short
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Operator
 
 from ...blender.read.deformation_errors import object_strain
 from ...blender.write.select_region import select_vertices
-from ...core.measures.strain_colors import worst
-from ...core.reports.last_lines import short
 from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ..base.settings import present_options

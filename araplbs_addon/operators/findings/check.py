@@ -1,6 +1,9 @@
 """The operators "Check Weights", "Select Finding" and "View Finding"."""
 
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.options import Options
+from araplbs.checks.findings import LEVELS, check_summary, health
 from bpy.props import IntProperty
 from bpy.types import Operator
 from mathutils import Vector
@@ -9,9 +12,6 @@ from ...blender.poses.posed import posed_vertices
 from ...blender.read.targets import find_checked
 from ...blender.write.edit_mode import flush_edit_mode
 from ...blender.write.select_region import select_region
-from ...core.base.refusal import Refused
-from ...core.character.options import Options
-from ...core.checks.findings import LEVELS, check_summary, health
 from ...languages.translate import translated
 from ...tasks.checking import CHECKED, CheckTask, check_exit_code
 from ..base.command import Command, find_read

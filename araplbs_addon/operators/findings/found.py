@@ -5,6 +5,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import bpy
+from araplbs.base.refusal import Refused
+from araplbs.checks.findings import NAMES
+from araplbs.checks.repair_regions import BEYOND
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty
 
@@ -12,9 +15,6 @@ from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
 from ...blender.read.weight_state import bone_state, weight_state
 from ...blender.write.edit_mode import flush_edit_mode
-from ...core.base.refusal import Refused
-from ...core.checks.findings import NAMES
-from ...core.checks.repair_regions import BEYOND
 
 MOST_PAST = 8  # lists that are kept for undo
 CALM = 0.4  # seconds without change before weights are looked at, which takes some tenths of one

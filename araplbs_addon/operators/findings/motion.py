@@ -1,11 +1,11 @@
 """The operator "Range of Motion"."""
 
+from araplbs.base.refusal import Refused
+from araplbs.tools.motion import MotionOptions, motion_summary
 from bpy.types import Operator
 
 from ...blender.poses import own_motion
 from ...blender.read.targets import Targets, find_armatures_in_file
-from ...core.base.refusal import Refused
-from ...core.tools.motion import MotionOptions, motion_summary
 from ...tasks.motion.range_of_motion import MotionTask
 from ..base.command import Command
 from ..base.properties import OptionProperties, option_properties

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from functools import partial
 
+from araplbs.base.refusal import Refused
+from araplbs.character.options import Options
+from araplbs.checks.findings import KINDS, level
+from araplbs.checks.gains import VISIBLE
 from bpy.props import EnumProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import Targets, find_checked
-from ...core.base.refusal import Refused
-from ...core.character.options import Options
-from ...core.checks.findings import KINDS, level
-from ...core.checks.gains import VISIBLE
 from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ...tasks.judged import JudgedRepair

@@ -3,13 +3,13 @@
 from contextlib import suppress
 
 import bpy
+from araplbs.base.refusal import Refused
 from bpy.app.handlers import persistent
 from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig
 from ...blender.poses.posed_frame import posed_frame
-from ...core.base.refusal import Refused
 from ...languages.translate import translated
 from .check import OfFinding
 from .found import found

@@ -1,9 +1,9 @@
 """The operator "Show Problems": what a weighting has left, in the list of Check Weights."""
 
 import bpy
+from araplbs.base.refusal import Refused
 from bpy.types import Operator
 
-from ...core.base.refusal import Refused
 from ..weights.outcome import OfOutcome, outcome_at_hand
 from .found import found
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import bpy
+from araplbs.base.refusal import Refused
+from araplbs.character.options import Options
+from araplbs.reports.report import summary, summary_of_new
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...core.base.refusal import Refused
-from ...core.character.options import Options
-from ...core.reports.report import summary, summary_of_new
 from ...tasks.judged import JudgedWeighting
 from ...tasks.new_weights import NewWeightsTask
 from ...tasks.weighting import WeightingTask

@@ -1,9 +1,9 @@
 """The operator "Bake Modifiers to Weights (ARAP)"."""
 
+from araplbs.reports.last_lines import bake_line
+from araplbs.tools.bake import BakeOptions, bake_summary
 from bpy.types import Operator
 
-from ...core.reports.last_lines import bake_line
-from ...core.tools.bake import BakeOptions, bake_summary
 from ...languages.translate import translated
 from ...tasks.baking import BakeTask
 from ..base.command import WHICH, Command

@@ -4,14 +4,14 @@ import math
 import time
 
 import bpy
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
 from ...blender.bendy_bones.bendy import bendy_bones, convert_in_steps
 from ...blender.bendy_bones.bendy_refusals import refuse_armature
 from ...blender.data.bones import selected_bones
-from ...core.base.refusal import Refused
-from ...core.reports.report import names_in_line
 from ...languages.translate import translated
 from ...live.session import current_session
 from ..base.window import WindowOperator

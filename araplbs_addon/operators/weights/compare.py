@@ -5,16 +5,16 @@ from functools import partial
 from pathlib import Path
 
 import bpy
+from araplbs.base.refusal import Refused
+from araplbs.comparison.compare import CompareOptions
+from araplbs.comparison.compare_files import INDEX, refuse_folder, write_comparisons
+from araplbs.comparison.compare_methods import METHODS, find_methods
+from araplbs.comparison.compare_report import compare_summary
 from bpy.props import StringProperty
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
 from ...blender.read.targets import find_targets
-from ...core.base.refusal import Refused
-from ...core.comparison.compare import CompareOptions
-from ...core.comparison.compare_files import INDEX, refuse_folder, write_comparisons
-from ...core.comparison.compare_methods import METHODS, find_methods
-from ...core.comparison.compare_report import compare_summary
 from ...languages.translate import translated
 from ...tasks.comparing import CompareTask, comparison_files, write_pages
 from ..base.command import Command, find_read

@@ -3,10 +3,10 @@
 from functools import partial
 from operator import attrgetter
 
+from araplbs.tools.copies import CopyOptions, copies_summary
 from bpy.types import Operator
 
 from ...blender.read.transfer_targets import find_copies_in_file, find_copy_targets
-from ...core.tools.copies import CopyOptions, copies_summary
 from ...tasks.copies.copying import CopyTask
 from ..base.command import Command, add_source_and_targets
 from ..base.properties import OptionProperties, option_names, option_properties

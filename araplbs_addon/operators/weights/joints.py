@@ -1,14 +1,14 @@
 """The operator "Optimize Joints (ARAP)", live in a window and at once without, and the one that
 locks joints."""
 
+from araplbs.base.refusal import Refused
+from araplbs.reports.last_lines import joint_line
+from araplbs.solvers.joints import JointOptions, joint_summary
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
 from ...blender.write.joint_effects import refuse_armature
-from ...core.base.refusal import Refused
-from ...core.reports.last_lines import joint_line
-from ...core.solvers.joints import JointOptions, joint_summary
 from ...languages.translate import translated
 from ...live.joints import JointSession
 from ...tasks.joints import JointTask

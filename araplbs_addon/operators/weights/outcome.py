@@ -14,6 +14,12 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.rigid_parts import loose_parts
+from araplbs.checks.findings import Finding
+from araplbs.checks.gains import visible
+from araplbs.reports.last_lines import result_line
+from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty, IntProperty
 from bpy.types import Operator
@@ -25,12 +31,6 @@ from ...blender.read.read_mesh import group_entries, read_topology
 from ...blender.write.select_bones import select_bones
 from ...blender.write.select_region import select_region
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
-from ...core.base.refusal import Refused
-from ...core.character.rigid_parts import loose_parts
-from ...core.checks.findings import Finding
-from ...core.checks.gains import visible
-from ...core.reports.last_lines import result_line
-from ...core.reports.notes import Note, result_notes
 from ...languages.translate import translated
 from ...live.session import current_session
 from ..base.work import tell
@@ -49,7 +49,7 @@ class Outcome:
 
     armature: Reference
     objects: list[Reference]
-    facts: dict  # see core/gains.py
+    facts: dict  # see araplbs/checks/gains.py
     notes: list[Note]
     warnings: list[str]
     bones: list[str]  # of the skeleton that was solved

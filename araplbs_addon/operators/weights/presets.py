@@ -4,13 +4,13 @@ removing them. They are the files that Blender's own preset menu of the operator
 from pathlib import Path
 
 import bpy
+from araplbs.base.refusal import Refused
+from araplbs.disk.presets import ORDER, is_in_use, preset_text, read_preset
 from bl_operators.presets import AddPresetBase
 from bpy.path import display_name
 from bpy.props import StringProperty
 from bpy.types import Menu, Operator
 
-from ...core.base.refusal import Refused
-from ...core.disk.presets import ORDER, is_in_use, preset_text, read_preset
 from ..base.properties import option_names
 from ..base.settings import settings_of
 from .auto_weight import IDNAME

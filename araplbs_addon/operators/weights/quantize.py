@@ -1,8 +1,8 @@
 """The operator "Quantize Weights"."""
 
+from araplbs.tools.quantize import QuantizeOptions, summary_of_quantized
 from bpy.types import Operator
 
-from ...core.tools.quantize import QuantizeOptions, summary_of_quantized
 from ...languages.translate import translated
 from ...tasks.quantizing import QuantizeTask
 from ..base.command import WHICH, Command

@@ -3,10 +3,10 @@
 from functools import partial
 from operator import attrgetter
 
+from araplbs.tools.shapes import ShapeOptions, shapes_summary
 from bpy.types import Operator
 
 from ...blender.read.transfer_targets import find_shape_targets, find_shapes_in_file
-from ...core.tools.shapes import ShapeOptions, shapes_summary
 from ...tasks.shapes import ShapesTask
 from ..base.command import Command, add_source_and_targets
 from ..base.properties import OptionProperties, option_properties

@@ -1,14 +1,14 @@
 """The operators "Transfer Weights (ARAP)" and "Show Matches"."""
 
+from araplbs.base.faults import refusals
+from araplbs.base.steps import finish
+from araplbs.reports.last_lines import transfer_line
+from araplbs.tools.transfer import TransferOptions, transfer_summary
 from bpy.types import Operator
 
 from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
 from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
-from ...core.base.faults import refusals
-from ...core.base.steps import finish
-from ...core.reports.last_lines import transfer_line
-from ...core.tools.transfer import TransferOptions, transfer_summary
 from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ...tasks.transfer import TransferTask

@@ -1,10 +1,10 @@
 """The operator "Weight Only What Is New"."""
 
+from araplbs.reports.last_lines import new_line
+from araplbs.reports.report import summary_of_new
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...core.reports.last_lines import new_line
-from ...core.reports.report import summary_of_new
 from ...languages.translate import translated
 from ...tasks.new_weights import NewWeightsTask
 from ..base.properties import BoneChoice, OptionProperties, draw_folded_options, draw_result_options

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.arrays import Bools
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.skeleton.poses import Poses, pose_set
+from araplbs.tools.fewer_bones import Fewer, fewer_bones, fewer_report, fewer_warnings
 
 from ...blender.data.bones import chosen_bones
 from ...blender.data.group_uses import used_groups
@@ -15,12 +21,6 @@ from ...blender.read.read_mesh import refuse_mesh
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
-from ...core.base.arrays import Bools
-from ...core.base.progress import Listener
-from ...core.base.refusal import Refused
-from ...core.base.steps import Steps
-from ...core.skeleton.poses import Poses, pose_set
-from ...core.tools.fewer_bones import Fewer, fewer_bones, fewer_report, fewer_warnings
 from ..checking import CheckTask
 from ..task import Task
 

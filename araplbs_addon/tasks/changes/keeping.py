@@ -8,6 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.steps import Steps
+from araplbs.character.problem import Skeleton
+from araplbs.disk.outputs import refuse_foreign
+from araplbs.reports.report import names_in_line
+from araplbs.tools.kept import FILE, Kept, read_kept, write_kept
+from araplbs.tools.restore import Now, Restored, kept_for, restore
+from araplbs.tools.restore_report import restore_report, restore_warnings
 
 from ...blender.data.binding import bind
 from ...blender.data.edits import copy_edits, restore_edits
@@ -24,14 +32,6 @@ from ...blender.read.read_armature import read_armature
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
-from ...core.base.progress import Listener
-from ...core.base.steps import Steps
-from ...core.character.problem import Skeleton
-from ...core.disk.outputs import refuse_foreign
-from ...core.reports.report import names_in_line
-from ...core.tools.kept import FILE, Kept, read_kept, write_kept
-from ...core.tools.restore import Now, Restored, kept_for, restore
-from ...core.tools.restore_report import restore_report, restore_warnings
 from ..task import Task
 
 if TYPE_CHECKING:

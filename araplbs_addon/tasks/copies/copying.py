@@ -6,6 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.affine import moved
+from araplbs.base.arrays import Integers
+from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.problem import Skeleton
+from araplbs.character.sparse_weights import SparseWeights
+from araplbs.tools.copies import (
+    Copied,
+    Given,
+    at_most,
+    copies_warnings,
+    copy_weights,
+    for_bones,
+    written_bones,
+)
 
 from ...blender.data.binding import armature_of, bind
 from ...blender.data.mesh_shape import edge_vertices
@@ -21,22 +37,6 @@ from ...blender.read.read_mesh import (
 from ...blender.read.transfer_targets import CopyTargets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
-from ...core.base.affine import moved
-from ...core.base.arrays import Integers
-from ...core.base.progress import Listener, Progress
-from ...core.base.refusal import Refused
-from ...core.base.steps import Steps
-from ...core.character.problem import Skeleton
-from ...core.character.sparse_weights import SparseWeights
-from ...core.tools.copies import (
-    Copied,
-    Given,
-    at_most,
-    copies_warnings,
-    copy_weights,
-    for_bones,
-    written_bones,
-)
 from ..task import Task
 
 if TYPE_CHECKING:

@@ -7,6 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.problem import Skeleton
+from araplbs.tools.motion import curves, motion_warnings, unmoved
 
 from ...blender.data.references import Subjects
 from ...blender.poses.motion_action import refuse_action, write_action
@@ -15,11 +20,6 @@ from ...blender.read.read_armature import read_armature
 from ...blender.read.targets import Targets
 from ...blender.rig.rig_copy import NotDrivable
 from ...blender.rig.rig_motion import Motion, motion_in_steps
-from ...core.base.progress import Listener
-from ...core.base.refusal import Refused
-from ...core.base.steps import Steps
-from ...core.character.problem import Skeleton
-from ...core.tools.motion import curves, motion_warnings, unmoved
 from ..task import Task
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """The panel "Check and Repair": what is wrong with the weights, where, and in which pose."""
 
 import bpy
+from araplbs.checks.findings import NAMES, level
+from araplbs.checks.repair_regions import BEYOND
 from bpy.types import Panel, UIList
 
-from ...core.checks.findings import NAMES, level
-from ...core.checks.repair_regions import BEYOND
 from ...languages.translate import translated
 from ...operators.base.settings import settings_of
 from ...operators.edits import select_worst

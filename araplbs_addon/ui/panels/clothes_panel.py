@@ -1,10 +1,10 @@
 """The panel "Clothes and LODs": weights and shape keys of one mesh for others."""
 
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
 from bpy.types import Panel
 
 from ...blender.read.transfer_targets import find_transfer_targets
-from ...core.base.refusal import Refused
-from ...core.reports.report import names_in_line
 from ...languages.translate import translated
 from ...operators.base.settings import settings_of
 from ...operators.changes import keep, restore

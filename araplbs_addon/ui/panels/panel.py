@@ -1,10 +1,10 @@
 """The first screen of the tab: one button, five choices, one result. A session takes its place
 while it runs."""
 
+from araplbs.base.refusal import Refused
 from bpy.types import Panel
 
 from ...blender.read.targets import find_targets
-from ...core.base.refusal import Refused
 from ...languages.translate import translated
 from ...live.session import current_session
 from ...operators.base.progress import progress_at_hand

@@ -1,7 +1,8 @@
 """The Result box: the result of the last weighting, in an artist's words."""
 
-from ...core.reports.doubts import CONTROL, JOINTS, TAILS
-from ...core.reports.last_lines import from_to, percent, problems_in_words
+from araplbs.reports.doubts import CONTROL, JOINTS, TAILS
+from araplbs.reports.last_lines import from_to, percent, problems_in_words
+
 from ...languages.translate import translated
 from ...operators.findings.repair import IDNAME as REPAIR
 from ...operators.findings.show_problems import IDNAME as PROBLEMS

@@ -4,13 +4,13 @@ rotation. Nothing in the file is changed."""
 import bpy
 import gpu
 import numpy as np
+from araplbs.character.options import Options
+from araplbs.measures.deformer_preview import DeformerPreview, shaded
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 
 from ...blender.poses.read_poses import present_pose
 from ...blender.read.deformation_errors import read_weighted
-from ...core.character.options import Options
-from ...core.measures.deformer_preview import DeformerPreview, shaded
 from ...live.session import current_session
 from ...preferences import preferred_threads
 from .mesh_view import MeshView, colored_batch, mesh_at_hand

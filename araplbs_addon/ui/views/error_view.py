@@ -4,6 +4,11 @@ thread while shown."""
 import bpy
 import gpu
 import numpy as np
+from araplbs.measures.armature_modifier import vertex_strain
+from araplbs.measures.bone_colors import bone_colors
+from araplbs.measures.deformer_preview import shaded
+from araplbs.measures.strain_colors import colors
+from araplbs.skeleton.poses import pose_set
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 
@@ -11,11 +16,6 @@ from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.poses.posed import posed_vertices
 from ...blender.poses.read_poses import present_pose
 from ...blender.read.deformation_errors import pose_options, poses_of, read_weighted
-from ...core.measures.armature_modifier import vertex_strain
-from ...core.measures.bone_colors import bone_colors
-from ...core.measures.deformer_preview import shaded
-from ...core.measures.strain_colors import colors
-from ...core.skeleton.poses import pose_set
 from ...live.session import current_session
 from ...operators.base.settings import present_options
 from ...preferences import preferred_threads

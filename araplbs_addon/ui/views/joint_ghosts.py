@@ -3,9 +3,8 @@ with a cross at each locked joint."""
 
 import gpu
 import numpy as np
+from araplbs.solvers.joints import moved_bones
 from gpu_extras.batch import batch_for_shader
-
-from ...core.solvers.joints import moved_bones
 
 OLD, NEW, WAY = (0.9, 0.9, 0.9, 0.7), (0.2, 0.8, 1.0, 1.0), (1.0, 0.25, 0.75, 1.0)
 WIDTH = 0.1  # of an octahedron, as a share of its length, and where it is widest

@@ -3,7 +3,7 @@ ours."""
 
 import bpy
 
-from ...core.disk.manual import PAGES, first_page, has_pages
+from ...manual_pages import PAGES, first_page, has_pages
 
 # Of what the page is, the first that fits; names as Blender spells them for F1.
 TOPICS = (

@@ -8,12 +8,12 @@ from functools import partial
 import bpy
 import gpu
 import numpy as np
+from araplbs.base.engine import engine_errors
+from araplbs.base.refusal import Refused
+from araplbs.base.worker import Worker
 from gpu_extras.batch import batch_for_shader
 
 from ...blender.data.views import redraw_views
-from ...core.base.native_module import engine_errors
-from ...core.base.refusal import Refused
-from ...core.base.worker import Worker
 
 PERIOD = 0.1  # seconds between two looks at what has changed
 CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one

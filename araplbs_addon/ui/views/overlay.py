@@ -6,12 +6,12 @@ import blf
 import bpy
 import gpu
 import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.measures.strain_colors import COLORS, FULL_SCALE, colors
 from gpu_extras.batch import batch_for_shader
 
 from ...blender.data.edits import read_values
 from ...blender.poses.posed import posed_vertices
-from ...core.base.refusal import Refused
-from ...core.measures.strain_colors import COLORS, FULL_SCALE, colors
 from ...live.session import current_session
 from ...operators.base.live import session_facts
 from ...operators.base.shown_matches import shown as shown_matches

@@ -1,0 +1,83 @@
+"""How an error is shown to the user: in one sentence, whatever it is.
+
+A refusal says by itself what is wrong, as do errors of files and memory. Everything else is a bug:
+the sentence names it and asks for a report, and the traceback goes to the console.
+"""
+
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from .engine import engine_errors
+from .printed import printable
+from .refusal import Refused
+
+MOST_LETTERS = 200  # of the text of a fault
+NO_MEMORY = "Not enough memory"
+FRAMES = 8  # of a traceback that are kept
+
+
+class Fault(NamedTuple):
+    """names: those that the file had then, None where they could not be known."""
+
+    text: str
+    places: str
+    names: Collection[str] | None
+
+
+_last: deque[Fault] = deque(maxlen=3)
+_known_names: list[Callable[[], Collection[str]]] = []
+
+
+def refusals() -> tuple[type[BaseException], ...]:
+    """The exceptions whose message says what is wrong."""
+    return (Refused, OSError, MemoryError, *engine_errors("InputError", "SolverError"))
+
+
+def sentence(what: str, error: BaseException) -> str:
+    """The sentence for an error that has ended `what`. Prints the traceback of a bug."""
+    if isinstance(error, refusals()):
+        text = str(error) or NO_MEMORY
+        _last.append(Fault(f"{what}: {text}", "", names_of_file()))
+        return text
+    print_traceback(error)
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
+    places = [f"\n  {frame.filename}, line {frame.lineno}, in {frame.name}" for frame in frames]
+    whole = fault_sentence(what, error, most=None)
+    _last.append(Fault(whole, "".join(places), names_of_file()))
+    return fault_sentence(what, error)
+
+
+def print_traceback(error: BaseException) -> None:
+    """To the console, line by line: it may quote names from a file."""
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        print(printable(line), file=sys.stderr, flush=True)
+
+
+def last_errors() -> list[Fault]:
+    """The last errors shown since Blender was started, and for bugs, where they occurred."""
+    return list(_last)
+
+
+def know_names(names: Callable[[], Collection[str]] | None) -> None:
+    """What gives all names of the file that is open; None takes that back."""
+    _known_names[:] = [names] if names else []
+
+
+def names_of_file() -> Collection[str] | None:
+    """All names of the file that is open; None where they could not be asked for."""
+    try:
+        return _known_names[0]() if _known_names else ()
+    except Exception:  # an error is being reported: that must not end in another one
+        return None
+
+
+def fault_sentence(what: str, error: BaseException, most: int | None = MOST_LETTERS) -> str:
+    text = " ".join(str(error).split())[:most]
+    named = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return (
+        f"{what} failed because of a bug in the program ({named}). "
+        "Please report this, with the text in the console"
+    )

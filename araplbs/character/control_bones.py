@@ -1,0 +1,171 @@
+"""Deform bones that only control a rig: roots, IK and pole targets, weapon slots of importers. The
+engine finds them by where they lie and by what bone_evidence.py makes of everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.refusal import Refused
+from ..base.steps import Steps
+from ..base.worker import work_in_steps
+from ..skeleton.bone_distances import nearest_bones
+from ..skeleton.bone_evidence import weigh
+from ..skeleton.bone_facts import BoneFacts, leaf_bones, painted, spanned
+from .doubles import bones_with_parts, lesser_copies, lesser_doubles
+from .mirror_modifier import reflect
+from .problem import join_geometry
+from .sparse_weights import make_sparse_weights
+
+if TYPE_CHECKING:
+    from .problem import Mesh, Skeleton
+    from .sparse_weights import SparseWeights
+
+# Identifier, name, description; the position is the code, up to SERVED what the engine answers.
+REASONS = (
+    ("NONE", "Deforms", "It moves vertices"),
+    ("ROOT", "Beside Body", "A root that the body hangs on and that lies beside it"),
+    ("OUTSIDE", "No Skin", "No skin is around it"),
+    ("TWIN", "Copy", "Another bone already lies there"),
+    ("SERVED", "Not Needed", "Other bones serve the skin around it as well"),
+    ("LEAF", "Leaf Bone", "An exporter added it to mark where a chain ends"),
+)
+LEAF = 5
+
+
+def leave_out_in_steps(
+    meshes: list[Mesh],
+    skeleton: Skeleton,
+    threads: int = 0,
+    facts: BoneFacts | None = None,
+    read_weights: Callable[[Bools], Sequence[SparseWeights | None]] | None = None,
+) -> Steps[tuple[list[Mesh], Skeleton]]:
+    """(meshes, skeleton) with the control bones left out; a generator of short steps.
+
+    facts: BoneFacts, of names alone if need be. read_weights: gives the SparseWeights of the
+    meshes, in their order, for these bones (m,) bool at least; they are asked for where that could
+    keep a bone. Bones that were taken in stay, those that hold locked weights or that edits ask
+    for, and those whose partner on the other side deforms. Raises Refused where none else is free.
+    """
+    facts = facts or BoneFacts(
+        skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
+    )
+    facts = replace(facts, has_parts=bones_with_parts(meshes, skeleton), spanned=spanned(skeleton))
+    if not len(facts.leaf):
+        facts = replace(facts, leaf=leaf_bones(skeleton))
+    sums = weigh(facts).sums
+    lesser = lesser_doubles(skeleton, sums, facts.has_parts)
+    lesser |= lesser_copies(skeleton, sums, facts.has_parts)
+    facts = replace(facts, lesser=lesser)
+    yield
+    stays = skeleton.taken_in.copy()
+    for mesh in meshes:
+        stays |= _asked_for(mesh, len(stays))
+    facts = replace(facts, leaf=_leaves(skeleton, facts.leaf & ~stays))
+    evidence = weigh(facts)
+    control = yield from _find_in_steps(meshes, skeleton, threads, facts, evidence.sums)
+    if read_weights and (control > 0).any():
+        by_hand = _painted(meshes, skeleton, read_weights, control > 0)
+        if by_hand.any():
+            facts = replace(
+                facts,
+                painted=by_hand,
+                lesser=facts.lesser & ~by_hand,
+                leaf=_leaves(skeleton, facts.leaf & ~by_hand),
+            )
+            evidence = weigh(facts)
+            control = yield from _find_in_steps(meshes, skeleton, threads, facts, evidence.sums)
+    opposite = skeleton.other_side
+    one_sided = skeleton.deform & skeleton.deform[opposite] & (control[opposite] == 0)
+    control[stays | one_sided] = 0
+    if not control.any():
+        return meshes, skeleton
+    left = replace(
+        skeleton,
+        control=control,
+        deform=skeleton.deform & (control == 0),
+        evidence={int(bone): evidence.words(bone) for bone in np.flatnonzero(control)},
+    )
+    for mesh in meshes:
+        if mesh.locked_bones is not None and mesh.locked_bones[left.deform].all():
+            raise Refused(
+                f"'{mesh.name}': only control bones are free there: take one in, or set "
+                "Control Bones to Include"
+            )
+    return [_without_weights(mesh, left) for mesh in meshes], left
+
+
+def _leaves(skeleton: Skeleton, leaf: Bools) -> Bools:
+    """(m,) bool: these, on both sides where there are two; never all bones."""
+    other = skeleton.other_side
+    both = leaf & (leaf[other] | ~skeleton.deform[other])
+    return both if (skeleton.deform & ~both).any() else np.zeros(len(leaf), bool)
+
+
+def _find_in_steps(
+    meshes: list[Mesh], skeleton: Skeleton, threads: int, facts: BoneFacts, evidence: Floats
+) -> Steps[Integers]:
+    """(m,) codes of REASONS. Leaf bones are found by what the file says: the skin around them, that
+    of the ends of limbs, is nearest to them."""
+    wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
+    geometry = join_geometry(meshes, wholes)
+    control: Integers = yield from work_in_steps(
+        lambda progress: araplbs.control_bones(
+            **geometry,
+            bone_heads=skeleton.heads,
+            bone_tails=skeleton.tails,
+            bone_parents=skeleton.parents,
+            bone_deform=skeleton.deform & ~facts.leaf,
+            bone_evidence=evidence,
+            **skeleton.way_arguments,
+            progress=progress,
+            threads=threads,
+        )
+    )
+    control[facts.leaf] = LEAF
+    return control
+
+
+def _painted(
+    meshes: list[Mesh],
+    skeleton: Skeleton,
+    read_weights: Callable[[Bools], Sequence[SparseWeights | None]],
+    asked: Bools,
+) -> Bools:
+    found = np.zeros(len(asked), bool)
+    for mesh, rows in zip(meshes, read_weights(asked), strict=True):
+        if rows is not None:
+            found |= painted(mesh.points, rows, skeleton, asked)
+    return found
+
+
+def _asked_for(mesh: Mesh, bones: int) -> Bools:
+    """(m,) bool: bones whose weights are locked somewhere, or that edits give an influence."""
+    asked = np.zeros(bones, bool)
+    if mesh.locked_bones is not None:
+        asked[mesh.weights.bones[mesh.weights.weights > 0]] = True
+        asked &= mesh.locked_bones
+    for pairs in (mesh.edits.constraints, mesh.edits.influences):
+        asked[pairs.bones[pairs.values > 0]] = True
+    return asked
+
+
+def _without_weights(mesh: Mesh, skeleton: Skeleton) -> Mesh:
+    """The Mesh without present weights of bones that are left out. What had no others follows the
+    nearest bone."""
+    rows = mesh.weights
+    if rows is None or not skeleton.left_out[rows.bones].any():
+        return mesh
+    stays = ~skeleton.left_out[rows.bones]
+    vertices, bones, weights = rows.vertices[stays], rows.bones[stays], rows.weights[stays]
+    left = np.bincount(vertices, weights, rows.count)
+    bare = np.flatnonzero((rows.sums() > 0) & (left <= 0))
+    vertices = np.concatenate([vertices, bare])
+    bones = np.concatenate([bones, nearest_bones(mesh.points[bare], skeleton)])
+    weights = np.concatenate([weights, np.ones(len(bare))])
+    return replace(mesh, weights=make_sparse_weights(rows.count, vertices, bones, weights))

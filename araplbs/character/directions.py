@@ -1,0 +1,80 @@
+"""Where bones go: to their tails, or, in armatures whose tails mean nothing, along the ways from
+joint to joint, which importers of FBX and glTF leave intact. The engine decides and finds them
+(bone_directions)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Bools, Floats
+from ..base.steps import Steps
+from ..base.worker import work_in_steps
+from ..skeleton.poses import BENDY
+from .control_bones import LEAF
+from .mirror_modifier import reflect
+from .problem import join_geometry
+
+if TYPE_CHECKING:
+    from .problem import Mesh, Skeleton
+
+# What skeletons were read from, as the engine calls it, and as a report does.
+FOUND = {"tails": "TAILS", "lengths": "LENGTHS", "joints": "JOINTS"}
+
+
+def read_directions_in_steps(
+    meshes: Sequence[Mesh], skeleton: Skeleton, choice: str, threads: int = 0
+) -> Steps[Skeleton]:
+    """The Skeleton with the tails, ways and directions of a choice of the options, a generator of
+    short steps. To be called again when bones were left out: leaves may have become of them."""
+    drawn = replace(skeleton, tails=skeleton.drawn_tails, ways=None, directions="TAILS")
+    bendy = np.array([kind == BENDY for kind in skeleton.kinds], bool)
+    if choice == "TAILS" or (choice == "AUTOMATIC" and bendy.any()):
+        return drawn
+    automatic = choice == "AUTOMATIC" and skeleton.directions != "JOINTS"
+    wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
+    geometry = join_geometry(meshes, wholes)
+    tails, ways, found = yield from work_in_steps(
+        lambda progress: araplbs.bone_directions(
+            **geometry,
+            bone_heads=skeleton.heads,
+            bone_tails=skeleton.drawn_tails if automatic else None,
+            bone_parents=skeleton.solver_parents,
+            bone_deform=skeleton.deform,
+            progress=progress,
+            threads=threads,
+        )
+    )
+    if found == "tails":
+        return drawn
+    limits = skeleton.limits
+    if found == "joints":
+        # Bendy bones bend along their own tails; limits are about the axes that these give.
+        parents = skeleton.solver_parents
+        ways &= ~((parents >= 0) & bendy[parents])
+        limited = ~np.isnan(limits).all(axis=(1, 2))
+        goes_on = np.zeros(len(ways), bool)
+        goes_on[parents[ways]] = True
+        _to_leaves(skeleton, goes_on, tails)
+        as_drawn = bendy | (limited & goes_on)
+        tails[as_drawn] = skeleton.drawn_tails[as_drawn]
+        limits = limits.copy()
+        limits[limited & ~as_drawn] = np.nan
+    return replace(skeleton, tails=tails, ways=ways, limits=limits, directions=FOUND[found])
+
+
+def _to_leaves(skeleton: Skeleton, goes_on: Bools, tails: Floats) -> None:
+    """The last bones of chains go to the leaf bones that an exporter has put where they end, not to
+    the skin beyond their joint."""
+    for leaf in np.flatnonzero(skeleton.control == LEAF).tolist():
+        up = skeleton.parents[leaf]
+        if (
+            skeleton.deform[up]
+            and not goes_on[up]
+            and (skeleton.heads[leaf] != skeleton.heads[up]).any()
+        ):
+            tails[up] = skeleton.heads[leaf]

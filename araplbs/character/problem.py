@@ -1,0 +1,382 @@
+"""Joins the meshes of a character into one problem for the solver, and splits its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import araplbs
+import numpy as np
+
+from ..base.affine import moved
+from ..base.arrays import Array, Bools, Floats, Index, Integers
+from ..base.progress import Listener
+from ..mirror.sides import opposite_bones
+from ..skeleton.poses import BENDY, RIGID, BoneKind, Poses
+from ..skeleton.symmetry import symmetry_plane
+from .deformer import Deformer
+from .edits import Edits, Pairs
+from .mirror_modifier import Reflection, Whole, image_rows, reflect
+from .rigid_parts import labels, parts_of_artist
+from .shells import Surface, closed_vertices
+from .sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
+
+if TYPE_CHECKING:
+    from .options import Options
+
+
+@dataclass
+class Skeleton:
+    """The m bones of an armature at rest, in its own space; index = position in `names`."""
+
+    names: list[str]
+    heads: np.ndarray  # (m, 3)
+    tails: np.ndarray  # (m, 3)
+    parents: np.ndarray  # (m,) -1 for roots
+    roll_axes: np.ndarray  # (m, 3) local Z
+    deform: np.ndarray  # (m,) bool
+    limits: np.ndarray  # (m, 3, 2) radians about local X, Y, Z, NaN for none
+    opposite: np.ndarray  # (m,) what Mirror modifiers take for the other side, or the bone itself
+    kinds: list[BoneKind] = None  # (m,) RIGID, or BENDY where it deforms; None: no bone is flexible
+    segments: np.ndarray = None  # (m,) of bendy bones
+    stretch: np.ndarray = None  # (m,) bool: it stretches, by itself or with its parent
+    own_stretch: np.ndarray = None  # (m,) bool: by itself
+    volume: np.ndarray = None  # (m,) bool: its volume is kept then
+    joint_axes: np.ndarray = None  # (j, 3, 3) local axes of all joints at rest, as columns
+    taken_in: np.ndarray = None  # (m,) bool: deforms, whatever it looks like
+    control: np.ndarray = None  # (m,) why it is left out, a place in REASONS; then deform is off
+    evidence: dict[int, str] = field(default_factory=dict)  # why else it is left out, in words
+    ways: np.ndarray = None  # (m,) bool: its parent reaches to it; None: bones reach to their tails
+    directions: str = "TAILS"  # what tails and ways come from; see directions.py
+    drawn_tails: np.ndarray = None  # (m, 3) as the armature has them
+
+    def __post_init__(self) -> None:
+        if self.taken_in is None:
+            self.taken_in = np.zeros(len(self.names), bool)
+        if self.drawn_tails is None:
+            self.drawn_tails = self.tails
+        if self.control is None:
+            self.control = np.zeros(len(self.names), np.int32)
+        if self.kinds is None:
+            m = len(self.names)
+            self.kinds = [RIGID] * m
+            self.segments = np.ones(m, np.int32)
+            self.stretch, self.own_stretch, self.volume = np.zeros((3, m), bool)
+        # What does not deform has no joints to the solver, and none are read of it.
+        self.kinds = [k if d else RIGID for k, d in zip(self.kinds, self.deform, strict=True)]
+
+    @property
+    def other_side(self) -> Integers:
+        """(m,) as `opposite`, by every way in which names tell sides."""
+        own, named = np.arange(len(self.names)), opposite_bones(tuple(self.names))
+        free = (self.opposite == own) & (self.opposite[named] == named)
+        return np.where(free, named, self.opposite)
+
+    @property
+    def left_out(self) -> Bools:
+        """(m,) bool: control bones, which Blender takes for deform bones."""
+        return self.control > 0
+
+    @property
+    def solver_parents(self) -> Integers:
+        """(m,) the parents past what is left out, but for the first bone of a tree, which holds it
+        together; what is left out hangs on nothing."""
+        parents = self.parents.copy()
+        passable = self.left_out & (self.parents >= 0)
+        while (passed := (parents >= 0) & passable[parents]).any():
+            parents[passed] = self.parents[parents[passed]]
+        parents[self.left_out] = -1
+        return parents
+
+    @property
+    def flexible(self) -> bool:
+        """Whether some of the bones do more than rotate."""
+        return any(kind != RIGID for kind in self.kinds) or bool(self.stretch.any())
+
+    @property
+    def joint_count(self) -> int:
+        """Joints of all bendy bones."""
+        bendy = np.array([kind == BENDY for kind in self.kinds], bool)
+        return int((self.segments[bendy] + 1).sum())
+
+    @property
+    def way_arguments(self) -> dict[str, Any]:
+        """What the engine has to know of bones that reach to all their children."""
+        return {} if self.ways is None else {"bone_ways": self.ways}
+
+    @property
+    def kind_arguments(self) -> dict[str, Any]:
+        """What the solver has to know of bones that are not rigid."""
+        if not self.flexible:
+            return {}
+        return {
+            "bone_kinds": self.kinds,
+            "bone_segments": self.segments,
+            "bone_stretch": self.stretch,
+        }
+
+
+@dataclass
+class Mesh:
+    """A mesh of n vertices as it is before any deformation."""
+
+    name: str
+    vertices: np.ndarray  # (n, 3) in its own space
+    triangles: np.ndarray  # (f, 3)
+    edges: np.ndarray  # (e, 2) edges of no face
+    matrix: np.ndarray  # (4, 4) to armature space
+    reflections: list[Reflection] = field(default_factory=list)
+    weights: SparseWeights | None = None  # present ones; needed where something is locked
+    locked_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
+    locked_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
+    edits: Edits = field(default_factory=Edits)
+    held_on: int = -1  # bone that all of it stays on, by its edits; -1: none
+    doubles: Pairs = field(default_factory=Pairs)  # values: as of edits.influences; see doubles.py
+    deformer: Deformer | None = None  # None: linear blending by vertex groups
+
+    @property
+    def points(self) -> Floats:
+        """(n, 3) its vertices in armature space"""
+        return moved(self.vertices, self.matrix)
+
+    @property
+    def has_locks(self) -> bool:
+        """Some of the present weights stay."""
+        return any(
+            lock is not None and lock.any() for lock in (self.locked_bones, self.locked_vertices)
+        )
+
+
+def join_geometry(meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, Array]:
+    """Vertices in armature space, triangles and edges of all meshes, each as its whole."""
+    vertices, triangles, edges, first = [], [], [], 0
+    for mesh, whole in zip(meshes, wholes, strict=True):
+        vertices.append(moved(whole.vertices, mesh.matrix))
+        # A mirroring scale turns the faces inside out.
+        outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
+        triangles.append((whole.triangles[:, ::-1] if outside_in else whole.triangles) + first)
+        edges.append(whole.edges + first)
+        first += len(whole.source)
+    return {
+        "vertices": np.concatenate(vertices),
+        "triangles": np.concatenate(triangles),
+        "edges": np.concatenate(edges),
+    }
+
+
+class Problem:
+    """Meshes and skeleton as arguments of araplbs.Solver."""
+
+    def __init__(
+        self,
+        meshes: Sequence[Mesh],
+        skeleton: Skeleton,
+        poses: Poses | None = None,
+        symmetric: bool = False,
+        start: str = "FRESH",
+        rigid_parts: str = "MARKED",
+    ) -> None:
+        """start, rigid_parts: as in the options; with "PRESENT" all meshes come with their
+        weights."""
+        self.skeleton = skeleton
+        self.posed_by = poses.posed_by if poses else None
+        self.names = [mesh.name for mesh in meshes]
+        self.sizes = [len(mesh.vertices) for mesh in meshes]
+        self.locks = [(mesh.locked_bones, mesh.locked_vertices) for mesh in meshes]
+        self.deformers = [mesh.deformer for mesh in meshes]
+        self.doubles = [mesh.doubles for mesh in meshes]
+        wholes = [
+            reflect(m.vertices, m.triangles, np.vstack([m.edges, m.edits.links]), m.reflections)
+            for m in meshes
+        ]
+        self.sources = [whole.source for whole in wholes]
+        self.flipped = [whole.flipped for whole in wholes]
+        # First vertex of each mesh; its images follow its own vertices.
+        self.first = np.cumsum([0] + [len(source) for source in self.sources])
+        self.arguments = {
+            **join_geometry(meshes, wholes),
+            "bone_heads": skeleton.heads,
+            "bone_tails": skeleton.tails,
+            "bone_parents": skeleton.solver_parents,
+            "bone_roll_axes": skeleton.roll_axes,
+            "bone_deform": skeleton.deform,
+            "bone_limits": skeleton.limits,
+            **skeleton.kind_arguments,
+            **skeleton.way_arguments,
+            **self._poses(poses),
+        }
+        symmetry = symmetry_plane(skeleton, self.arguments["vertices"]) if symmetric else None
+        if symmetry is not None:
+            self.arguments["symmetry"] = symmetry
+        if any(mesh.has_locks for mesh in meshes):
+            self.arguments.update(self._locks(meshes, wholes))
+        self.rigid_parts = rigid_parts
+        goes_by_weights = rigid_parts == "DETECTED" and start == "PRESENT"
+        self.found_rigid = parts_of_artist(meshes) if goes_by_weights else [[] for _mesh in meshes]
+        self.unweighted: int | None = None
+        if start == "PRESENT":
+            self.start_from(self.present(meshes))
+        self.arguments.update(self.edit_arguments([mesh.edits for mesh in meshes]))
+        self.numbers: list[Integers] | None = (
+            None  # of patches: for each mesh its vertices in the whole mesh
+        )
+        self._surface: Surface | None = None
+
+    @property
+    def surface(self) -> Surface:
+        """Its triangles and what has been found of them, made again when they are others."""
+        if self._surface is None or not self._surface.is_of(self):
+            self._surface = Surface(self)
+        return self._surface
+
+    def solver(
+        self, options: Options, threads: int = 0, progress: Listener | None = None, **more: Any
+    ) -> araplbs.Solver:
+        """The araplbs.Solver of this problem. What the problem says (poses that are whole settle
+        pose_count) comes before the options, and `more` before both."""
+        closed = closed_vertices(self.surface)
+        arguments = {**options.solver_arguments(), **self.arguments, **closed, **more}
+        return araplbs.Solver(**arguments, threads=threads, progress=progress)
+
+    @property
+    def parameters(self) -> Floats | None:
+        """(vertices of the problem, m) places along bones, NaN where they are linear, or None."""
+        return self.arguments.get("parameters")
+
+    @parameters.setter
+    def parameters(self, parameters: Floats | None) -> None:
+        if parameters is not None:
+            self.arguments["parameters"] = parameters
+
+    def _poses(self, poses: Poses | None) -> dict[str, Any]:
+        if poses is None or not len(poses):
+            return {}
+        joints = {"segment_poses": poses.joints} if self.skeleton.flexible else {}
+        count = {"pose_count": 0} if poses.whole else {}
+        return {"poses": poses.transforms, **poses.weight_arguments, **joints, **count}
+
+    def images(self, mesh: int, vertices: Integers) -> tuple[Integers, Integers]:
+        """(positions in `vertices`, vertices of the problem): these of a mesh and their images."""
+        source = self.sources[mesh]
+        if len(source) == self.sizes[mesh]:
+            return np.arange(len(vertices)), vertices + self.first[mesh]
+        order = np.argsort(source, kind="stable")
+        low = np.searchsorted(source[order], vertices)
+        counts = np.searchsorted(source[order], vertices, side="right") - low
+        which = np.repeat(np.arange(len(vertices)), counts)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return which, order[low[which] + within] + self.first[mesh]
+
+    def edit_arguments(self, edits: Sequence[Edits]) -> dict[str, Any]:
+        """The arguments of Solver.edit for the Edits of all meshes."""
+        none = Pairs()
+        constraints, influences, released = none, none, none
+        smoothed: tuple[list[Integers], list[Floats]]
+        smoothed = [np.zeros(0, np.int64)], [np.zeros(0)]
+        for mesh, (own, doubles) in enumerate(zip(edits, self.doubles, strict=True)):
+            constraints += self._edit_images(mesh, own.constraints)
+            influences += self._edit_images(mesh, own.influences)
+            influences += self._edit_images(mesh, own.not_wanted(doubles))
+            released += self._edit_images(mesh, own.released)
+            which, vertices = self.images(mesh, own.smoothed.vertices)
+            smoothed[0].append(vertices)
+            smoothed[1].append(own.smoothed.values[which])
+        # A bone that is given a weight must be in the influence set.
+        wanted = constraints.values > 0
+        vertices = np.concatenate([influences.vertices, constraints.vertices[wanted]])
+        bones = np.concatenate([influences.bones, constraints.bones[wanted]])
+        allowed = np.concatenate([influences.values.astype(bool), np.ones(wanted.sum(), bool)])
+        return {
+            "constraints": (constraints.vertices, constraints.bones, constraints.values),
+            "influences": (vertices, bones, allowed),
+            "released": (released.vertices, released.bones),
+            "smoothed": (np.concatenate(smoothed[0]), np.concatenate(smoothed[1])),
+            **self._rigid(edits),
+        }
+
+    def _rigid(self, edits: Sequence[Edits]) -> dict[str, Integers]:
+        label = None if self.rigid_parts == "OFF" else labels(self, edits, self.found_rigid)
+        return {} if label is None else {"rigid_parts": label}
+
+    def _edit_images(self, mesh: int, pairs: Pairs) -> Pairs:
+        pairs = pairs.of(~self.skeleton.left_out[pairs.bones])
+        which, vertices = self.images(mesh, pairs.vertices)
+        bones = pairs.bones[which]
+        flipped = self.flipped[mesh][vertices - self.first[mesh]]
+        return Pairs(
+            vertices, np.where(flipped, self.skeleton.opposite[bones], bones), pairs.values[which]
+        )
+
+    def present(self, meshes: Sequence[Mesh]) -> SparseWeights:
+        """The SparseWeights of these Meshes, which come with theirs, for all of the problem."""
+        opposite = self.skeleton.opposite
+        wholes = [
+            Whole(None, None, None, source, flipped)
+            for source, flipped in zip(self.sources, self.flipped, strict=True)
+        ]
+        return join_sparse_weights(
+            [
+                image_rows(mesh.weights, whole, opposite)
+                for mesh, whole in zip(meshes, wholes, strict=True)
+            ]
+        )
+
+    def start_from(self, rows: SparseWeights) -> None:
+        """Start from these weights. `unweighted` says how many vertices have none: they start from
+        fresh weights, and if that is all of them, nothing is given."""
+        locked = self.arguments.get("locked_vertices", np.zeros(rows.count, bool))
+        empty = (rows.sums() <= 0) & ~locked
+        self.unweighted = int(np.count_nonzero(empty))
+        if (empty | locked).all() and self.unweighted:
+            return
+        self.arguments.update(weights=rows, start_from_weights=True)
+
+    def _locks(self, meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, Any]:
+        """Every mesh has two sets of locks: its own, and for images those of the other side."""
+        m = len(self.skeleton.names)
+        opposite = self.skeleton.opposite
+        rows, bones, vertices, sets = [], [], [], []
+        for index, (mesh, whole) in enumerate(zip(meshes, wholes, strict=True)):
+            present = (
+                mesh.weights
+                if mesh.weights is not None
+                else empty_sparse_weights(len(mesh.vertices))
+            )
+            rows.append(image_rows(present, whole, opposite))
+            locked = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
+            bones += [locked, locked[opposite]]
+            if mesh.locked_vertices is None:
+                vertices.append(np.zeros(len(whole.source), bool))
+            else:
+                vertices.append(mesh.locked_vertices[whole.source])
+            sets.append(2 * index + whole.flipped)
+        return {
+            "weights": join_sparse_weights(rows),
+            "locked_bones": np.array(bones),
+            "locked_vertices": np.concatenate(vertices),
+            "vertex_sets": np.concatenate(sets),
+        }
+
+    def split(self, rows: SparseWeights) -> list[SparseWeights]:
+        """The SparseWeights of each mesh, without those of its images."""
+        return [
+            rows.slice(first, first + size)
+            for first, size in zip(self.first, self.sizes, strict=False)
+        ]
+
+    def locked_entries(self, rows: SparseWeights) -> Bools:
+        """(entries,) bool: which of these weights are locked, not solved for."""
+        locked = np.zeros(len(rows.bones), bool)
+        if "locked_bones" in self.arguments:
+            vertices = rows.vertices
+            sets = self.arguments["vertex_sets"][vertices]
+            locked |= self.arguments["locked_bones"][sets, rows.bones]
+            locked |= self.arguments["locked_vertices"][vertices]
+        return locked
+
+    def place(self, vertex: Index) -> tuple[str, int]:
+        """(name of the mesh, vertex in it) of a vertex of the problem; for an image its source."""
+        mesh = int(np.searchsorted(self.first, vertex, side="right")) - 1
+        source = self.sources[mesh][vertex - self.first[mesh]]
+        return self.names[mesh], int(source if self.numbers is None else self.numbers[mesh][source])

@@ -1,0 +1,376 @@
+"""Faults of meshes that were generated: shells inside or on others, edges that are split, parts
+that float free, noise. A mesh without any is recognized quickly.
+
+A shell is a part of a mesh that goes with a larger one of the same mesh all over: a double lies
+close to it and covers most of it, an inner one lies behind it and is as large. Clothes, which leave
+much of a body bare, eyes and teeth are no shells. An edge is split where two boundaries lie on each
+other, at one place or nearly so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.extent import size_of
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+# Shares of the size of the mesh.
+CLOSE = 0.01  # from a double to what it lies on
+SEAM = 5e-5  # between the sides of a split edge
+SAME = 1e-6  # vertices at one place (ARAP_WELD_TOLERANCE)
+FREE = 0.05  # from an island to all else (FAR of links.c)
+
+MOST = 0.95  # of the vertices of a shell: so many are close to the other part, or behind it
+COVERED = 0.6  # of the vertices of the other part, that a double is close to
+LEAST_AREA = 0.2  # of a shell, of that of the other part; below it the other part is no shell of it
+AS_LONG = 0.4  # of the extent of the other part: an inner shell is no smaller
+LEAST_FACES = 40  # of a shell
+SMALL = 0.05  # of the area of a mesh: what is larger is no island
+LONG = 3  # times the width of a seam: shorter edges are not looked at
+STEEP = np.cos(np.radians(35))  # between neighbors in noise
+OPEN = 0.05  # of the edges of what an inner shell is in: so many may have one side
+MASK = (1 << 32) - 1
+NOISY, LEAST_NOISY = 0.3, 20000  # of the edges are steep, of so many faces at least
+
+
+@dataclass
+class Shell:
+    """Of the vertices of a problem."""
+
+    kind: str  # DOUBLE or INNER
+    mesh: int
+    vertices: np.ndarray  # (k,)
+    faces: int
+    host: np.ndarray  # (f,) triangles of what it goes with
+
+
+@dataclass
+class Split:
+    """Pairs of places of a boundary that lie on each other. Of the vertices of a problem."""
+
+    groups: np.ndarray  # (n,) the first vertex at this place, itself where there is no other
+    edges: int  # that are split
+    exact: bool  # all are at one place
+
+
+class Surface:
+    """The triangles of a Problem, its parts and what lies at one place."""
+
+    def __init__(self, problem: Problem) -> None:
+        arguments = problem.arguments
+        self._made_of = _geometry(problem)
+        self.vertices = np.asarray(arguments["vertices"], float)
+        self.triangles = np.asarray(arguments["triangles"], int).reshape(-1, 3)
+        self.edges = np.asarray(arguments["edges"], int).reshape(-1, 2)
+        self.size = max(size_of(self.vertices), 1e-30)
+        first = problem.first
+        self.mesh = np.repeat(np.arange(len(first) - 1), np.diff(first))
+
+    def is_of(self, problem: Problem) -> bool:
+        """Has the problem still the arrays that this was made of?"""
+        return all(a is b for a, b in zip(self._made_of, _geometry(problem), strict=True))
+
+    @cached_property
+    def split(self) -> Split | None:
+        """Where boundaries of one mesh lie on each other; None where none do."""
+        return _find_split(self)
+
+    @property
+    def side_count(self) -> int:
+        """Edges of faces there are."""
+        return len(_counted(_sides(self.triangles))[0])
+
+    @cached_property
+    def parts(self) -> Integers:
+        """(n,) the part of each vertex: joined by triangles, edges, places and split edges."""
+        edges = self.edges
+        if self.split:
+            own = np.flatnonzero(self.split.groups != np.arange(len(self.vertices)))
+            edges = np.vstack([edges, np.column_stack([own, self.split.groups[own]])])
+        found: Any = araplbs.nearest_points(
+            self.vertices, self.triangles, self.vertices[:0], edges=edges
+        )
+        return found[3]
+
+    def is_closed(self, triangles: Integers) -> bool:
+        """Have nearly all edges of these triangles two sides?"""
+        place = np.arange(len(self.vertices)) if self.split is None else self.split.groups
+        _there, counts = _counted(_sides(place[self.triangles[triangles]]))
+        return bool((counts == 1).mean() <= OPEN)
+
+    def areas(self) -> Floats:
+        a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
+        return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+
+def _geometry(problem: Problem) -> list[Any]:
+    return [problem.arguments[name] for name in ("vertices", "triangles", "edges")]
+
+
+def find_shells(surface: Surface, threads: int = 0) -> list[Shell]:
+    """Those of all meshes, each after what it goes with."""
+    triangles = surface.triangles
+    if not len(triangles):
+        return []
+    part = surface.parts
+    count = int(part.max()) + 1
+    if count == 1:
+        return []
+    of = part[triangles[:, 0]]
+    areas = np.bincount(of, surface.areas(), count)
+    faces = np.bincount(of, minlength=count)
+    mesh = np.full(count, -1)
+    mesh[of] = surface.mesh[triangles[:, 0]]
+    largest = np.zeros(int(mesh.max()) + 1)
+    np.maximum.at(largest, mesh[mesh >= 0], areas[mesh >= 0])
+    able = (faces >= LEAST_FACES) & (areas >= LEAST_AREA**2 * largest[mesh]) & (mesh >= 0)
+    order = np.array(sorted(np.flatnonzero(able).tolist(), key=lambda p: (-areas[p], p)), int)
+    vertices_of, faces_of = _members(part, order), _members(of, order)
+    boxes = np.array([_box(surface.vertices[own]) for own in vertices_of]).reshape(-1, 2, 3)
+    low, high = boxes[:, 0] - CLOSE * surface.size, boxes[:, 1] + CLOSE * surface.size
+    long, areas, mesh, faces = (
+        np.linalg.norm(np.ptp(boxes, axis=1), axis=1),
+        *(each[order] for each in (areas, mesh, faces)),
+    )
+    found: list[Shell] = []
+    is_host = np.zeros(len(order), bool)
+    for p, own in enumerate(vertices_of):
+        points = surface.vertices[own]
+        may = is_host & (mesh == mesh[p]) & (areas[p] >= LEAST_AREA * areas)
+        may &= (long[p] >= AS_LONG * long) & ((low <= boxes[p, 1]) & (high >= boxes[p, 0])).all(1)
+        for q in np.flatnonzero(may):
+            outside = ((points < low[q]) | (points > high[q])).any(axis=1)
+            if outside.mean() > 1 - MOST:
+                continue
+            host, there = faces_of[q], surface.vertices[vertices_of[q]]
+            kind = _kind(surface, points, there, host, triangles[faces_of[p]], threads)
+            if kind:
+                found.append(Shell(kind, int(mesh[p]), own, int(faces[p]), host))
+                break
+        else:
+            is_host[p] = True
+    return found
+
+
+def _members(label: Integers, which: Integers) -> list[Integers]:
+    """The places of each of these labels."""
+    order = np.argsort(label, kind="stable")
+    begin, end = (np.searchsorted(label[order], which, side) for side in ("left", "right"))
+    return [order[a:b] for a, b in zip(begin, end, strict=True)]
+
+
+def _box(points: Floats) -> Floats:
+    """(2, 3)"""
+    return np.array([points.min(axis=0), points.max(axis=0)])
+
+
+def _kind(
+    surface: Surface,
+    points: Floats,
+    there: Floats,
+    host: Integers,
+    own_triangles: Integers,
+    threads: int,
+) -> str | None:
+    """DOUBLE, INNER or None, of points and triangles, those of another part in `there`, `host`."""
+    near = CLOSE * surface.size
+    heights = nearest_on(surface, host, points, threads)[2]
+    if (np.abs(heights) <= near).mean() >= MOST:
+        back = araplbs.nearest_points(
+            surface.vertices,
+            own_triangles,
+            there,
+            radius=np.full(len(there), near),
+            threads=threads,
+        )[2]
+        if np.isfinite(back).mean() >= COVERED:
+            return "DOUBLE"
+    behind = (heights < near / 10).mean() >= MOST
+    return "INNER" if behind and surface.is_closed(host) else None
+
+
+def nearest_on(surface: Surface, host: Integers, points: Floats, threads: int = 0) -> Any:
+    """What araplbs.nearest_points says of points and these triangles."""
+    return araplbs.nearest_points(
+        surface.vertices, surface.triangles[host], points, threads=threads
+    )
+
+
+def _find_split(surface: Surface) -> Split | None:
+    vertices, triangles = surface.vertices, surface.triangles
+    if not len(triangles):
+        return None
+    n = len(vertices)
+    keys, counts = _counted(_sides_at_rims(triangles, n))
+    ends = np.column_stack([keys >> 32, keys & MASK])[counts == 1]
+    width = SEAM * surface.size
+    ends = ends[np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1) > LONG * width]
+    rim = np.unique(ends)
+    if not len(rim):
+        return None
+    near = _near(vertices[rim], surface.mesh[rim], width)
+    place = np.arange(n)
+    place[rim] = rim[near]
+    placed = place[ends]
+    ends, placed = (each[placed[:, 0] != placed[:, 1]] for each in (ends, placed))
+    _, inverse, counts = np.unique(_keys(placed), return_inverse=True, return_counts=True)
+    twice = counts[inverse.reshape(-1)] > 1
+    if not twice.any():
+        return None
+    kept = np.unique(ends[twice])
+    groups = np.arange(n)
+    first = np.full(n, n)
+    np.minimum.at(first, place[kept], kept)
+    groups[kept] = first[place[kept]]
+    apart = np.linalg.norm(vertices[groups] - vertices, axis=1).max()
+    edges = len(np.unique(_keys(placed[twice])))
+    return Split(groups, edges, bool(apart <= SAME * surface.size))
+
+
+def _keys(pairs: Integers) -> Integers:
+    """(k,) of edges, whichever end comes first."""
+    return np.minimum(*pairs.T).astype(np.int64) << 32 | np.maximum(*pairs.T)
+
+
+def _sides(triangles: Integers) -> Integers:
+    """(3f,) keys of the sides of triangles: all first ones, all second, all third."""
+    return _keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]))
+
+
+def _sides_at_rims(triangles: Integers, n: int) -> Integers:
+    """(k,) keys of sides: all those of every edge of one triangle, and few others. Where the sides
+    from a vertex come back to it along the same edges, it has no such edge: sums over both, of a
+    number for each vertex at the other end, are equal then, and hardly ever elsewhere."""
+    number = np.random.default_rng(0).integers(1 << 32, size=n).astype(float)  # sums are exact
+    corners = np.ascontiguousarray(triangles.T)
+    a, b, c = number[corners]
+    at_rim = np.bincount(corners.reshape(-1), np.concatenate([b - c, c - a, a - b]), n) != 0
+    at = at_rim[corners]
+    sides = [(corners[k], corners[k - 2], at[k] & at[k - 2]) for k in range(3)]
+    return np.concatenate([_keys(np.column_stack([p[of], q[of]])) for p, q, of in sides])
+
+
+def _counted(keys: Integers) -> tuple[Integers, Integers]:
+    """(those there are, ascending, how often each); by a stable sort, which is the fastest one for
+    the sides of triangles that come by places."""
+    ordered = np.sort(keys, kind="stable")
+    first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+    return ordered[first], np.diff(first, append=len(keys))
+
+
+def _near(points: Floats, mesh: Integers, width: float) -> Integers:
+    """(k,) the first of the points of one mesh that lie within a width of each other, in chains."""
+    cell = np.floor((points - points.min(axis=0)) / width).astype(np.int64) + 1
+    span = cell.max(axis=0) + 2
+    keys = ((mesh * span[0] + cell[:, 0]) * span[1] + cell[:, 1]) * span[2] + cell[:, 2]
+    order, root = np.argsort(keys, kind="stable"), np.arange(len(points))
+    begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    cells, sizes = keys[order][begin], np.diff(begin, append=len(keys))
+    pairs = [np.zeros((0, 2), int)]
+    for step in np.ndindex(3, 3, 3):
+        shift = ((step[0] - 1) * span[1] + step[1] - 1) * span[2] + step[2] - 1
+        if shift < 0:
+            continue
+        at = np.minimum(np.searchsorted(cells, cells + shift), len(cells) - 1)
+        own = np.flatnonzero((cells[at] == cells + shift) & (sizes * sizes[at] > (shift == 0)))
+        counts = sizes[own] * sizes[at[own]]
+        which = np.repeat(own, counts)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        a = order[begin[which] + within // sizes[at[which]]]
+        b = order[begin[at[which]] + within % sizes[at[which]]]
+        x, y, z = (points[a] - points[b]).T
+        close = (a != b) & (np.sqrt(x * x + y * y + z * z) <= width)
+        pairs.append(np.column_stack([a[close], b[close]]))
+    joined = np.vstack(pairs)
+    while len(joined):
+        low = np.minimum(*root[joined].T)
+        before = root.copy()
+        for side in joined.T:
+            np.minimum.at(root, side, low)
+        root = root[root]
+        if (root == before).all():
+            break
+    return root
+
+
+def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers, int]]:
+    """[(mesh, vertices, how many)] of parts that float free of all else, for each mesh together."""
+    triangles = surface.triangles
+    if not len(triangles):
+        return []
+    part = surface.parts
+    of = part[triangles[:, 0]]
+    areas = np.bincount(of, surface.areas(), int(part.max()) + 1)
+    mesh = np.full(len(areas), -1)
+    mesh[of] = surface.mesh[triangles[:, 0]]
+    whole = np.bincount(mesh[mesh >= 0], areas[mesh >= 0])
+    small = np.flatnonzero((mesh >= 0) & (areas > 0) & (areas < SMALL * whole[mesh]))
+    tied = np.ones(len(areas), bool)
+    tied[small] = False
+    apart, last = FREE * surface.size, tied[of]
+    while not tied[small].all() and last.any():
+        asked = np.flatnonzero(~tied[part] & np.isin(part, small))
+        heights = araplbs.nearest_points(
+            surface.vertices, triangles[last],
+            surface.vertices[asked], radius=np.full(len(asked), apart), threads=threads,
+        )[2]  # fmt: skip
+        new = np.unique(part[asked[np.isfinite(heights)]])
+        if not len(new):
+            break
+        tied[new] = True
+        last = np.isin(of, new)
+    free = [p for p in small.tolist() if not tied[p]]
+    found: list[tuple[int, Integers, int]] = []
+    for number in sorted({int(mesh[p]) for p in free}):
+        own = [p for p in free if mesh[p] == number]
+        found.append((number, np.flatnonzero(np.isin(part, own)), len(own)))
+    return found
+
+
+def noise(surface: Surface, mesh: int) -> tuple[float, int]:
+    """(share of the edges between two faces of a mesh at which the surface is bent steeply, faces):
+    rough all over where that is much; 0 of meshes of few faces."""
+    triangles = surface.triangles[surface.mesh[surface.triangles[:, 0]] == mesh]
+    if len(triangles) < LEAST_NOISY:
+        return 0.0, len(triangles)
+    a, b, c = (surface.vertices[triangles[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    keys, owner = _sides(triangles), np.tile(np.arange(len(triangles)), 3)
+    order = np.argsort(keys, kind="stable")
+    pair = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    if not len(pair):
+        return 0.0, len(triangles)
+    cosine = (normals[owner[order[pair]]] * normals[owner[order[pair + 1]]]).sum(axis=1)
+    return float((cosine < STEEP).mean()), len(triangles)
+
+
+def closed_vertices(surface: Surface) -> dict[str, Floats]:
+    """The argument "vertices" of a solver, in which both sides of split edges that are a little
+    apart are at one place; {} without such edges."""
+    if surface.split is None or surface.split.exact:
+        return {}
+    return {"vertices": surface.vertices[surface.split.groups]}
+
+
+def untouched(problem: Problem, vertices: Integers) -> Bools:
+    """(k,) bool: of these vertices nothing is locked and nothing was asked for by hand."""
+    arguments = problem.arguments
+    found = np.ones(len(vertices), bool)
+    if "locked_vertices" in arguments:
+        sets = arguments["vertex_sets"][vertices]
+        found &= ~arguments["locked_vertices"][vertices]
+        found &= ~arguments["locked_bones"].any(axis=1)[sets]
+    for name in ("constraints", "influences"):
+        given = arguments.get(name)
+        if given is not None and len(given[0]):
+            found &= ~np.isin(vertices, given[0])
+    return found

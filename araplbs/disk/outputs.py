@@ -1,0 +1,217 @@
+"""What may be written: the kinds of our files, the mark by which each is known again, and what a
+run must not replace.
+
+A file is replaced only by one of its kind, a report by a report and a page by a page: what is there
+has to carry the mark of its kind in its first bytes, whatever its name. An empty file holds nothing
+to lose. `Outputs` holds all that a run will write against what it reads, and against each other,
+before any work begins; `replaced` looks once more just before a file goes to its place. Nothing
+else writes.
+"""
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..base.refusal import Refused
+from .files import identity, placed, refuse_output, resolved, whole_file
+
+START = 1000  # bytes of a file that are looked at
+
+
+@dataclass(frozen=True)
+class Kind:
+    """generator: what such a file says that it comes from; mark: what its first bytes match."""
+
+    name: str
+    generator: str
+    mark: re.Pattern[bytes]
+
+
+def _json(name: str, generator: str) -> Kind:
+    mark = rb'\s*\{\s*"generator":\s*"%b"' % re.escape(generator).encode()
+    return Kind(name, generator, re.compile(mark))
+
+
+def _page(name: str, generator: str) -> Kind:
+    mark = rb"<!DOCTYPE html>.{0,200}?%b" % re.escape(_tag(generator)).encode()
+    return Kind(name, generator, re.compile(mark, re.DOTALL))
+
+
+def _picture(name: str, generator: str) -> Kind:
+    """A chunk of text, which follows the first one."""
+    text = b"Software\0" + generator.encode()
+    chunk = re.escape(len(text).to_bytes(4, "big") + b"tEXt" + text)
+    mark = rb"\x89PNG\r\n\x1a\n.{25}%b" % chunk
+    return Kind(name, generator, re.compile(mark, re.DOTALL))
+
+
+def _tag(generator: str) -> str:
+    return f'<meta name="generator" content="{generator}">'
+
+
+BLEND = Kind(".blend file", "", re.compile(rb"BLENDER|\x1f\x8b|\x28\xb5\x2f\xfd"))  # gzip, zstd
+REPORT = _json("report of a file", "araplbs report")
+RESULTS = _json("report of a run", "araplbs results")
+TABLE = _json("table of reports", "araplbs table")
+REPORT_PAGE = _page("page of reports", "araplbs reports")
+PICTURE = _picture("picture of a report", "araplbs report")
+COMPARISON = _json("comparison", "araplbs compare")
+COMPARISON_PAGE = _page("comparison", "araplbs compare")
+PROBLEM_TEXT = Kind("report of a problem", "", re.compile(rb"Auto-weight \(ARAP\): report of a pr"))
+PROBLEM = Kind("problem file", "", re.compile(rb"PK\x03\x04.{26}problem\.npy", re.DOTALL))
+
+
+def page_head(kind: Kind) -> str:
+    """What a page of this kind begins with, up to its title."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        + _tag(kind.generator)
+        + "\n"
+    )
+
+
+def carries(path: str | Path, kind: Kind) -> bool:
+    """Whether a file is of this kind. Raises OSError where it cannot be read."""
+    with open(path, "rb") as file:
+        return bool(kind.mark.match(file.read(START)))
+
+
+def is_stream(path: str | Path) -> bool:
+    """Whether what is there takes what is written and keeps nothing: a pipe, a terminal."""
+    try:
+        mode = os.stat(os.path.realpath(path)).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def refuse_foreign(path: str | Path, kind: Kind) -> None:
+    """Raises Refused where no file of this kind could be put, or another kind would be replaced."""
+    refuse_output(path)
+    real = resolved(path)
+    try:
+        foreign = real.exists() and real.stat().st_size and not carries(real, kind)
+    except OSError as error:
+        raise Refused(f"'{path}' cannot be read: {error.strerror}") from None
+    if foreign:
+        raise Refused(f"'{path}' is there already, and no {kind.name}: name another place")
+
+
+class Outputs:
+    """What a run reads and will write. Each add() raises Refused where one of these would be
+    replaced, under whatever name, or a file that is not ours."""
+
+    def __init__(self, inputs: Iterable[str | Path], named: Iterable[tuple[str, str]] = ()) -> None:
+        self._inputs: dict[str | tuple[int, int], list[str | Path]] = {}  # paths by identity()
+        self._taken: dict[str | tuple[int, int], str] = {}  # what is there, likewise
+        self._kinds: dict[str | Path, Kind] = {}  # by path
+        for path in inputs:
+            self._inputs.setdefault(identity(path), []).append(path)
+        for name, path in named:  # what options name to be read
+            self._taken[identity(path)] = f"the {name} {path}"
+        for stream in (1, 2):  # where what is printed goes to a file
+            with suppress(OSError):
+                found = os.fstat(stream)
+                if stat.S_ISREG(found.st_mode):
+                    key = found.st_dev, found.st_ino
+                    self._taken[key] = "the file that this command prints to"
+
+    def add(
+        self, path: str | Path, kind: Kind, what: str, source: str | Path | None = None
+    ) -> None:
+        """what: its name in a sentence. source: the input that it is made from, and that it may
+        replace under its own name."""
+        key = identity(path)
+        if key in self._taken:
+            raise Refused(f"the {what} {path} would replace {self._taken[key]}")
+        others = self._inputs.get(key, [])
+        if source is not None and _same_name(source, path):
+            others = [other for other in others if not _same_name(other, path)]
+        if others:
+            raise Refused(f"the {what} {path} would replace the input {others[0]}")
+        self._taken[key] = f"the {what} {path}"
+        self._kinds[path] = kind
+        if kind is not RESULTS or not is_stream(path):
+            refuse_foreign(path, kind)
+
+    def add_all(self, files: Iterable[tuple[str | Path, Kind]]) -> None:
+        """Those of [(path, kind)] that are not there yet."""
+        for path, kind in files:
+            if self._kinds.get(path) is not kind:
+                self.add(path, kind, kind.name)
+
+    def refuse_used(self, used: Iterable[str | Path], target: str | Path) -> None:
+        """Raises Refused where one of the paths that an opened file uses (libraries, pictures...)
+        would be replaced by its output, or by what is written beside the .blend files."""
+        found = {identity(path): path for path in used}
+        for path, kind in self._kinds.items():
+            if (path == target or kind is not BLEND) and identity(path) in found:
+                used_path = found[identity(path)]
+                raise Refused(f"{path} would replace {used_path}, which the file uses")
+
+    def folders(self) -> set[Path]:
+        """Those that are written into, by the names given and where links lead."""
+        paths = list(self._kinds)
+        return {placed(path).parent for path in paths} | {
+            Path(os.path.realpath(path)).parent for path in paths
+        }
+
+
+def _same_name(one: str | Path, other: str | Path) -> bool:
+    return os.path.normcase(placed(one)) == os.path.normcase(placed(other))
+
+
+@contextmanager
+def replaced(path: str | Path, kind: Kind) -> Iterator[Path]:
+    """whole_file() for a file of this kind, which replaces only files of its kind: checked before
+    the block and after it. Raises Refused."""
+    refuse_foreign(path, kind)
+    with whole_file(path) as temporary:
+        yield temporary
+        refuse_foreign(path, kind)
+
+
+def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
+    """A JSON file as a whole or not at all; straight into what is no regular file, such as
+    /dev/stdout or a pipe."""
+    text = json.dumps({"generator": kind.generator} | content, indent=2) + "\n"
+    if is_stream(path):
+        Path(path).write_text(text, encoding="utf-8")
+        return
+    with replaced(path, kind) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_content(path: str | Path, kind: Kind, content: bytes) -> None:
+    """A file of bytes that begins with the mark of its kind, as a whole or not at all."""
+    if not kind.mark.match(content):
+        raise ValueError(f"the file {path} does not carry the mark of its kind")
+    with replaced(path, kind) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_page(path: str | Path, kind: Kind, text: str) -> None:
+    """A page as a whole or not at all. Names that are no UTF-8 are shown by their bytes."""
+    if not text.startswith(page_head(kind)):
+        raise ValueError(f"the page {path} does not begin with the mark of its kind")
+    with replaced(path, kind) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def write_marked_text(path: str | Path, kind: Kind, text: str) -> None:
+    """A text as a whole or not at all."""
+    if not kind.mark.match(text.encode()):
+        raise ValueError(f"the text {path} does not carry the mark of its kind")
+    with replaced(path, kind) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_picture(path: str | Path, kind: Kind, content: bytes) -> None:
+    """A PNG file, as reports/pictures.png makes it with the kind's generator."""
+    write_content(path, kind, content)

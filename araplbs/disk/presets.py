@@ -1,0 +1,91 @@
+"""Presets of Blender's operators, read without running them."""
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .inputs import read_input_text
+
+MOST_BYTES = 1 << 20
+# {option: value} of the recipe of the paper of 2018: the add-on's preset of that name.
+AS_PUBLISHED: dict[str, Any] = {
+    "max_influences": 0,
+    "truss": 0.0,
+    "kept_sum": 0.95,
+    "relative": 0.05,
+    "least_worth": 0.00003,
+    "edge_power": 0.0,
+    "widenings": 0,
+    "paper_constraints": True,
+    "symmetric": False,
+    "control_bones": "INCLUDE",
+    "rigid_parts": "MARKED",
+}
+
+
+def preset_values(text: str) -> dict[str, Any]:
+    """{property: value} of a preset file of Blender, read without running it.
+
+    Raises SyntaxError, or ValueError for what would have to be run, or is no plain value.
+    """
+    try:
+        nodes = ast.parse(text).body
+    except (RecursionError, MemoryError):
+        raise ValueError("it is nested too deep") from None
+    values = {}
+    for node in nodes:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        target = node.targets[0]
+        if (
+            isinstance(target, ast.Attribute)
+            and isinstance(target.value, ast.Name)
+            and target.value.id == "op"
+        ):
+            values[target.attr] = _plain(node)
+    return values
+
+
+def _plain(node: ast.Assign) -> Any:
+    """The number, word or switch of an assignment. Raises ValueError."""
+    try:
+        value = ast.literal_eval(node.value)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        value = None
+    if not isinstance(value, (bool, int, float, str)):
+        raise ValueError(f"line {node.lineno} gives no plain value")
+    return value
+
+
+def read_preset(path: str | Path) -> dict[str, Any]:
+    """preset_values() of a file. Raises Refused, SyntaxError and ValueError."""
+    return preset_values(read_input_text(path, MOST_BYTES))
+
+
+# Names of those that come with the add-on, as the menu has them.
+ORDER = (
+    *("Game 4", "Game 8", "Unity", "Unreal", "Godot", "Roblox", "VRChat", "Mobile", "Crisp"),
+    *("Film", "As published (2018 paper)"),
+)
+AS_GOOD_AS = 1e-6  # settings are kept in single precision
+
+
+def is_in_use(values: Mapping[str, Any], settings: object) -> bool:
+    """Whether settings are as a preset has them; what it does not name is free."""
+    known = {name: value for name, value in values.items() if hasattr(settings, name)}
+    return bool(known) and all(
+        _same(value, getattr(settings, name)) for name, value in known.items()
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, float):
+        return abs(one - other) <= AS_GOOD_AS * max(1e-3, abs(one))
+    return one == other
+
+
+def preset_text(values: Mapping[str, Any]) -> str:
+    """A preset file of Blender with these values of the operator."""
+    lines = [f"op.{name} = {value!r}" for name, value in values.items()]
+    return "\n".join(["import bpy", "", "op = bpy.context.active_operator", "", *lines, ""])

@@ -1,0 +1,398 @@
+"""How Blender deforms meshes where that is more than blending linearly by vertex groups: Preserve
+Volume and envelopes. And what is seen of that. No bpy: any thread may compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Floats, Integers
+from ..base.progress import Listener, Progress
+from ..base.refusal import Refused
+from ..character.deformer import Deformer, Envelopes
+from ..character.options import Options
+from ..character.problem import Problem, Skeleton
+from ..character.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from ..skeleton.poses import BENDY, Poses
+from .deformation import as_report, bones_of, joints_of, measure
+from .energy import energy
+
+LEAST_SUM = 1e-4  # of a vertex' weights; Blender leaves it where it is if they are no more
+MOST_POINTS = 2_000_000  # posed at a time: 48 MB
+
+
+def falloff(skeleton: Skeleton, envelopes: Envelopes, bones: Integers, points: Floats) -> Floats:
+    """(k,) 1 inside the envelopes of these bones (k,), falling to 0 at their distance; points
+    (k, 3)."""
+    heads, tails = skeleton.heads[bones], skeleton.drawn_tails[bones]
+    lengths = np.linalg.norm(tails - heads, axis=1)
+    axes = (tails - heads) / np.where(lengths > 0, lengths, 1)[:, None]
+    height = np.einsum("kc,kc->k", points - heads, axes)
+    along = np.clip(height / np.where(lengths > 0, lengths, 1), 0, 1)
+    nearest = heads + (along * lengths)[:, None] * axes
+    away = np.linalg.norm(points - nearest, axis=1)
+    radius = (1 - along) * envelopes.head_radius[bones] + along * envelopes.tail_radius[bones]
+    distance = envelopes.distance[bones]
+    outside = (away - radius) / np.where(distance > 0, distance, np.inf)
+    return np.where(
+        away < radius, 1.0, np.where((distance > 0) & (outside < 1), 1 - outside**2, 0.0)
+    )
+
+
+def effective_rows(
+    rows: SparseWeights, points: Floats, skeleton: Skeleton, deformer: Deformer
+) -> SparseWeights:
+    """The SparseWeights that the modifier deforms by, of vertices at points (n, 3) in armature
+    space; none where they are too small to move a vertex."""
+    envelopes, n = deformer.envelopes, rows.count
+    vertices, bones, weights = rows.vertices, rows.bones, rows.weights
+    if not deformer.use_groups:
+        vertices, bones, weights = vertices[:0], bones[:0], weights[:0]
+    grouped = np.bincount(vertices, minlength=n) > 0
+    if envelopes.multiply[bones].any():
+        factor = falloff(skeleton, envelopes, bones, points[vertices])
+        weights = weights * np.where(envelopes.multiply[bones], factor, 1)
+    if deformer.use_envelopes and not grouped.all():
+        able = np.flatnonzero(skeleton.deform & (envelopes.weight > 0))
+        left = np.repeat(np.flatnonzero(~grouped), len(able))
+        each = np.tile(able, np.count_nonzero(~grouped))
+        factor = falloff(skeleton, envelopes, each, points[left])
+        vertices = np.concatenate([vertices, left])
+        bones = np.concatenate([bones, each])
+        weights = np.concatenate([weights, factor * envelopes.weight[each]])
+    moved = np.bincount(vertices, weights, n) > LEAST_SUM
+    kept = moved[vertices] & (weights > 0)
+    return make_sparse_weights(n, vertices[kept], bones[kept], weights[kept])
+
+
+def orthonormal_axes(y: Floats, z: Floats) -> Floats:
+    """(m, 3, 3) X, Y and Z as columns, from Y (m, 3) of any length, 0 too, and Z (m, 3)."""
+    lengths = np.linalg.norm(y, axis=1, keepdims=True)
+    z = z / np.linalg.norm(z, axis=1, keepdims=True)
+    across = np.eye(3)[np.abs(z).argmin(axis=1)]  # for bones of no length
+    y = np.where(lengths > 0, y / np.where(lengths > 0, lengths, 1), across)
+    y = y - np.einsum("mc,mc->m", y, z)[:, None] * z  # of rounding
+    y /= np.linalg.norm(y, axis=1, keepdims=True)
+    return np.stack([np.cross(y, z), y, z], axis=2)
+
+
+class Columns:
+    """The transforms that vertices blend: of each bone one, of a bendy bone those of its joints.
+
+    In the order of the bones, which dual quaternions depend on.
+    """
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self.bendy = np.array([kind == BENDY for kind in skeleton.kinds], bool)
+        sizes = np.where(self.bendy, skeleton.segments + 1, 1)
+        self.first = np.cumsum(sizes) - sizes  # (m,) of each bone
+        of_joints = np.repeat(self.bendy, sizes)
+        # (columns,) where each is among bones and then joints.
+        self.source = np.repeat(np.arange(len(sizes)), sizes)
+        self.source[of_joints] = len(sizes) + np.arange(np.count_nonzero(of_joints))
+
+    def transforms(self, poses: Poses) -> Floats:
+        """(p, columns, 3, 4) of Poses."""
+        if not self.bendy.any():
+            return poses.transforms
+        return np.concatenate([poses.transforms, poses.joints], axis=1)[:, self.source]
+
+    def axes(self) -> Floats:
+        """(columns, 3, 3) local X, Y and Z at rest, as columns."""
+        skeleton = self.skeleton
+        own = orthonormal_axes(skeleton.drawn_tails - skeleton.heads, skeleton.roll_axes)
+        if not self.bendy.any():
+            return own
+        joints = orthonormal_axes(skeleton.joint_axes[:, :, 1], skeleton.joint_axes[:, :, 2])
+        return np.concatenate([own, joints])[self.source]
+
+    def expand(
+        self, rows: SparseWeights, points: Floats, parameters: Floats | None = None
+    ) -> SparseWeights:
+        """SparseWeights of columns from those of bones, of vertices at points (n, 3). parameters
+        (n, m): places along bones, NaN where they are linear; None: all are."""
+        bendy = self.bendy[rows.bones]
+        if not bendy.any():
+            return rows._replace(bones=self.first[rows.bones].astype(np.int32))
+        vertices, bones = rows.vertices[bendy], rows.bones[bendy]
+        along = self.skeleton.drawn_tails[bones] - self.skeleton.heads[bones]
+        height = np.einsum("kc,kc->k", points[vertices] - self.skeleton.heads[bones], along)
+        place = np.clip(height / np.einsum("kc,kc->k", along, along), 0, 1)
+        if parameters is not None:
+            given = parameters[vertices, bones]
+            place = np.where(np.isnan(given), place, given)
+        at = place * self.skeleton.segments[bones]
+        segment = np.minimum(at.astype(int), self.skeleton.segments[bones] - 1)
+        column = self.first[rows.bones]
+        column[bendy] += segment
+        share = np.zeros(len(column))  # of the next joint
+        share[bendy] = at - segment
+        return make_sparse_weights(
+            rows.count,
+            np.concatenate([rows.vertices, vertices]),
+            np.concatenate([column, column[bendy] + 1]),
+            np.concatenate([rows.weights * (1 - share), (rows.weights * share)[bendy]]),
+        )
+
+
+def blend_linearly(points: Floats, rows: SparseWeights, poses: Floats) -> Floats:
+    """(p, n, 3) where linear blending takes points (n, 3); they stay where they have no weight.
+    poses (p, m, 3, 4)."""
+    posed = np.repeat(points[None], len(poses), 0)
+    sums = rows.sums()
+    moved = np.flatnonzero(sums > 0)
+    if not len(moved):
+        return posed
+    at = points[rows.vertices]
+    for out, pose in zip(posed, poses, strict=True):
+        each = np.einsum("krc,kc->kr", pose[rows.bones, :3, :3], at) + pose[rows.bones, :3, 3]
+        blended = np.add.reduceat(each * rows.weights[:, None], rows.start[moved])
+        out[moved] = blended / sums[moved, None]
+    return posed
+
+
+def pose_points(
+    points: Floats,
+    rows: SparseWeights,
+    poses: Poses,
+    columns: Columns,
+    deformer: Deformer | None,
+    threads: int = 0,
+) -> Floats:
+    """(p, n, 3) where the modifier takes points (n, 3) in these Poses; rows: effective_rows(), as
+    the Columns expand them. A deformer of None blends linearly."""
+    return _pose(points, rows, columns.transforms(poses), columns, deformer, threads)
+
+
+def _pose(
+    points: Floats,
+    rows: SparseWeights,
+    transforms: Floats,
+    columns: Columns,
+    deformer: Deformer | None,
+    threads: int,
+) -> Floats:
+    """pose_points() by the transforms of the Columns."""
+    used, bones = np.unique(rows.bones, return_inverse=True)  # film rigs have thousands more
+    if not len(used):
+        return blend_linearly(points, rows, transforms)
+    own, some = tuple(rows._replace(bones=bones.astype(np.int32))), transforms[:, used]
+    if deformer is None or not deformer.preserve_volume:
+        return araplbs.linear_skinning(points, own, some, threads=threads)
+    axes = columns.axes()[used]  # in the order of the bones still
+    return araplbs.dual_quaternion_skinning(points, own, some, bone_axes=axes, threads=threads)
+
+
+def _parts(
+    problem: Problem, rows: SparseWeights
+) -> list[tuple[Floats, SparseWeights, Deformer | None]]:
+    """[(points, effective SparseWeights, Deformer or None)] of the meshes of a problem."""
+    points = problem.arguments["vertices"]
+    parts = []
+    for begin, end, deformer in zip(
+        problem.first[:-1], problem.first[1:], problem.deformers, strict=True
+    ):
+        own = rows.slice(begin, end)
+        if deformer:
+            own = effective_rows(own, points[begin:end], problem.skeleton, deformer)
+        parts.append((points[begin:end], own, deformer))
+    return parts
+
+
+def _joined(parts: list[tuple[Floats, SparseWeights, Deformer | None]]) -> SparseWeights:
+    return join_sparse_weights([rows for _points, rows, _deformer in parts])
+
+
+def deformed_energy(
+    problem: Problem,
+    rows: SparseWeights,
+    poses: Poses,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> float:
+    """The relative energy of a Problem in these poses as Blender deforms it. Raises
+    araplbs.Cancelled when progress stops it."""
+    parts = _parts(problem, rows)
+    if not _preserves_volume(problem):
+        return energy(problem, _joined(parts), poses, threads=threads)
+    posed = _posed(problem, parts, poses, threads, progress)
+    return _mean([_energy(problem, *each, threads) for each in posed], poses)
+
+
+def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> float:
+    """The sum of the energies of points (p, n, 3) in these Poses, each times its weight."""
+    arguments, weight = problem.arguments, poses.all_weights.sum()
+    if not weight:  # nothing of these counts
+        return 0.0
+    return weight * araplbs.posed_energy(
+        arguments["vertices"],
+        arguments["triangles"],
+        posed,
+        edges=arguments["edges"],
+        threads=threads,
+        **poses.weight_arguments,
+    )
+
+
+def _mean(sums: list[float], poses: Poses) -> float:
+    return sum(sums) / poses.all_weights.sum() if len(poses) else 0.0
+
+
+def deformed(
+    problem: Problem,
+    rows: SparseWeights,
+    poses: Poses,
+    threads: int = 0,
+    progress: Listener | None = None,
+    **wanted: bool,
+) -> dict[str, Any]:
+    """araplbs.deformation of a Problem in these Poses as Blender deforms it. wanted: per_vertex or
+    per_triangle."""
+    parts = _parts(problem, rows)
+    if not _preserves_volume(problem):
+        more = {"threads": threads, "progress": Progress.of(progress), **wanted}
+        return measure(problem, _joined(parts), poses, **more)
+    seen = _measures(problem, threads)
+    for some, posed in _posed(problem, parts, poses, threads, progress):
+        seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
+    return seen.measures(**wanted)
+
+
+def _measures(problem: Problem, threads: int) -> araplbs.Deformation:
+    arguments, bones = problem.arguments, bones_of(problem.skeleton)
+    return araplbs.Deformation(
+        arguments["vertices"], arguments["triangles"], **bones, threads=threads
+    )
+
+
+def _judged(
+    problem: Problem,
+    rows: SparseWeights,
+    poses: Poses,
+    threads: int,
+    progress: Progress,
+) -> tuple[dict[str, Any], float]:
+    """deformed() and deformed_energy(), of points that are posed once."""
+    if not _preserves_volume(problem):
+        return (
+            deformed(problem, rows, poses, threads, progress.part(0, 0.5)),
+            deformed_energy(problem, rows, poses, threads, progress.part(0.5, 0.5)),
+        )
+    seen, sums = _measures(problem, threads), []
+    for some, posed in _posed(problem, _parts(problem, rows), poses, threads, progress):
+        seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
+        sums.append(_energy(problem, some, posed, threads))
+    return seen.measures(), _mean(sums, poses)
+
+
+def _preserves_volume(problem: Problem) -> bool:
+    return any(deformer and deformer.preserve_volume for deformer in problem.deformers)
+
+
+def _posed(
+    problem: Problem,
+    parts: list[tuple[Floats, SparseWeights, Deformer | None]],
+    poses: Poses,
+    threads: int,
+    progress: Listener | None,
+) -> Iterator[tuple[Poses, Floats]]:
+    """(some Poses, points (p, n, 3) of all parts there), a few poses at a time."""
+    progress, columns = Progress.of(progress), Columns(problem.skeleton)
+    expanded = [
+        (points, columns.expand(own, points, _slice(problem.parameters, *ends)), deformer)
+        for (points, own, deformer), *ends in zip(
+            parts, problem.first[:-1], problem.first[1:], strict=True
+        )
+    ]
+    step = max(1, MOST_POINTS // max(1, problem.first[-1]))
+    for first in range(0, len(poses), step):
+        some = poses[first : first + step]
+        transforms = columns.transforms(some)
+        posed = [
+            _pose(points, own, transforms, columns, deformer, threads)
+            for points, own, deformer in expanded
+        ]
+        yield some, np.concatenate(posed, axis=1)
+        progress.check("posing", (first + len(some)) / len(poses))
+
+
+def vertex_strain(problem: Problem, rows: SparseWeights, poses: Poses, threads: int = 0) -> Floats:
+    """(vertices of the problem,) Surface Strain around each vertex over these Poses as Blender
+    deforms: root of the mean square, by area, over its faces; 0.1 is 10 %."""
+    return deformed(problem, rows, poses, threads, per_vertex=True)["vertex_strain"]
+
+
+def _slice(parameters: Floats | None, begin: int, end: int) -> Floats | None:
+    return None if parameters is None else parameters[begin:end]
+
+
+def _differs(problem: Problem, rows: SparseWeights) -> bool:
+    """Does Blender deform by these weights otherwise than linearly?"""
+    if _preserves_volume(problem):
+        return True
+    return any(problem.deformers) and not _equal(_joined(_parts(problem, rows)), rows)
+
+
+def _equal(one: SparseWeights, other: SparseWeights) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def refuse_deformer(options: Options, skeleton: Skeleton) -> None:
+    """Raises Refused for bones that weights cannot be optimized for with these options."""
+    if options.deformer == "LINEAR":
+        return
+    for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True):
+        if kind == BENDY and deforms:
+            raise Refused(
+                f"'{name}' is a bendy bone: weights cannot be optimized for Preserve Volume"
+            )
+
+
+def report_deformers(
+    problem: Problem,
+    poses: Poses,
+    before: SparseWeights,
+    after: SparseWeights,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> dict[str, Any] | None:
+    """What a report says of SparseWeights before and after as Blender deforms by them in these
+    Poses; None where that is linear blending."""
+    if not (_differs(problem, before) or _differs(problem, after)):
+        return None
+
+    progress = Progress.of(progress)
+    found = [
+        _judged(problem, rows, poses, threads, progress.part(half / 2, 0.5))
+        for half, rows in enumerate((before, after))
+    ]
+    names = zip(problem.names, problem.deformers, strict=True)
+    named = [(name, deformer) for name, deformer in names if deformer]
+    return {
+        "preserve_volume": [name for name, deformer in named if deformer.preserve_volume],
+        "envelopes": [name for name, deformer in named if _by_envelopes(deformer)],
+        "deformation": {
+            "before": as_report(problem.skeleton, found[0][0]),
+            "after": as_report(problem.skeleton, found[1][0]),
+        },
+        "energy_before": found[0][1],
+        "energy_after": found[1][1],
+    }
+
+
+def _by_envelopes(deformer: Deformer) -> bool:
+    if deformer.use_envelopes or not deformer.use_groups:
+        return True
+    return bool(deformer.envelopes.multiply.any())
+
+
+def pose_linearly(problem: Problem, rows: SparseWeights, poses: Poses) -> Floats:
+    """(p, n, 3) where linear blending takes the vertices of a problem."""
+    columns = Columns(problem.skeleton)
+    points = problem.arguments["vertices"]
+    expanded = columns.expand(rows, points, problem.parameters)
+    return blend_linearly(points, expanded, columns.transforms(poses))

@@ -1,0 +1,148 @@
+"""What is seen of weights: Surface Strain, Limb Drift and Volume Change over poses. No bpy: any
+thread may compute it."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import araplbs
+
+from ..base.progress import Listener, Progress
+from ..character.problem import Problem, Skeleton
+from ..character.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
+
+# Keys of a report: those of araplbs.deformation.
+NUMBERS = {
+    "surface_strain": "area",
+    "surface_strain_by_face": "face",
+    "surface_strain_p99": "p99",
+    "limb_drift": "drift",
+    "worst_limb_drift": "worst_drift",
+    "volume_change": "volume",
+}
+
+
+def bones_of(skeleton: Skeleton) -> dict[str, Any]:
+    """The arguments of araplbs.Deformation that say what bones there are."""
+    bones: dict[str, Any] = {
+        "bone_heads": skeleton.heads,
+        "bone_tails": skeleton.tails,
+        "bone_deform": skeleton.deform,
+    }
+    if skeleton.flexible:
+        bones.update(bone_kinds=skeleton.kinds, bone_segments=skeleton.segments)
+    return bones
+
+
+def joints_of(skeleton: Skeleton, poses: Poses) -> dict[str, Any]:
+    """What these Poses say beside the transforms of bones."""
+    return {"segment_poses": poses.joints} if skeleton.flexible else {}
+
+
+def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) -> dict[str, Any]:
+    """araplbs.deformation of a Problem with these SparseWeights, blended linearly, over Poses."""
+    arguments, skeleton = problem.arguments, problem.skeleton
+    return araplbs.deformation(
+        arguments["vertices"],
+        arguments["triangles"],
+        tuple(rows),
+        poses.transforms,
+        **bones_of(skeleton),
+        **joints_of(skeleton, poses),
+        parameters=problem.parameters,
+        **more,
+    )
+
+
+def as_report(skeleton: Skeleton, measures: Mapping[str, Any]) -> dict[str, Any]:
+    """The measures as a dictionary that JSON takes: shares, drift in limb radii; None for what
+    cannot be measured, such as the volume of an open mesh."""
+    numbers = {name: _number(measures[key]) for name, key in NUMBERS.items()}
+    drift, worst = measures["bone_drift"], None
+    if measures["limbs"]:
+        worst = skeleton.names[max(range(len(drift)), key=lambda b: _number(drift[b]) or 0.0)]
+    return {
+        **numbers,
+        "worst_limb": worst,
+        "limbs": measures["limbs"],
+        "closed_parts": measures["closed_parts"],
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+class Compared(dict[str, Any]):
+    """{"before", "after"}; what was before is measured when it is first asked for."""
+
+    def __init__(self, after: dict[str, Any], measure_before: Callable[[], dict[str, Any]]) -> None:
+        super().__init__(after=after)
+        self._measure_before: Callable[[], dict[str, Any]] | None = measure_before
+
+    def __missing__(self, key: str) -> dict[str, Any]:
+        if key != "before" or not self._measure_before:
+            raise KeyError(key)
+        found = self[key] = self._measure_before()
+        self._measure_before = None  # and what it holds
+        return found
+
+
+def compare(
+    problem: Problem,
+    before: Callable[[], SparseWeights],
+    after: SparseWeights,
+    poses: Poses,
+    threads: int = 0,
+    progress: Listener | None = None,
+    later: bool = False,
+) -> dict[str, Any]:
+    """{"before", "after"}: as_report() of two SparseWeights over these Poses. later: before() is
+    called, and measured, when it is asked for."""
+    if later:
+        found = measure(problem, after, poses, threads=threads, progress=progress)
+        return Compared(
+            as_report(problem.skeleton, found),
+            lambda: as_report(problem.skeleton, measure(problem, before(), poses, threads=threads)),
+        )
+    progress = Progress.of(progress)
+    arguments, skeleton = problem.arguments, problem.skeleton
+    seen = araplbs.Deformation(
+        arguments["vertices"], arguments["triangles"], **bones_of(skeleton), threads=threads
+    )
+
+    def part(rows: SparseWeights, begin: float) -> dict[str, Any]:
+        more: dict[str, Any] = {
+            "parameters": problem.parameters,
+            "progress": progress.part(begin, 0.5),
+        }
+        seen.clear()
+        seen.skin(tuple(rows), poses.transforms, **joints_of(skeleton, poses), **more)
+        return as_report(skeleton, seen.measures())
+
+    return {"before": part(before(), 0.0), "after": part(after, 0.5)}
+
+
+def in_percent(share: float) -> str:
+    """A share as people read it."""
+    return f"{100 * share:.1f} %"
+
+
+def in_words(found: Mapping[str, Any], seen: bool = True) -> str:
+    """What compare() has found in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
+    drift 0.12, volume -3.1 %". seen: whether anybody has seen what was before; if not, it is left
+    out."""
+    after = found["after"]
+    if after["surface_strain"] is None:
+        return "no surface to stretch"
+    first = f"{in_percent(found['before']['surface_strain'])} -> " if seen else ""
+    words = (
+        f"stretch {first}{in_percent(after['surface_strain'])} "
+        f"(worst 1 %: {100 * after['surface_strain_p99']:.0f} %)"
+    )
+    if after["limb_drift"] is not None:
+        words += f", limb drift {after['limb_drift']:.2f}"
+    if after["volume_change"] is not None:
+        words += f", volume {100 * after['volume_change']:+.1f} %"
+    return words

@@ -1,0 +1,75 @@
+"""A mesh as other deformers would pose it with the weights it has. No bpy: any thread may compute
+it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Floats, Integers
+from ..base.progress import Listener
+from ..character.problem import Problem
+from ..character.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
+from .armature_modifier import Columns, blend_linearly, effective_rows
+
+DEFORMERS = ("LINEAR", "DUAL_QUATERNIONS", "CENTERS")
+
+
+class DeformerPreview:
+    """The one mesh of a Problem, with SparseWeights of its bones.
+
+    All that depends on the weights alone is computed once; centers of rotation when they are first
+    asked for.
+    """
+
+    def __init__(self, problem: Problem, rows: SparseWeights, threads: int = 0) -> None:
+        arguments, deformer = problem.arguments, problem.deformers[0]
+        self.vertices, self.triangles = arguments["vertices"], arguments["triangles"]
+        self.threads = threads
+        self._centers: Floats | None = None
+        if deformer:
+            rows = effective_rows(rows, self.vertices, problem.skeleton, deformer)
+        self._columns = Columns(problem.skeleton)
+        self._rows = self._columns.expand(rows, self.vertices, problem.parameters)
+
+    def centers(self, progress: Listener | None = None) -> Floats:
+        """(n, 3) optimized centers of rotation, NaN for vertices without one. Raises
+        araplbs.Cancelled when progress(stage, fraction) returns False."""
+        if self._centers is None:
+            self._centers = araplbs.rotation_centers(
+                self.vertices,
+                self.triangles,
+                tuple(self._rows),
+                progress=progress,
+                threads=self.threads,
+            )
+        return self._centers
+
+    def posed(self, poses: Poses, deformer: str, progress: Listener | None = None) -> Floats:
+        """(p, n, 3) in armature space, in these Poses, by one of DEFORMERS."""
+        transforms = self._columns.transforms(poses)
+        if deformer == "LINEAR":
+            return blend_linearly(self.vertices, self._rows, transforms)
+        more: dict[str, Any] = {"bone_axes": self._columns.axes(), "threads": self.threads}
+        arguments = self.vertices, tuple(self._rows), transforms
+        if deformer == "DUAL_QUATERNIONS":
+            return araplbs.dual_quaternion_skinning(*arguments, **more)
+        return araplbs.center_of_rotation_skinning(*arguments, self.centers(progress), **more)
+
+
+def shaded(points: Floats, triangles: Integers, color: Floats | Sequence[float]) -> Floats:
+    """(n, 4) float32 colors of a posed surface, lit from above; color: three numbers."""
+    corners = points[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sums = np.zeros_like(points)
+    for corner in range(3):
+        np.add.at(sums, triangles[:, corner], normals)
+    lengths = np.linalg.norm(sums, axis=1)
+    facing = (sums @ LIGHT) / np.where(lengths > 0, lengths, 1)
+    light = 0.3 + 0.7 * (0.5 + 0.5 * facing)
+    return np.column_stack([light[:, None] * color, np.ones(len(points))]).astype(np.float32)
+
+
+LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])

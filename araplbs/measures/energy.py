@@ -1,0 +1,42 @@
+"""The energy of given weights, as the engine sees it. No bpy: any thread may compute it."""
+
+from typing import Any
+
+import araplbs
+
+from ..character.options import Options
+from ..character.problem import Problem
+from ..character.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
+
+
+def minimized_energy(
+    problem: Problem, options: Options, rows: SparseWeights, threads: int = 0
+) -> float:
+    """The energy that a solver of this problem starts from with these weights: all spokes have
+    their whole strength, and all poses count, as in the first frame of a session."""
+    given: dict[str, Any] = {"weights": tuple(rows), "start_from_weights": True, "fine_poses": 1}
+    return problem.solver(options, threads, **given).energy
+
+
+def energy(problem: Problem, rows: SparseWeights, poses: Poses, **options: Any) -> float:
+    """araplbs.energy, that of the surface alone, of a problem with these weights."""
+    arguments, skeleton = problem.arguments, problem.skeleton
+    if skeleton.flexible:
+        options = {
+            **options,
+            **skeleton.kind_arguments,
+            "bone_heads": skeleton.heads,
+            "bone_tails": skeleton.tails,
+            "segment_poses": poses.joints,
+            "parameters": problem.parameters,
+        }
+    return araplbs.energy(
+        arguments["vertices"],
+        arguments["triangles"],
+        tuple(rows),
+        poses.transforms,
+        edges=arguments["edges"],
+        **poses.weight_arguments,
+        **options,
+    )

@@ -1,0 +1,88 @@
+"""The text of *Report a Problem*: versions, system, settings, sizes and the last errors. Names of
+the file's things and folders of the user are left out."""
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ..base.engine import load
+from ..base.faults import Fault, last_errors, names_of_file
+from ..base.refusal import Refused
+from ..character.options import Options
+from .without_names import DOTS, without_names
+
+TITLE = "Auto-weight (ARAP): report of a problem"
+WISH = (
+    "What did you do, and what did you expect? Please write it here, look through the rest, and "
+    "send it to the maintainers. Nothing was sent by itself."
+)
+MOST_LETTERS = 400  # of an error
+UNKNOWN = "an error, of which nothing is said here: the names of the file could not be known"
+
+
+def system_lines() -> list[str]:
+    """Of the machine and the module; the module is loaded for it."""
+    try:
+        module = load()
+        engine = (
+            f"{module.__version__}, {module.linear_algebra}, "
+            f"SIMD {getattr(module, 'simd', 'unknown')}"
+        )
+    except Refused as reason:
+        engine = without_names(str(reason))
+    return [
+        f"Module: {engine}",
+        f"System: {platform.system()} {platform.release()}, {platform.machine()}",
+        f"Processors: {os.cpu_count()}",
+        f"Python: {sys.version.split()[0]}, NumPy {np.__version__}",
+    ]
+
+
+def settings_lines(options: Options) -> list[str]:
+    """Those that are not as they are by default. Texts that are typed become dots."""
+    usual, lines = Options().as_dict(), []
+    typed = {each.name for each in fields(Options) if isinstance(each.default, str)}
+    typed -= {each.name for each in fields(Options) if "choices" in each.metadata}
+    for name, value in options.as_dict().items():
+        if value != usual[name]:
+            lines.append(f"{name}: {DOTS if name in typed else value}")
+    return lines or ["all as by default"]
+
+
+def error_line(fault: Fault) -> str:
+    """What is said about an error, without names."""
+    if fault.names is None:
+        return UNKNOWN
+    text = without_names(fault.text, [*fault.names, *(names_of_file() or ())])
+    places = [without_folder(place, fault.names) for place in fault.places.splitlines() if place]
+    return "\n".join([" ".join(text.split())[:MOST_LETTERS], *places])
+
+
+def without_folder(place: str, names: Iterable[str]) -> str:
+    """The line of a traceback that names a file: of its path the last part, if that is no name of
+    the file's things, as a script in it has."""
+    path, comma, rest = place.strip().partition(", line ")
+    name = re.split(r"[\\/]", path)[-1]
+    return f"  {DOTS}/{without_names(name, names)}{comma}{without_names(rest, names)}"
+
+
+def report_text(blender: list[str], sizes: list[str], options: Options, file: str) -> str:
+    """blender: lines about it; file: about the problem file, or why it is missing."""
+    errors = [error_line(each) for each in last_errors()] or ["none since Blender was started"]
+    parts: list[tuple[str, Any]] = [
+        ("System", [*blender, *system_lines()]),
+        ("Settings", settings_lines(options)),
+        ("Sizes", sizes),
+        ("Last errors", errors),
+        ("Problem file", [file]),
+    ]
+    lines = [TITLE, "", WISH, ""]
+    for name, content in parts:
+        lines += [name, *(f"  {line}" for each in content for line in each.splitlines()), ""]
+    return "\n".join(lines)

@@ -1,0 +1,163 @@
+"""Poses as the solver takes them, and which bones do more than turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Array, Floats, Integers
+
+if TYPE_CHECKING:
+    from ..character.options import Options
+    from ..character.problem import Problem, Skeleton
+
+RIGID: Final = "rigid"
+BENDY: Final = "bendy"
+STB: Final = "stb"
+BoneKind: TypeAlias = Literal["rigid", "bendy", "stb"]
+
+# What poses a joint in the random poses of a rig:
+BY_CONTROLS: Final = "controls"
+FURTHER: Final = "hidden_controls"
+BONE_BY_BONE: Final = "bone_by_bone"
+WAYS: Final = BY_CONTROLS, FURTHER, BONE_BY_BONE
+
+# Of random poses:
+CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail
+STRETCHES = 0.7, 1.5  # how long a stretchable bone becomes, of its length
+MEASURED = 24  # so many measure what is seen: more change it by a percent
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Transforms from rest in armature space, of p poses of m bones.
+
+    joints: those of the joints of all bendy bones, one bone after the other. whole: the random
+    poses are among them, the solver need not make its own. weights: how often each counts.
+    posed_by: of a rig, {one of WAYS: names of bones}.
+    """
+
+    transforms: np.ndarray  # (p, m, 3, 4)
+    joints: np.ndarray | None  # (p, j, 3, 4); None: there are no bendy bones
+    whole: bool = False
+    weights: np.ndarray | None = None  # (p,); None: each once
+    posed_by: dict[str, list[str]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.transforms)
+
+    def __getitem__(self, which: slice | Array) -> Poses:
+        """The Poses of a slice."""
+        joints = None if self.joints is None else self.joints[which]
+        weights = None if self.weights is None else self.weights[which]
+        return Poses(self.transforms[which], joints, self.whole, weights, self.posed_by)
+
+    @property
+    def key(self) -> bytes:
+        """Equal for equal poses."""
+        return self.transforms.tobytes() + self.joints.tobytes()
+
+    @property
+    def all_weights(self) -> Floats:
+        """(p,) how often each counts."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def weight_arguments(self) -> dict[str, Any]:
+        """The argument of the engine's functions that says so."""
+        return {} if self.weights is None else {"pose_weights": self.weights}
+
+    def weighted(self, factor: float) -> Poses:
+        """The same, each counting `factor` times as much."""
+        return self if factor == 1 else replace(self, weights=factor * self.all_weights)
+
+    def and_more(self, more: Poses) -> Poses:
+        plain = self.weights is None and more.weights is None
+        return Poses(
+            np.concatenate([self.transforms, more.transforms]),
+            np.concatenate([self.joints, more.joints]),
+            self.whole or more.whole,
+            None if plain else np.concatenate([self.all_weights, more.all_weights]),
+            self.posed_by or more.posed_by,
+        )
+
+
+def no_poses(skeleton: Skeleton) -> Poses:
+    return Poses(
+        np.zeros((0, len(skeleton.names), 3, 4)), np.zeros((0, skeleton.joint_count, 3, 4))
+    )
+
+
+def sample(
+    skeleton: Skeleton, options: Options, symmetry: tuple[Integers, Floats, Floats] | None
+) -> tuple[Floats, Floats | None]:
+    """(transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver makes of
+    rigid bones, and how far each bendy one bends from head to tail in them, and how long each
+    stretchable one becomes; None where there are no such bones."""
+    arguments: dict[str, Any] = {
+        "bone_roll_axes": skeleton.roll_axes,
+        "bone_deform": skeleton.deform,
+        "bone_limits": skeleton.limits,
+        "symmetry": symmetry,
+        "seed": options.seed,
+        "swing": options.swing,
+        "twist": options.twist,
+        "reach_poses": options.reach_poses,
+    }
+    place = skeleton.heads, skeleton.tails, skeleton.solver_parents, options.pose_count
+    transforms = araplbs.sample_poses(*place, **arguments)
+    if not skeleton.flexible:
+        return transforms, None
+    ranges = np.full((len(skeleton.names), 4, 2), np.nan)
+    bendy = np.array([kind == BENDY for kind in skeleton.kinds])
+    ranges[:, 2] = np.array([-1, 1]) * CURVE_SHARE * options.swing * bendy[:, None]
+    ranges[skeleton.own_stretch, 3] = STRETCHES
+    stretching = zip(skeleton.kinds, skeleton.own_stretch, strict=True)
+    _poses, bends = araplbs.sample_poses(
+        *place,
+        **arguments,
+        bone_kinds=[STB if kind == RIGID and own else kind for kind, own in stretching],
+        bone_segments=skeleton.segments,
+        bone_ranges=ranges,
+    )
+    return transforms, bends
+
+
+def pose_set(problem: Problem, options: Options) -> Poses:
+    """The Poses that a solver of this problem uses."""
+    arguments, given = problem.arguments, None
+    if "poses" in arguments:
+        whole = "pose_count" in arguments
+        given = Poses(
+            arguments["poses"],
+            arguments.get("segment_poses"),
+            whole,
+            arguments.get("pose_weights"),
+        )
+    return with_random(problem, options, given)
+
+
+def measured_poses(problem: Problem, options: Options) -> Poses:
+    """The Poses in which a result is measured: as pose_set(), but fewer random ones."""
+    return pose_set(problem, replace(options, pose_count=min(options.pose_count, MEASURED)))
+
+
+def with_random(problem: Problem, options: Options, given: Poses | None) -> Poses:
+    """The Poses that a solver would use with these given ones, or None."""
+    if given is not None and given.whole:
+        return given
+    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"))
+    if given is None or not len(given):
+        return Poses(sampled, None)
+    weights = None
+    if given.weights is not None:
+        weights = np.concatenate([given.weights, np.ones(len(sampled))])
+    return Poses(np.concatenate([given.transforms, sampled]), None, weights=weights)
+
+
+def spread(count: int, most: int) -> Integers:
+    """Indices of at most so many of `count`, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))

@@ -1,0 +1,400 @@
+"""Better places for the joints of a skeleton, and the weights that go with them: runs a
+JointSolver. No bpy here: any thread may do it."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import araplbs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..base.arrays import Bools, Floats
+from ..base.extent import size_of
+from ..base.option_table import option
+from ..base.progress import Listener, Progress, SolverProgress
+from ..base.refusal import Refused
+from ..character.options import JOINTS, Options
+from ..character.problem import Mesh, Problem, Skeleton
+from ..character.sparse_weights import SparseWeights, make_sparse_weights
+from ..measures.deformation import as_report, in_words, measure
+from ..skeleton.poses import Poses, pose_set
+from .solve import Solution, solve
+
+SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
+LEAST_MOVE = 1e-7  # share of the skeleton's size: less is no move
+LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
+PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or cancelled
+
+# What a JointSolver takes of the arguments of a Solver.
+SHARED = (
+    *("vertices", "triangles", "edges", "poses", "pose_weights", "symmetry"),
+    *("bone_heads", "bone_tails", "bone_parents", "bone_roll_axes", "bone_deform", "bone_limits"),
+)
+
+
+@dataclass(frozen=True)
+class JointOptions(Options):
+    """Those of the weights, and those of the joints.
+
+    A subclass, not two tables side by side: the task of the joints is one of the weights, and the
+    operator, the command line, scripts and reports are flat, so each would have to join the two.
+    """
+
+    optimize_weights: bool = option(
+        True,
+        "Also Weights",
+        "Joints and weights are optimized together and both are written. Otherwise the joints are "
+        "found for the present weights, which stay as they are",
+        engine=JOINTS,
+    )
+    anchor: float = option(
+        0.3,
+        "Anchor",
+        "How strongly every joint is pulled to where it was: 0.3 halves the movement and costs a "
+        "twentieth of the gain, 0 leaves all to the optimization",
+        least=0.0,
+        most=1e6,
+        soft_most=2.0,
+        engine=JOINTS,
+    )
+    max_shift: float = option(
+        0.5,
+        "Max Shift",
+        "Farthest that a joint may move, as a share of the mean length of its bones",
+        least=0.001,
+        most=1e3,
+        soft_most=1.0,
+        engine=JOINTS,
+    )
+    least_length: float = option(
+        0.5,
+        "Least Length",
+        "Share of its length that every bone keeps",
+        least=0.01,
+        most=0.99,
+        advanced=True,
+        engine=JOINTS,
+    )
+    centering: float = option(
+        0.0,
+        "Centering",
+        "Pull to the middle of the limb where the mesh says nothing about a joint, as between "
+        "rigid parts. 0.001 to 0.01 is sensible, 0 turns it off",
+        least=0.0,
+        most=1e6,
+        soft_most=0.1,
+        decimals=4,
+        advanced=True,
+        engine=JOINTS,
+    )
+    joint_stiffness: float = option(
+        0.3,
+        "Stiffness",
+        "Resistance of the joints to every single step: higher values converge more slowly. Each "
+        "bone has a factor of its own",
+        least=0.0,
+        most=1e3,
+        soft_most=10.0,
+        advanced=True,
+    )
+    joint_iterations: int = option(
+        20,
+        "Joint Iterations",
+        "Maximum number of iterations; it ends by itself when the error no longer falls",
+        least=1,
+        most=1000,
+        soft_most=100,
+        advanced=True,
+        engine=JOINTS,
+        setting="iterations",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class JointFrame:
+    """An intermediate result: a whole skeleton that could be kept."""
+
+    number: int  # counts frames
+    skeleton: Skeleton
+    iterations: int
+    energies: tuple[float, ...]  # relative, of the first weights, old joints and each frame since
+    done: bool
+    seconds: float  # since the start
+    largest_move: float  # share of the diagonal of the meshes' bounding box
+
+    # Not measured: joints, poses and weights are others in every frame.
+    strains = ()
+    curve = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return (f"farthest move {100 * self.largest_move:.2f} %",)
+
+
+@dataclass
+class JointSolution:
+    skeleton: Skeleton  # with the new joints
+    weights: Solution | None  # None: they stay
+    problem: Problem  # of the weights, on the new joints
+    report: dict[str, Any]  # the solver's, and energies
+    seconds: float
+
+
+class JointRun:
+    """One search for better joints.
+
+    frame: the latest JointFrame, None before the first; set at once by the thread that solves.
+    waiting: converged, and waits for keep(). pinned: (m, 2) bool, ends that must not move.
+    """
+
+    waiting = False
+    frame: JointFrame | None = None
+
+    def __init__(
+        self,
+        problem: Problem,
+        meshes: Sequence[Mesh],
+        options: JointOptions,
+        locks: Bools,
+        factors: Floats,
+        threads: int = 0,
+    ) -> None:
+        """locks (m, 2) bool of heads and tails; factors (m,) of the stiffness of bones."""
+        self.problem, self.options = problem, options
+        self._meshes, self._threads = meshes, threads
+        self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
+        self._kept = threading.Event()
+        self._diagonal = size_of(problem.arguments["vertices"])
+        if not self._diagonal > 0:
+            raise Refused("All vertices are at one point: there is no shape to keep")
+
+    def keep(self) -> None:
+        """Ask to go on with the joints of the latest frame, converged or not."""
+        self._kept.set()
+
+    @property
+    def kept(self) -> bool:
+        return self._kept.is_set()
+
+    def solve(self, progress: Listener | None = None, wait: bool = False) -> JointSolution:
+        """The JointSolution. progress: as for solve.solve(). wait: for keep(), when converged.
+
+        Raises araplbs.Cancelled when progress returns False, araplbs.SolverError when there is no
+        solution, ValueError for input that the solver refuses.
+        """
+        start = time.perf_counter()
+        whole = Progress.of(progress)
+        progress = SolverProgress(whole)
+        solver = self._make(progress)
+        energies: list[float] = []
+        first = SparseWeights(*solver.sparse_weights)
+        while not solver.done and not (self.kept and self.frame):
+            solver.iterate(1)
+            if len(solver.energies):
+                energies = energies or [float(solver.energies[0])]
+                energies.append(float(solver.energy))
+                progress.iterated(energies[-1])
+                self._publish(solver, energies, start)
+            else:
+                first = SparseWeights(*solver.sparse_weights)
+        if not self.frame:  # all is locked, or there was nothing to gain at once
+            energies = [float(solver.energy)] * 2
+            self._publish(solver, energies, start)
+        self.waiting = wait
+        while wait and not self.kept:
+            whole.check("converged", 1.0, energies[-1])
+            self._kept.wait(PATIENCE)
+        return self._conclude(solver, energies, first, start, whole)
+
+    def _make(self, progress: Progress) -> "araplbs.JointSolver":
+        arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
+        if self.problem.arguments.get("start_from_weights"):
+            arguments["weights"] = self.problem.arguments["weights"]
+        factors = self._factors[:, None]
+        joint_stiffness = np.repeat(self.options.joint_stiffness * factors, 2, axis=1)
+        return araplbs.JointSolver(
+            **self.options.engine_arguments("JointSolver"),
+            **arguments,
+            pinned=self.pinned,
+            joint_stiffness=joint_stiffness,
+            progress=progress,
+            threads=self._threads,
+        )
+
+    def _publish(self, solver: "araplbs.JointSolver", energies: list[float], start: float) -> None:
+        self.frame = JointFrame(
+            number=self.frame.number + 1 if self.frame else 0,
+            skeleton=moved_skeleton(self.problem.skeleton, solver.heads, solver.tails),
+            iterations=solver.report["iterations"],
+            energies=tuple(energies),
+            done=solver.done,
+            seconds=time.perf_counter() - start,
+            largest_move=solver.report["most_moved"] / self._diagonal,
+        )
+
+    def _conclude(
+        self,
+        solver: "araplbs.JointSolver",
+        energies: list[float],
+        first: SparseWeights,
+        start: float,
+        progress: Progress,
+    ) -> JointSolution:
+        """The weights go on from here on the joints that were found: with the locks, edits and
+        options that an ordinary weighting follows, and for the same poses, with the influences that
+        they have: to choose among these once more would only leave out more of them, but pinned
+        weights need others. first: the SparseWeights before any joint moved."""
+        skeleton, weights = self.frame.skeleton, None
+        given = self.problem.arguments.get("pose_weights")
+        if given is not None:  # the solver has the random poses first
+            given = np.concatenate([np.ones(len(solver.poses) - len(given)), given])
+        poses = Poses(solver.poses, None, whole=True, weights=given)
+        problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
+        if self.options.optimize_weights:
+            problem.start_from(_with_locked(problem, SparseWeights(*solver.sparse_weights)))
+            pinned = len(problem.arguments["constraints"][0])
+            options = self.options if pinned else replace(self.options, widenings=0)
+            weights = solve(problem, options, self._threads, progress)
+            energies = [*energies, weights.report["energy_after"]]
+        report = {
+            **solver.report,
+            "deformation": {
+                "before": self._measure(self.problem, first),
+                "after": self._measure(problem, weights.rows if weights else first),
+            },
+            "energy_before": energies[0],
+            "energy_after": energies[-1],
+            "largest_move": solver.report["most_moved"] / self._diagonal,
+            "mean_move": solver.report["mean_moved"] / self._diagonal,
+        }
+        return JointSolution(skeleton, weights, problem, report, time.perf_counter() - start)
+
+    def _measure(self, problem: Problem, rows: SparseWeights) -> dict[str, Any]:
+        poses = pose_set(problem, self.options)
+        found = measure(problem, rows, poses, threads=self._threads)
+        return as_report(problem.skeleton, found)
+
+
+def _with_locked(problem: Problem, rows: SparseWeights) -> SparseWeights:
+    """These weights, with what is locked in place of what they have there."""
+    if "locked_bones" not in problem.arguments:
+        return rows
+    present = problem.arguments["weights"]
+    parts = [(rows, ~problem.locked_entries(rows)), (present, problem.locked_entries(present))]
+    return make_sparse_weights(
+        rows.count,
+        *(
+            np.concatenate([getattr(part, name)[take] for part, take in parts])
+            for name in ("vertices", "bones", "weights")
+        ),
+    )
+
+
+def _ends(skeleton: Skeleton) -> Floats:
+    """(2 m, 3) head and tail of each bone, one after the other."""
+    return np.stack([skeleton.heads, skeleton.tails], axis=1).reshape(-1, 3)
+
+
+def _near(skeleton: Skeleton) -> float:
+    """Distance below which ends are at one place."""
+    return SAME_PLACE * size_of(_ends(skeleton))
+
+
+def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
+    """For each end of a bone a bool array: which of these places are at the same place."""
+    near = _near(skeleton)
+    for end in _ends(skeleton):
+        yield np.linalg.norm(ends - end, axis=1) <= near
+
+
+def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
+    """Whether its bones are here, up to what Edit mode rounds off."""
+    here = np.stack([heads, tails], axis=1).reshape(-1, 3)
+    return bool(np.abs(here - _ends(skeleton)).max() <= _near(skeleton))
+
+
+def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
+    """(m, 2) bool: ends that must not move, since one at the same place is locked (m, 2)."""
+    locked = _ends(skeleton)[locks.reshape(-1)]
+    pinned = [bool(same.any()) for same in _together(skeleton, locked)]
+    return np.array(pinned).reshape(-1, 2)
+
+
+def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton:
+    """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
+
+    An end of another bone that is where a joint was goes with the joint. Where its head does and
+    its tail is at no joint, the bone goes as it is, and what is connected to it too; so does a
+    bone that would become too short otherwise.
+    """
+    m = len(skeleton.names)
+    old, deform = _ends(skeleton), np.repeat(skeleton.deform, 2)
+    new = np.stack([heads, tails], axis=1).reshape(-1, 3)
+    joints = np.flatnonzero(deform)
+    result, moves = np.where(deform[:, None], new, old), np.zeros(2 * m, bool)
+    for end, same in enumerate(_together(skeleton, old[joints])):
+        if deform[end] or not same.any():
+            continue
+        joint = joints[np.argmax(same)]
+        result[end] = new[joint] + (old[end] - old[joint])
+        moves[end] = True
+    for bone in np.flatnonzero(~skeleton.deform).tolist():  # parents come first
+        head, tail, parent = 2 * bone, 2 * bone + 1, skeleton.parents[bone]
+        if not moves[head] and parent >= 0 and np.array_equal(old[head], old[2 * parent + 1]):
+            result[head], moves[head] = result[2 * parent + 1], moves[2 * parent + 1]
+        along = old[tail] - old[head]
+        length = np.linalg.norm(result[tail] - result[head])
+        if (moves[head] and not moves[tail]) or length < LEAST_SHARE * np.linalg.norm(along):
+            result[tail], moves[tail] = old[tail] + (result[head] - old[head]), True
+    ends = result.reshape(m, 2, 3)
+    axes = _kept_axes(skeleton.roll_axes, ends[:, 1] - ends[:, 0])
+    return replace(skeleton, heads=ends[:, 0].copy(), tails=ends[:, 1].copy(), roll_axes=axes)
+
+
+def _kept_axes(axes: Floats, along: Floats) -> Floats:
+    """(m, 3) unit vectors across the bones, as near as can be to what they were."""
+    along = along / np.maximum(np.linalg.norm(along, axis=1), 1e-30)[:, None]
+    across = axes - (axes * along).sum(axis=1)[:, None] * along
+    length = np.linalg.norm(across, axis=1)[:, None]
+    return np.where(length > 1e-6, across / np.maximum(length, 1e-30), axes)
+
+
+def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[str, Any]:
+    """What was done, as a dictionary that JSON takes."""
+    before, after = run.problem.skeleton, solution.skeleton
+    moved = moved_bones(before, after)
+    skeleton_report = solution.report
+    return {
+        "armature": armature,
+        **{
+            key: skeleton_report[key]
+            for key in (
+                *("joints", "pinned_joints", "symmetric_joints", "poses", "iterations"),
+                *("deformation", "energy_before", "energy_after", "largest_move", "mean_move"),
+            )
+        },
+        "bones": len(before.names),
+        "moved_bones": [n for n, moves in zip(before.names, moved, strict=True) if moves],
+        "seconds": solution.seconds,
+        "options": run.options.as_dict(),
+    }
+
+
+def moved_bones(before: Skeleton, after: Skeleton) -> Bools:
+    """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
+    least = LEAST_MOVE * size_of(_ends(before))
+    far = np.abs(_ends(after) - _ends(before)).max(axis=1) > least
+    return far.reshape(-1, 2).any(axis=1)
+
+
+def joint_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    return (
+        f"{len(report['moved_bones'])} of {report['bones']} bones moved, by "
+        f"{100 * report['mean_move']:.2f} % of the character's size on average and "
+        f"{100 * report['largest_move']:.2f} % at most: {in_words(report['deformation'])} in "
+        f"{report['seconds']:.1f} s"
+    )

@@ -1,0 +1,129 @@
+"""Runs the solver of a problem, step by step. No bpy here: any thread may do it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ..base.progress import Listener, Progress, SolverProgress
+from ..character.options import Options
+from ..character.problem import Problem
+from ..character.rigid_parts import rigid_bones
+from ..character.sparse_weights import SparseWeights
+from ..measures.armature_modifier import report_deformers
+from ..measures.deformation import compare
+from ..skeleton.poses import measured_poses
+from .shells import hold_together
+
+LEAST_INITIAL = (
+    0.001  # smaller initial weights are dropped, as the solver drops those of its result
+)
+
+
+@dataclass
+class Solution:
+    """Weights of all vertices of a problem, complete and checked, and the solver's report."""
+
+    rows: SparseWeights
+    report: dict[str, Any]
+    seconds: float
+
+
+def solve(
+    problem: Problem,
+    options: Options,
+    threads: int = 0,
+    progress: Listener | None = None,
+    later: bool = False,
+) -> Solution:
+    """The Solution of a Problem. later: what its report says of the deformation before is measured
+    when it is asked for.
+
+    Raises araplbs.Cancelled when progress (a Listener) stops it, araplbs.SolverError when there is
+    no solution, ValueError for input that the solver refuses.
+    """
+    start = time.perf_counter()
+    progress = SolverProgress(progress)
+    solver = problem.solver(options, threads, progress)
+    later = later and not any(problem.deformers)
+    start_rows = None if later else initial_rows(solver)
+
+    def before() -> SparseWeights:
+        again = start_rows is None
+        return initial_rows(problem.solver(options, threads)) if again else start_rows
+
+    rows, found = iterate_to_end(solver, progress), solver.report
+    rows, held = hold_together(problem, rows, options, threads, found["parts"])
+    check(problem, rows, options.max_influences)
+    report = {
+        **found,
+        "rigid_bones": rigid_bones(solver.rigid_parts, rows),
+        **({"held_together": held} if held else {}),
+        **report_deformation(problem, options, before, rows, threads, progress, later),
+    }
+    return Solution(rows, report, time.perf_counter() - start)
+
+
+def iterate_to_end(solver: "araplbs.Solver", progress: SolverProgress) -> SparseWeights:
+    """The SparseWeights of a solver with this SolverProgress, once it is done."""
+    while not solver.done:
+        progress.iterated(float(solver.energies[-1]))
+        solver.iterate(1)
+    return SparseWeights(*solver.sparse_weights)
+
+
+def initial_rows(solver: "araplbs.Solver") -> SparseWeights:
+    """The SparseWeights that a solver starts from."""
+    start, bones, weights = solver.sparse_initial_weights
+    kept = weights >= LEAST_INITIAL
+    count = np.concatenate([[0], np.cumsum(kept)])
+    return SparseWeights(count[start], bones[kept], weights[kept])
+
+
+def report_deformation(
+    problem: Problem,
+    options: Options,
+    before: Callable[[], SparseWeights],
+    after: SparseWeights,
+    threads: int,
+    progress: Listener | None,
+    later: bool = False,
+) -> dict[str, Any]:
+    """The part of a report about what is seen of SparseWeights before and after; see compare()."""
+    progress, poses = Progress.of(progress), measured_poses(problem, options)
+    part = progress.part(0, 1, "surface strain")
+    found = compare(problem, before, after, poses, threads, part, later)
+    if not any(problem.deformers):
+        return {"deformation": found}
+    part = progress.part(0, 1, "surface strain as Blender deforms")
+    return {
+        "deformation": found,
+        "deformers": report_deformers(problem, poses, before(), after, threads, part),
+    }
+
+
+def check(problem: Problem, rows: SparseWeights, most: int) -> None:
+    """Raises araplbs.SolverError unless the weights may be written: the promise to the user.
+
+    most: influences that a vertex may have beside locked ones, 0 for any number.
+    """
+    if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
+        raise araplbs.SolverError("the weights are not finite and positive")
+    m = len(problem.skeleton.names)
+    for part, name, (locked_bones, locked_vertices) in zip(
+        problem.split(rows), problem.names, problem.locks, strict=True
+    ):
+        free = np.ones(part.count, bool) if locked_vertices is None else ~locked_vertices
+        is_locked = (np.zeros(m, bool) if locked_bones is None else locked_bones)[part.bones]
+        locked_sums = np.bincount(part.vertices, part.weights * is_locked, part.count)
+        wrong = np.flatnonzero(free & (locked_sums < 1) & (np.abs(part.sums() - 1) > 1e-6))
+        if len(wrong):
+            raise araplbs.SolverError(
+                f"the weights of vertex {wrong[0]} of '{name}' do not sum to 1"
+            )
+        open_count = np.bincount(part.vertices[~is_locked], minlength=part.count)
+        if most and (open_count[free] > most).any():
+            raise araplbs.SolverError(f"a vertex of '{name}' has too many influences")

@@ -1,0 +1,220 @@
+"""Where tet meshes come from: files that meshio reads, and closed surfaces that TetGen fills.
+
+Neither package comes with the add-on; the error for a missing one says how to get it."""
+
+import importlib.util
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Floats, Integers
+from ..base.extent import not_far_off
+from ..base.refusal import Refused
+
+WELD = 1e-6  # of the size: nearer vertices are one
+POLL = 0.1  # seconds between two looks at a child process
+CHUNK = 500_000  # pairs of point and face at once
+NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of a console, on Windows
+
+
+@dataclass
+class TetMesh:
+    """A volume; all vertices are in tets."""
+
+    vertices: np.ndarray  # (n, 3)
+    tets: np.ndarray  # (t, 4)
+
+
+def need(package: str, what: str, modules: str = "") -> None:
+    """Raises Refused unless this Python has the package. modules: the folder to install it to,
+    else where pip does.
+
+    That folder comes first in sys.path, and pip fills it with all that the package needs: NumPy
+    has to stay the one that Blender is built with.
+    """
+    if importlib.util.find_spec(package) is not None:
+        return
+    command = f'"{sys.executable}" -m pip install '
+    if modules:
+        command += f'--target "{modules}" numpy=={np.__version__} {package}'
+    else:
+        command += package
+    raise Refused(
+        f"{what} needs the Python package '{package}', which is not installed. Run this, then "
+        f"start Blender again: {command}"
+    )
+
+
+def need_for_file(modules: str = "") -> None:
+    """See need()."""
+    need("meshio", "A volume from a file", modules)
+
+
+def need_for_inside(modules: str = "") -> None:
+    """See need()."""
+    need("tetgen", "A volume inside a mesh", modules)
+
+
+def compact(vertices: Floats, tets: Integers) -> TetMesh:
+    """TetMesh without the vertices that are in no tet."""
+    used, tets = np.unique(tets, return_inverse=True)
+    return TetMesh(np.asarray(vertices, float)[used], tets.reshape(-1, 4).astype(np.int32))
+
+
+def read_tets(path: str) -> TetMesh:
+    """The tets of a file, in its own space; of quadratic ones the corners. Raises Refused."""
+    need_for_file()
+    import meshio
+
+    if not Path(path).is_file():
+        raise Refused(f"There is no file '{path}'")
+    try:
+        mesh = meshio.read(path)
+    except (Exception, SystemExit) as error:  # meshio ends the program for what it cannot read
+        lines = str(error).strip().splitlines() or [""]
+        reason = "no format that meshio knows" if isinstance(error, SystemExit) else lines[0]
+        raise Refused(f"'{path}' could not be read: {reason}") from None
+    blocks = [block.data[:, :4] for block in mesh.cells if block.type in {"tetra", "tetra10"}]
+    tets = np.concatenate(blocks) if blocks else np.zeros((0, 4), int)
+    if not len(tets):
+        others = ", ".join(sorted({block.type for block in mesh.cells})) or "nothing"
+        raise Refused(f"'{path}' holds no tetrahedra (it holds: {others})")
+    points = np.asarray(mesh.points, float)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise Refused(f"'{path}' has vertices that are no finite points in space")
+    if tets.min() < 0 or tets.max() >= len(points):
+        raise Refused(f"'{path}' has tetrahedra with vertices that are not there")
+    return compact(points, tets)
+
+
+def weld(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
+    """(points, faces) with coincident vertices joined, without faces that lose a corner."""
+    size = max(np.ptp(vertices[not_far_off(vertices)], axis=0).max(), 1e-300)
+    _, first, place = np.unique(
+        np.round(vertices / (WELD * size)), axis=0, return_index=True, return_inverse=True
+    )
+    faces = place.ravel()[triangles]
+    a, b, c = faces.T
+    return vertices[first], faces[(a != b) & (b != c) & (c != a)].astype(np.int32)
+
+
+def open_edges(faces: Integers) -> int:
+    """How many edges do not have exactly two faces."""
+    edges = np.concatenate([faces[:, pair] for pair in ((0, 1), (1, 2), (2, 0))])
+    _, counts = np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)
+    return int(np.count_nonzero(counts != 2))
+
+
+def winding_numbers(points: Floats, faces: Integers, at: Floats) -> Floats:
+    """(p,) how often the surface goes round each point (Van Oosterom & Strackee 1983)."""
+    out = np.zeros(len(at))
+    step = max(1, CHUNK // max(1, len(faces)))
+    for begin in range(0, len(at), step):
+        a, b, c = (points[faces[:, k]] - at[begin : begin + step, None] for k in range(3))
+        la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
+        dot = [np.einsum("pfc,pfc->pf", *pair) for pair in ((a, b), (b, c), (c, a))]
+        volume = np.einsum("pfc,pfc->pf", a, np.cross(b, c))
+        angle = np.arctan2(volume, la * lb * lc + dot[0] * lc + dot[1] * la + dot[2] * lb)
+        out[begin : begin + step] = angle.sum(1) / (2 * np.pi)
+    return out
+
+
+def _within(head: Floats, tail: Floats, low: Floats, high: Floats) -> tuple[float, float]:
+    """(begin, end) of the part of a bone in a box, as shares of its length; begin > end: none."""
+    begin, end = 0.0, 1.0
+    for x, along, lo, hi in zip(head, tail - head, low, high, strict=True):
+        if along == 0:
+            if not lo <= x <= hi:
+                return 1.0, 0.0
+            continue
+        near_end, far_end = sorted(((lo - x) / along, (hi - x) / along))
+        begin, end = max(begin, near_end), min(end, far_end)
+    return min(begin, 1.0), max(end, 0.0)
+
+
+def points_on_bones(points: Floats, faces: Integers, heads: Floats, tails: Floats) -> Floats:
+    """Points about an edge apart on bones, those inside the surface; without the bones' ends. Of a
+    bone longer than the surface only the part in its box is looked at."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    edges = points[faces[:, 1]] - points[faces[:, 0]]
+    step = np.linalg.norm(edges, axis=1).mean()
+    found = [np.zeros((0, 3))]
+    corners = points[faces].reshape(-1, 3)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    for head, tail in zip(heads, tails, strict=True):
+        count = max(1, round(np.linalg.norm(tail - head) / step))
+        begin, end = _within(head, tail, low, high)
+        first, last = math.floor(begin * count - 1), math.ceil(end * count + 1)
+        share = (np.arange(max(first, 0), min(last, count)) + 0.5) / count
+        found.append(head + share[:, None] * (tail - head))
+    at = np.unique(np.concatenate(found).round(9), axis=0)
+    return at[np.abs(winding_numbers(points, faces, at)) > 0.5]
+
+
+def _wait(child: subprocess.Popen[bytes], cancelled: Callable[[], bool]) -> int:
+    """The exit code of a process. Raises araplbs.Cancelled."""
+    while True:
+        try:
+            return child.wait(POLL)
+        except subprocess.TimeoutExpired:
+            if cancelled():
+                raise araplbs.Cancelled("cancelled during tets") from None
+
+
+def fill(
+    name: str,
+    vertices: Floats,
+    triangles: Integers,
+    heads: Floats,
+    tails: Floats,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> TetMesh:
+    """The TetMesh inside a closed surface, with its vertices and some on the bones.
+
+    Raises Refused where that cannot be, araplbs.Cancelled when cancelled() is true.
+    """
+    need_for_inside()
+    points, faces = weld(vertices, triangles)
+    if not len(faces):
+        raise Refused(f"'{name}' has no faces that could hold a volume")
+    count = open_edges(faces)
+    if count:
+        raise Refused(
+            f"'{name}' is not closed ({count} edges have not just two faces): close it, or weight "
+            "its surface, or give a volume in a file"
+        )
+    inner = points_on_bones(points, faces, heads, tails)
+    with tempfile.TemporaryDirectory(prefix="araplbs-") as folder:
+        source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
+        np.savez(source, points=np.concatenate([points, inner]), faces=faces)
+        script = Path(__file__).with_name("fill_tets.py")
+        command = [sys.executable, str(script), str(source), str(target)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        with open(Path(folder, "log"), "w+", encoding="utf-8", errors="replace") as log:
+            child = subprocess.Popen(
+                command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=log, creationflags=NO_WINDOW,
+            )  # fmt: skip
+            try:
+                code = _wait(child, cancelled)
+            except BaseException:  # a signal as well
+                child.kill()
+                child.wait()
+                raise
+            log.seek(0)
+            lines = log.read().strip().splitlines() or [f"it ended with code {code}"]
+        if code:
+            raise Refused(
+                f"'{name}' could not be filled by TetGen (does its surface cross itself?): "
+                f"{lines[-1]}"
+            )
+        with np.load(target) as made:
+            return compact(made["nodes"], made["tets"])

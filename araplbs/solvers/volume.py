@@ -1,0 +1,230 @@
+"""Weights by way of a volume: solved on tets, in which the vertices of the surface are embedded. No
+bpy here: any thread may do it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Array, Bools, Integers
+from ..base.progress import Listener, SolverProgress
+from ..base.refusal import Refused
+from ..character.options import Options
+from ..character.problem import Problem
+from ..character.sparse_weights import SparseWeights, make_sparse_weights
+from ..measures.energy import energy
+from ..skeleton.poses import pose_set
+from .solve import Solution, check, initial_rows, iterate_to_end, report_deformation
+from .tet_mesh import TetMesh, fill, read_tets
+
+LEAST_WEIGHT = 0.001  # smaller weights of the surface are dropped, as the solver does
+ELSEWHERE = 0.1  # of the size: a surface as far off, for the most part, is not that of the tets
+
+
+@dataclass
+class Source:
+    """Where the tets come from: a file, or the inside of the meshes."""
+
+    path: str = ""  # empty: the inside
+    matrix: np.ndarray | None = None  # (4, 4) from the space of the file to that of the armature
+
+    def make(self, problem: Problem, cancelled: Callable[[], bool]) -> TetMesh:
+        """The TetMesh of a Problem."""
+        if self.path:
+            mesh = read_tets(self.path)
+            if self.matrix is not None:
+                mesh.vertices = mesh.vertices @ self.matrix[:3, :3].T + self.matrix[:3, 3]
+            return mesh
+        parts = [
+            self._fill(problem, name, first, last, cancelled)
+            for name, first, last in zip(
+                problem.names, problem.first[:-1], problem.first[1:], strict=True
+            )
+        ]
+        starts = np.cumsum([0] + [len(part.vertices) for part in parts])
+        tets = [part.tets + start for part, start in zip(parts, starts[:-1], strict=True)]
+        return TetMesh(
+            np.concatenate([part.vertices for part in parts]),
+            np.concatenate(tets).astype(np.int32),
+        )
+
+    def _fill(
+        self, problem: Problem, name: str, first: int, last: int, cancelled: Callable[[], bool]
+    ) -> TetMesh:
+        arguments, skeleton = problem.arguments, problem.skeleton
+        triangles = arguments["triangles"]
+        own = (triangles[:, 0] >= first) & (triangles[:, 0] < last)
+        return fill(
+            name,
+            arguments["vertices"][first:last],
+            triangles[own] - first,
+            skeleton.heads[skeleton.deform],
+            skeleton.tails[skeleton.deform],
+            cancelled,
+        )
+
+
+class Embedding:
+    """The vertices of a problem in the tets of a TetMesh."""
+
+    def __init__(self, problem: Problem, mesh: TetMesh, threads: int = 0) -> None:
+        vertices = problem.arguments["vertices"]
+        tets, self.coordinates, self.distances = araplbs.embed(
+            mesh.vertices, mesh.tets, vertices, threads=threads
+        )
+        self.corners = mesh.tets[tets]  # (p, 4)
+        self.bones = len(problem.skeleton.names)
+        self.size = np.linalg.norm(np.ptp(vertices, axis=0)) or 1.0
+        if np.median(self.distances) > ELSEWHERE * self.size:
+            raise Refused(
+                "Most of the mesh lies far outside of the tets: are they in the other space "
+                "(object or armature)?"
+            )
+
+    @property
+    def nodes(self) -> Integers:
+        """(p,) the corner that counts most for each vertex."""
+        return self.corners[np.arange(len(self.corners)), self.coordinates.argmax(1)]
+
+    def _spare(self, vertices: Integers, keep: Bools) -> Bools:
+        """The mask of entries, with all entries of the vertices that would have none."""
+        left = np.bincount(vertices[keep], minlength=len(self.corners))
+        return keep | (left[vertices] == 0)
+
+    def transfer(self, rows: SparseWeights, forbidden: tuple[Any, Any], most: int) -> SparseWeights:
+        """The SparseWeights of the surface: of at most `most` bones (0: any number), none below
+        LEAST_WEIGHT, none of the pairs (vertices, bones) that are forbidden, with sum 1."""
+        counts = np.diff(rows.start)[self.corners].ravel()
+        first = np.repeat(rows.start[self.corners].ravel(), counts)
+        within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
+        entries = first + within
+        share = np.repeat(self.coordinates.ravel(), counts)
+        vertices = np.repeat(np.repeat(np.arange(len(self.corners)), 4), counts)
+        stride = self.bones
+        keys, place = np.unique(vertices * stride + rows.bones[entries], return_inverse=True)
+        shares = share * rows.weights[entries]
+        weights: Any = np.bincount(place.ravel(), shares, len(keys))
+        barred = np.asarray(forbidden[0], np.int64) * stride + np.asarray(forbidden[1], np.int64)
+        keep = self._spare(keys // stride, ~np.isin(keys, barred))
+        keys, weights = keys[keep], weights[keep]
+        keep = self._spare(keys // stride, weights >= LEAST_WEIGHT)
+        keys, weights = keys[keep], weights[keep]
+        rows = make_sparse_weights(len(self.corners), keys // stride, keys % stride, weights)
+        if most:
+            rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
+        return rows._replace(weights=rows.weights / rows.sums()[rows.vertices])
+
+
+def edits_of_nodes(problem: Problem, nodes: Integers) -> dict[str, Any]:
+    """The edits of a problem as arguments for its volume: each goes to the node of its vertex, and
+    of those that meet there for a bone a pinned weight is the mean, an influence is allowed if one
+    of them is, and the smoothest counts."""
+    m = len(problem.skeleton.names)
+
+    def join(name: str) -> tuple[Integers, Integers, Integers, list[Array]]:
+        vertices, bones, *values = map(np.asarray, problem.arguments[name])
+        keys = nodes[vertices.astype(np.int64)].astype(np.int64) * m + bones.astype(np.int64)
+        keys, place = np.unique(keys, return_inverse=True)
+        return (keys // m).astype(np.int32), (keys % m).astype(np.int32), place.ravel(), values
+
+    vertices, bones, place, (pinned,) = join("constraints")
+    mean = np.bincount(place, pinned, len(bones)) / np.bincount(place, minlength=len(bones))
+    edits: dict[str, tuple[Any, ...]] = {"constraints": (vertices, bones, mean)}
+    vertices, bones, place, (allowed,) = join("influences")
+    edits["influences"] = vertices, bones, np.bincount(place, allowed, len(bones)) > 0
+    edits["released"] = join("released")[:2]
+    vertices, strengths = problem.arguments["smoothed"]
+    edits["smoothed"] = nodes[np.asarray(vertices, np.int64)], strengths
+    return edits
+
+
+def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
+    """How far these weights are from pinned ones, at most; None where none are."""
+    vertices, bones, pinned = map(np.asarray, problem.arguments["constraints"])
+    if not len(pinned):
+        return None
+    m = len(problem.skeleton.names)
+    keys, wanted = rows.vertices * m + rows.bones, vertices.astype(np.int64) * m + bones
+    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    weights = np.where(keys[found] == wanted, rows.weights[found], 0)
+    return float(np.abs(weights - pinned).max())
+
+
+def volume_arguments(problem: Problem, mesh: TetMesh, nodes: Integers) -> dict[str, Any]:
+    """What the solver of a volume gets in place of the surface; it lies along bones linearly."""
+    return {
+        **edits_of_nodes(problem, nodes),
+        "parameters": None,
+        "vertices": mesh.vertices,
+        "triangles": None,
+        "edges": None,
+        "tets": mesh.tets,
+    }
+
+
+def solve_volume(
+    problem: Problem,
+    options: Options,
+    source: Source,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> Solution:
+    """The Solution of a Problem by way of tets; energies are those of the surface, vertices,
+    symmetry and parts those of the tets. Raises what solve() does, and Refused."""
+    start = time.perf_counter()
+    progress = SolverProgress(progress)
+    mesh = source.make(problem, lambda: not progress("tets", 0))
+    embedding = Embedding(problem, mesh, threads)
+    own = volume_arguments(problem, mesh, embedding.nodes)
+    solver = problem.solver(options, threads, progress, **own)
+    found = iterate_to_end(solver, progress)
+    vertices, bones, allowed = problem.arguments["influences"]
+    barred = ~np.asarray(allowed, bool)
+    forbidden = (np.asarray(vertices)[barred], np.asarray(bones)[barred])
+    rows = embedding.transfer(found, forbidden, options.max_influences)
+    check(problem, rows, options.max_influences)
+    report = surface_report(problem, options, solver, mesh, embedding, rows, threads, progress)
+    return Solution(rows, report, time.perf_counter() - start)
+
+
+def surface_report(
+    problem: Problem,
+    options: Options,
+    solver: "araplbs.Solver",
+    mesh: TetMesh,
+    embedding: Embedding,
+    rows: SparseWeights,
+    threads: int,
+    progress: Listener | None,
+) -> dict[str, Any]:
+    """The report of the solver with what is said of the surface in place of the volume."""
+    before = embedding.transfer(initial_rows(solver), ([], []), 0)
+    poses = pose_set(problem, options)
+    influences = np.diff(rows.start)
+    used = np.bincount(rows.bones, minlength=len(problem.skeleton.names)) > 0
+    points = problem.arguments["vertices"]
+    report = solver.report
+    parts = [
+        {**part, "vertex": int(np.argmin(((points - mesh.vertices[part["vertex"]]) ** 2).sum(1)))}
+        for part in report["unseen_parts"]
+    ]
+    return {
+        **report,
+        **report_deformation(problem, options, lambda: before, rows, threads, progress),
+        "unseen_parts": parts,
+        "energy_before": energy(problem, before, poses, threads=threads),
+        "energy_after": energy(problem, rows, poses, threads=threads),
+        "most_influences": int(influences.max()),
+        "mean_influences": float(influences.mean()),
+        "idle_bones": np.flatnonzero(problem.skeleton.deform & ~used).tolist(),
+        "volume": {
+            "vertices": len(mesh.vertices),
+            "tets": len(mesh.tets),
+            "energy": report["energy_after"],
+            "farthest": float(embedding.distances.max() / embedding.size),
+            "pinned_error": pinned_error(problem, rows),
+        },
+    }

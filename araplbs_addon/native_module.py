@@ -1,0 +1,88 @@
+"""Whether the package `araplbs`, which comes in the extension's wheel, can be used.
+
+An update of the extension disables the add-on, replaces the package's files, and enables the new
+add-on, in a Blender that may have loaded the package: its Python is imported again (`put_away`),
+but the engine, once loaded, stays in memory until Blender is restarted, and so does the module that
+versions up to 0.2.0 had in place of the package. `problem` says so.
+"""
+
+import importlib
+import importlib.util
+import sys
+import tomllib
+from pathlib import Path
+
+NAME = "araplbs"
+ENGINE = "araplbs._engine"
+TITLE = "Auto-weight (ARAP)"
+
+
+def version():
+    """The version of the extension, None where its manifest is missing."""
+    manifest = Path(__file__).with_name("blender_manifest.toml")
+    if not manifest.exists():
+        return None
+    return tomllib.loads(manifest.read_text(encoding="utf-8"))["version"]
+
+
+def problem():
+    """Why the package cannot be used, in one sentence, or None. Loads nothing: what is wrong inside
+    the engine's file is found when it is first used."""
+    before, now = sys.modules.get(NAME), version()
+    used = sys.modules.get(ENGINE)
+    if before and not _is_package(before.__spec__):
+        used = before
+    if used and (used is before or now not in (None, used.__version__)):
+        return (
+            f"{TITLE} was updated to {now} while {used.__version__} was in use: "
+            "restart Blender to continue"
+        )
+    if not _is_installed():
+        return (
+            f"The native module of {TITLE} is missing: restart Blender and install the extension "
+            "again, from a zip made for this system"
+        )
+    return None
+
+
+def _is_package(spec):
+    return bool(spec and spec.origin and Path(spec.origin).name.startswith("__init__."))
+
+
+def _is_installed():
+    try:
+        return _is_package(importlib.util.find_spec(NAME)) and importlib.util.find_spec(ENGINE)
+    except ImportError:
+        return False
+
+
+_put_away = {}
+
+
+def put_away():
+    """When the add-on is disabled: what is imported next as `araplbs` is what is installed then, be
+    it of another version. The engine stays, since a library that is loaded cannot be replaced."""
+    for name in [each for each in sys.modules if each.partition(".")[0] == NAME]:
+        if name != ENGINE:
+            _put_away[name] = sys.modules.pop(name)
+    importlib.invalidate_caches()
+
+
+def bring_back():
+    """When it is enabled again: what its own modules have imported. Those of an add-on that was
+    just installed or updated have imported nothing, and get what is installed now."""
+    before = dict(_put_away)
+    put_away()
+    _put_away.clear()
+    sys.modules.update(before)
+
+
+def mismatch(error):
+    """The sentence for an ImportError, where the package that Python finds lacks what is asked for:
+    another one comes first. None for other errors."""
+    if (error.name or "").partition(".")[0] != NAME:
+        return None
+    return (
+        f"{TITLE} finds another package 'araplbs' than its own ({error}): remove that, restart "
+        "Blender and install the extension again"
+    )
