@@ -50,7 +50,7 @@ def test_rows_that_single_precision_cannot_hold(strength, size):
     assert size_of_numbers(single) == size
     assert single.report["damping"] == double.report["damping"] == 1e-6
     one, other = np.asarray(single.weights), np.asarray(double.weights)
-    # A weight at the limit of least_weight, 0.001, may be dropped by one alone; its neighbors follow.
+    # A weight at the limit of least_weight, 0.001, may be dropped by one alone, and its neighbors.
     dropped = ((one > 0) != (other > 0)).any(axis=1)
     assert dropped.mean() < 0.01
     np.testing.assert_allclose(one[~dropped], other[~dropped], atol=2e-4 if dropped.any() else 5e-5)
