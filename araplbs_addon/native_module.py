@@ -26,8 +26,8 @@ def version():
 
 
 def problem():
-    """Why the package cannot be used, in one sentence, or None. Loads nothing: what is wrong inside
-    the engine's file is found when it is first used."""
+    """Why the package cannot be used, in one sentence, or None. Loads nothing: a fault inside the
+    engine's file is found when it is first used."""
     before, now = sys.modules.get(NAME), version()
     used = sys.modules.get(ENGINE)
     if before and not _is_package(before.__spec__):
@@ -56,30 +56,35 @@ def _is_installed():
         return False
 
 
-_put_away = {}
+_put_away = None  # while this add-on, which was installed or updated just now, has imported nothing
 
 
 def put_away():
-    """When the add-on is disabled: what is imported next as `araplbs` is what is installed then, be
-    it of another version. The engine stays, since a library that is loaded cannot be replaced."""
-    for name in [each for each in sys.modules if each.partition(".")[0] == NAME]:
-        if name != ENGINE:
-            _put_away[name] = sys.modules.pop(name)
-    importlib.invalidate_caches()
+    """When the add-on is disabled: the next import of `araplbs` reads the files that are installed
+    then. The engine stays, since a library that is loaded cannot be replaced."""
+    global _put_away
+    _put_away = _taken_out()
 
 
 def bring_back():
-    """When it is enabled again: what its own modules have imported. Those of an add-on that was
-    just installed or updated have imported nothing, and get what is installed now."""
-    before = dict(_put_away)
-    put_away()
-    _put_away.clear()
-    sys.modules.update(before)
+    """When it is enabled: the modules that its own have imported before it was disabled. At first
+    these are none, so that it imports the files that are installed now."""
+    global _put_away
+    if _put_away != {}:
+        _taken_out()
+        sys.modules.update(_put_away or {})
+    _put_away = {}
+
+
+def _taken_out():
+    names = [each for each in sys.modules if each.partition(".")[0] == NAME and each != ENGINE]
+    importlib.invalidate_caches()
+    return {name: sys.modules.pop(name) for name in names}
 
 
 def mismatch(error):
-    """The sentence for an ImportError, where the package that Python finds lacks what is asked for:
-    another one comes first. None for other errors."""
+    """The sentence for an ImportError if the package that Python finds lacks a name: another package
+    comes first. None for other errors."""
     if (error.name or "").partition(".")[0] != NAME:
         return None
     return (
