@@ -35,6 +35,7 @@
 #define GROWTH 4      /* from round to round */
 #define NEAR 0.8      /* of the floor: enough for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
+#define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
 
 /* Does the solver keep the promise? */
@@ -63,17 +64,38 @@ static int is_released(const arap_solver *s, int i, int bone) {
            (arap_barred_of(s) && arap_is_barred(s, i, bone));
 }
 
-/* Own skin that is not decided. */
+/* (loose parts) is one bone all that moves the part? NULL: no memory. */
+static char *find_moved_as_one(const arap_solver *s, const arap_influences *in) {
+    const int *part = s->mesh.part;
+    int *bone = ARAP_NEW(int, s->mesh.part_count);
+    char *as_one = ARAP_NEW(char, s->mesh.part_count);
+    for (int p = 0; bone && as_one && p < s->mesh.part_count; p++) bone[p] = -1, as_one[p] = 1;
+    for (int i = 0; bone && as_one && i < in->count; i++) {
+        int best = -1;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            if (in->weight[e] >= AS_ONE) best = in->bone[e];
+        if (bone[part[i]] < 0) bone[part[i]] = best;
+        as_one[part[i]] &= best >= 0 && best == bone[part[i]];
+    }
+    arap_free(bone);
+    return as_one;
+}
+
+/* Own skin that is not decided. `in`: the present weights. */
 static arap_status free_skin(arap_context *context, const arap_solver *s, const char *decided,
-                             arap_influences *out) {
+                             const arap_influences *in, arap_influences *out) {
     const arap_influences *own = &s->promise.own;
-    char *keep = ARAP_NEW(char, own->start[own->count]);
-    if (!keep) return arap_fail_memory(&context->error, "the skin of bones");
-    for (int i = 0; i < own->count; i++)
-        for (size_t e = own->start[i]; e < own->start[i + 1]; e++)
-            keep[e] = !decided[i] && !is_released(s, i, own->bone[e]);
-    arap_status status = arap_influences_filter(context, own, keep, out);
+    char *keep = ARAP_NEW(char, own->start[own->count]), *as_one = find_moved_as_one(s, in);
+    arap_status status = ARAP_OK;
+    if (!keep || !as_one) status = arap_fail_memory(&context->error, "the skin of bones");
+    for (int i = 0; i < own->count && !status; i++)
+        for (size_t e = own->start[i]; e < own->start[i + 1]; e++) {
+            int b = own->bone[e], is_others = s->promise.is_minor[b] && as_one[s->mesh.part[i]];
+            keep[e] = !decided[i] && !is_others && !is_released(s, i, b);
+        }
+    if (!status) status = arap_influences_filter(context, own, keep, out);
     arap_free(keep);
+    arap_free(as_one);
     return status;
 }
 
@@ -152,7 +174,7 @@ static arap_status hold(arap_context *context, arap_solver *s, const arap_influe
     arap_status status = begin(context, s);
     if (!status && (!response || !share || !decided))
         status = arap_fail_memory(&context->error, "the responses of bones");
-    if (!status) status = free_skin(context, s, decided, &skin);
+    if (!status) status = free_skin(context, s, decided, weights, &skin);
     if (!status) status = arap_responses(context, s, &skin, weights, decided, response, share);
     if (!status) *found += strengthen(s, response, share, floor);
     if (!status && *found) status = make_rows(context, s, &skin);
@@ -233,7 +255,7 @@ arap_status arap_promise_renew(arap_context *context, arap_solver *s) {
     s->promise.rounds = 0;
     if (!s->promise.rows.count) return ARAP_OK;
     char *decided = find_decided(s, &s->influences);
-    arap_status status = decided ? free_skin(context, s, decided, &skin)
+    arap_status status = decided ? free_skin(context, s, decided, &s->influences, &skin)
                                  : arap_fail_memory(&context->error, "the bones that are held");
     if (!status) status = make_rows(context, s, &skin);
     arap_free(decided);

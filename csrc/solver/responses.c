@@ -2,7 +2,8 @@
  *
  * Own skin of bone b is what is nearest to it and sees it, by the initial weights h, which bone
  * heat diffuses from there: S_b = { i : h_ib > 1/2 }, or, for a bone that has so much of no vertex,
- * { i : h_ib > STRONG max h_b }. A bone whose weights are below LEAST has no own skin.
+ * { i : h_ib > STRONG max h_b }, in the loose parts that can be its skin (skins.h). A bone whose
+ * weights there are below LEAST has no own skin.
  *
  * When b turns about its head and takes its children along, linear blending moves vertex i by the
  * share s_ib = sum of w_ic over b and the bones below it of the way that it would go rigidly. With
@@ -24,6 +25,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "truss/skins.h"
 #include "weights/rows.h"
 
 #define STRONG 0.5
@@ -35,21 +37,28 @@ arap_status arap_own_skin(arap_context *context, const arap_solver *s, arap_infl
     const arap_influences *in = &s->initial;
     double *above = ARAP_NEW_ZERO(double, s->skeleton.deform_count);
     if (!above) return arap_fail_memory(&context->error, "the skin of bones");
-    for (size_t e = 0; e < in->start[in->count]; e++)
-        above[in->bone[e]] = fmax(above[in->bone[e]], in->weight[e]);
+    arap_skins skins;
+    arap_status status =
+        arap_skins_find(context, &s->surroundings, s->skeleton.deform_count, &skins);
+    for (int i = 0; i < in->count && !status; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            if (arap_is_skin(&skins, in->bone[e], s->mesh.part[i]))
+                above[in->bone[e]] = fmax(above[in->bone[e]], in->weight[e]);
     for (int b = 0; b < s->skeleton.deform_count; b++)
         above[b] = above[b] > ARAP_MOST_OF_VERTEX ? ARAP_MOST_OF_VERTEX
                    : above[b] > LEAST             ? STRONG * above[b]
                                                   : INFINITY;
-    arap_rows rows;
-    arap_status status = arap_rows_create(context, in->count, &rows);
+    arap_rows rows = {0};
+    if (!status) status = arap_rows_create(context, in->count, &rows);
     for (int i = 0; i < in->count && !status; i++) {
         status = arap_rows_next(context, &rows, in->start[i + 1] - in->start[i]);
         for (size_t e = in->start[i]; e < in->start[i + 1] && !status; e++)
-            if (in->weight[e] > above[in->bone[e]])
+            if (in->weight[e] > above[in->bone[e]] &&
+                arap_is_skin(&skins, in->bone[e], s->mesh.part[i]))
                 arap_rows_add(&rows, in->bone[e], in->weight[e], 0);
     }
     arap_free(above);
+    arap_skins_clear(&skins);
     return arap_rows_end(status, &rows, out);
 }
 

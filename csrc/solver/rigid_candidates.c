@@ -1,7 +1,9 @@
 /* Parts that may be rigid: see rigid_candidates.h.
  *
  * The bone of a part is the one inside it where it reaches around one (surround.h), else the one
- * with the largest mean weight. O(entries). Never fails. */
+ * with the largest mean weight. A box around several bones follows the one that it surrounds most
+ * and that is nearest to its middle: the neck of a figure of boxes is also around the end of the
+ * body's bone. O(entries). Never fails. */
 #include "solver/rigid_candidates.h"
 
 #include <string.h>
@@ -14,13 +16,14 @@
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off) {
     arap_rigid_search *s = data;
     arap_candidate *c = &s->parts[part];
-    (void)line, (void)off;
+    (void)line;
     if (share < REACHED) return;
     s->within[bone] = 1;
     c->around += !c->around || c->last != bone; /* several lines of a bone are one bone */
     c->last = bone;
-    if (share <= c->share) return;
+    if (share < c->share || (share == c->share && off >= c->off)) return;
     c->share = share;
+    c->off = off;
     c->inside = bone;
 }
 
@@ -52,13 +55,13 @@ void arap_candidates_sort(arap_rigid_search *s) {
 
 static void measure_radius(arap_rigid_search *s, arap_candidate *c) {
     const arap_mesh *mesh = &s->solver->mesh;
-    double center[3] = {0}, area = 0;
+    double center[3] = {0};
     for (int k = 0; k < c->size; k++) {
         int i = s->vertices[c->first + k];
         for (int x = 0; x < 3; x++) center[x] += mesh->area[i] * mesh->v[3 * (size_t)i + (size_t)x];
-        area += mesh->area[i];
+        c->area += mesh->area[i];
     }
-    for (int x = 0; x < 3; x++) center[x] /= area;
+    for (int x = 0; x < 3; x++) center[x] /= c->area;
     for (int k = 0; k < c->size; k++) {
         int i = s->vertices[c->first + k];
         c->radius2 += mesh->area[i] * arap_distance2(mesh->v + 3 * (size_t)i, center);
@@ -97,14 +100,20 @@ void arap_candidate_mean(const arap_rigid_search *s, const arap_candidate *c) {
     for (int b = 0; b < solver->skeleton.deform_count && area > 0; b++) s->mean[b] /= area;
 }
 
-/* Is a vertex of the part the image of another one of it? */
-static int is_own_image(const arap_rigid_search *s, const arap_candidate *c) {
+int arap_candidate_is_own_image(const arap_rigid_search *s, const arap_candidate *c) {
     const arap_solver *solver = s->solver;
     for (int k = 0; k < c->size; k++) {
         int i = s->vertices[c->first + k], image = arap_symmetry_image(&solver->symmetry, i);
         if (image >= 0 && solver->mesh.part[image] == solver->mesh.part[i]) return 1;
     }
     return 0;
+}
+
+void arap_candidate_follow(const arap_rigid_search *s, int part, int bone) {
+    arap_candidate *c = &s->parts[part];
+    c->open = 1;
+    c->blends = c->hangs = 0;
+    c->bone = bone;
 }
 
 int arap_candidate_bone(const arap_rigid_search *s, int central) {
@@ -115,6 +124,15 @@ int arap_candidate_bone(const arap_rigid_search *s, int central) {
         if (best < 0 || s->mean[b] > s->mean[best] * (1 + 1e-9)) best = b;
     }
     return best;
+}
+
+/* The bone that a part is to follow, or -1. */
+static int choose_bone(const arap_rigid_search *s, const arap_candidate *c) {
+    int central = arap_candidate_is_own_image(s, c);
+    int follows =
+        c->around == 1 || (c->around > 1 && c->size <= ARAP_BOX &&
+                           (!central || s->solver->symmetry.bone[c->inside] == c->inside));
+    return follows ? c->inside : arap_candidate_bone(s, central);
 }
 
 int arap_candidates_choose(arap_rigid_search *s) {
@@ -142,7 +160,7 @@ int arap_candidates_choose(arap_rigid_search *s) {
         if (!c->open) continue;
         measure_radius(s, c);
         arap_candidate_mean(s, c);
-        c->bone = c->around == 1 ? c->inside : arap_candidate_bone(s, is_own_image(s, c));
+        c->bone = choose_bone(s, c);
         c->blends = c->bone < 0;
         open++;
     }

@@ -4,6 +4,8 @@
 
 #include "solver/solver.h"
 
+#define ARAP_BOX 8 /* vertices: parts of no more have nothing to bend with */
+
 typedef struct arap_candidate {
     int first, size; /* its vertices, in `vertices` */
     int open;        /* it may become rigid */
@@ -13,8 +15,8 @@ typedef struct arap_candidate {
     int image;          /* part of the images of its vertices, -1: they have none */
     int around, inside; /* how many bones it reaches around, and which it surrounds most of */
     int last;           /* bone that has been found inside it last */
-    double share;       /* of the rays from that bone */
-    double departure, radius2;
+    double share, off;  /* of the rays from that bone, see surround.h */
+    double departure, radius2, area; /* radius2: times area */
 } arap_candidate;
 
 typedef struct arap_rigid_search {
@@ -50,6 +52,12 @@ int arap_candidates_choose(arap_rigid_search *search);
 
 /* The mean row of a part, by area, into search->mean: its own, or the one beneath its root. */
 void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate);
+
+/* Make a part rigid with this bone. */
+void arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
+
+/* Is a vertex of the part the image of another one of it? */
+int arap_candidate_is_own_image(const arap_rigid_search *search, const arap_candidate *candidate);
 
 /* The bone with the largest of search->mean, of those that are their own images where `central`, or
  * -1. Of equal ones but for rounding the first. */

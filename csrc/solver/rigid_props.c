@@ -8,7 +8,11 @@
  * as found. So is a ribbon that touches a braid and a leg.
  *
  * A grip is around bones of the fingers that go through it. It is not their skin: the skin is
- * the part around most bones.
+ * the part around most bones. Bones inside a prop are thus of fingers that hold it, or else it is
+ * none: an eyeball has a bone of its own.
+ *
+ * Sights, screws and plates that are no closed surfaces ride on the prop: what has most of its area
+ * nearer to it, or to what rides on it, than to all else, and nearer than its own radius.
  *
  * What touches a part with a single bone inside may belong to that bone (a trigger), and is left as
  * found, too. So are parts whose bone of the hand is of one side, where the prop is its own image.
@@ -17,7 +21,9 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "mesh/props.h"
+#include "mesh/touching.h"
 
 #define GRIP 0.1
 #define JOINTS 4 /* of a finger, at most */
@@ -84,23 +90,97 @@ static int is_own_image(const arap_rigid_search *s, const int *set, int prop) {
     return 0;
 }
 
+/* Is each bone that goes through a part of the prop one that holds it? With s->mean of what the
+ * prop touches. */
+static int has_no_bone_of_its_own(const arap_rigid_search *s, const int *set, int prop) {
+    for (int p = prop; p < s->solver->mesh.part_count; p++) {
+        const arap_candidate *c = &s->parts[p];
+        if (set[p] == prop && c->around && s->mean[c->inside] < GRIP) return 0;
+    }
+    return 1;
+}
+
+/* The prop that is nearest to most of the area of a part, nearer than the part is large, or -1.
+ * nearest: (vertices) the nearest part of another number, or -1. */
+static int ridden_by(const arap_rigid_search *s, const arap_candidate *c, const int *set,
+                     const int *nearest) {
+    const double *area = s->solver->mesh.area;
+    int prop = -1;
+    for (int round = 0; round < 2; round++) {
+        double own = 0, all = 0, lead = 0;
+        for (int k = 0; k < c->size; k++) {
+            int i = s->vertices[c->first + k], on = nearest[i] < 0 ? -1 : set[nearest[i]];
+            all += area[i];
+            if (round) {
+                own += on == prop ? area[i] : 0;
+                continue;
+            }
+            /* the one that has most, if one has more than half */
+            if (lead <= 0) prop = on;
+            lead += on == prop ? area[i] : -area[i];
+            if (lead < 0) prop = on, lead = -lead;
+        }
+        if (round && own <= all / 2) return -1;
+    }
+    return prop;
+}
+
+/* Parts that ride on a prop follow its hand, and what rides on them does. */
+static arap_status hold_riders(arap_context *context, arap_rigid_search *s, int *set,
+                               int *nearest) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    arap_touching touching = {0};
+    char *all = ARAP_NEW(char, mesh->part_count);
+    arap_status status = ARAP_OK;
+    if (!all) return arap_fail_memory(&context->error, "what rides on props");
+    memset(all, 1, (size_t)mesh->part_count);
+    status = arap_touching_create(context, mesh, all, &touching);
+    for (int p = 0; p < mesh->part_count && !status; p++) {
+        const arap_candidate *c = &s->parts[p];
+        if (!s->may[p] || c->around || set[p] >= 0) continue;
+        for (int k = 0; k < c->size; k++) {
+            int i = s->vertices[c->first + k];
+            double near = c->radius2 / c->area;
+            nearest[i] = arap_touching_nearest(&touching, i, p, &near);
+        }
+        status = arap_progress(context, "rigid parts", 0);
+    }
+    for (int changed = !status; changed;) {
+        changed = 0;
+        for (int p = 0; p < mesh->part_count; p++) {
+            const arap_candidate *c = &s->parts[p];
+            if (!s->may[p] || c->around || set[p] >= 0) continue;
+            int prop = ridden_by(s, c, set, nearest);
+            if (prop < 0) continue;
+            set[p] = prop;
+            arap_candidate_follow(s, p, s->parts[prop].bone);
+            changed = 1;
+        }
+    }
+    arap_touching_clear(&touching);
+    arap_free(all);
+    return status;
+}
+
 arap_status arap_hold_props(arap_context *context, arap_rigid_search *s, int *set, int *touched,
                             int *changes) {
     const arap_solver *solver = s->solver;
-    arap_status status = arap_find_props(context, &solver->mesh, s->free, s->beside, set, touched);
+    arap_status status = arap_find_props(context, &solver->mesh, s->free, s->free, set, touched);
+    int any = 0;
     for (int prop = 0; prop < solver->mesh.part_count && !status; prop++) {
-        if (set[prop] != prop || !take_mean_of_touched(s, touched, prop)) continue;
-        int hand = find_hand(s);
-        if (hand < 0) continue;
-        if (is_own_image(s, set, prop) && solver->symmetry.bone[hand] != hand) continue;
+        if (set[prop] != prop) continue;
+        int hand = take_mean_of_touched(s, touched, prop) ? find_hand(s) : -1;
+        int held = hand >= 0 && has_no_bone_of_its_own(s, set, prop) &&
+                   !(is_own_image(s, set, prop) && solver->symmetry.bone[hand] != hand);
+        if (held) s->parts[prop].bone = hand; /* for its riders, should it be locked itself */
         for (int p = prop; p < solver->mesh.part_count; p++) {
-            arap_candidate *c = &s->parts[p];
-            if (set[p] != prop || !s->may[p]) continue;
-            c->open = 1;
-            c->blends = c->hangs = 0;
-            c->bone = hand;
-            *changes = 1;
+            if (set[p] != prop) continue;
+            if (held && s->may[p]) arap_candidate_follow(s, p, hand);
+            if (!held && p > prop) set[p] = -1;
         }
+        if (!held) set[prop] = -1;
+        any |= held;
     }
-    return status;
+    *changes |= any;
+    return any && !status ? hold_riders(context, s, set, touched) : status;
 }

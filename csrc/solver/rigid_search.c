@@ -19,7 +19,8 @@
  *
  * Cards of hair that touch the skin by an end follow what that sits on (rigid_hanging.h).
  *
- * Props that several fingers hold follow the hand (rigid_props.h).
+ * Props that several fingers hold follow the hand (rigid_props.h). Balls follow the joint that they
+ * sit in, and bones that are left without a part get what is nearest (rigid_owners.h).
  *
  * Parts that are images of each other become rigid together, to rows that are images, or not at
  * all; one that is its own image takes a bone that is, too. Left out are strands, which have no
@@ -38,12 +39,12 @@
 #include "solver/rigid.h"
 #include "solver/rigid_candidates.h"
 #include "solver/rigid_hanging.h"
+#include "solver/rigid_owners.h"
 #include "solver/rigid_props.h"
 #include "weights/rows.h"
 
 #define SPANNING 0.2 /* of what may depart: parts around more than one bone */
 #define BLENDED 0.25 /* the same for blends */
-#define BOX 8        /* vertices: parts of no more have nothing to bend with */
 #define LEAST 0.05   /* mean weight of a bone of a blend */
 #define SAME 1e-9    /* weights that differ by no more */
 #define SOME 16      /* of so many vertices, one shows of most bodies that they are not rigid */
@@ -106,7 +107,7 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
 static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
     double most = s->solver->settings.rigid_departure;
     if (c->blends) return c->departure <= BLENDED * most;
-    if (c->around && c->size <= BOX) return 1;
+    if (c->around && c->size <= ARAP_BOX) return 1;
     return c->departure <= (c->around > 1 ? SPANNING : 1) * most;
 }
 
@@ -277,7 +278,8 @@ static int hold_bar(arap_rigid_search *s, int bar) {
     return bone >= 0;
 }
 
-/* Cards, then bars, then what a hand holds, however far they depart. */
+/* Cards, then bars, balls and what a hand holds, however far they depart; at last what is left for
+ * bones without a part. */
 static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     int changes = 0;
@@ -285,10 +287,14 @@ static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     if (!status) status = arap_find_bars(context, mesh, s->beside, s->bar, s->contact);
     for (int p = 0; p < mesh->part_count && !status; p++)
         changes |= s->bar[p] == p && hold_bar(s, p);
+    if (!status) status = arap_hold_joints(context, s, &changes);
     if (!status) status = arap_hold_props(context, s, s->bar, s->touched, &changes);
-    if (status || !changes) return status;
-    status = make_rows(context, s);
-    if (!status) refuse_lopsided(s);
+    if (!status && changes) status = make_rows(context, s);
+    changes = 0;
+    if (!status) status = arap_hold_orphans(context, s, &changes);
+    if (!status && changes) status = make_rows(context, s);
+    if (status) return status;
+    refuse_lopsided(s);
     return status;
 }
 

@@ -116,7 +116,7 @@ static void look_around(view *v, const arap_bvh *faces, const arap_bone_line *l)
 }
 
 struct arap_surrounding {
-    int line, part;
+    int line, bone, part;
     double share, off;
 };
 
@@ -139,19 +139,20 @@ typedef struct search {
     char *failed;              /* (bones) no memory */
 } search;
 
-static void search_bone(void *data, int bone, int worker) {
+static void search_line(void *data, int line, int worker) {
     const search *of = data;
     view *v = &of->views[worker];
-    arap_surroundings *around = &of->around[bone];
-    look_around(v, of->faces, &v->lines->line[bone]);
+    arap_surroundings *around = &of->around[line];
+    look_around(v, of->faces, &v->lines->line[line]);
     around->found = ARAP_NEW(struct arap_surrounding, v->met_count);
-    of->failed[bone] = !around->found;
+    of->failed[line] = !around->found;
     for (int k = 0; k < v->met_count; k++) {
         double *sum = v->sums + 4 * v->met[k];
         double off = sqrt(sum[2] * sum[2] + sum[3] * sum[3]);
         if (around->found)
             around->found[around->count++] = (struct arap_surrounding){
-                bone, v->met[k], sum[0] / (SECTIONS * RAYS), sum[1] > 0 ? off / sum[1] : 1};
+                line, v->lines->line[line].bone, v->met[k], sum[0] / (SECTIONS * RAYS),
+                sum[1] > 0 ? off / sum[1] : 1};
         memset(sum, 0, 4 * sizeof *sum);
     }
 }
@@ -206,7 +207,7 @@ static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
         status = arap_face_bvh(context, mesh, NULL, &kept->faces);
     of.faces = is_for_few ? large : kept->faces;
     if (!status) status = arap_progress(context, stage, 0);
-    if (!status) status = arap_parallel(context, (int)bones, search_bone, &of);
+    if (!status) status = arap_parallel(context, (int)bones, search_line, &of);
     if (!status) status = collect(context, &of, (int)bones, kept);
     if (!status) status = arap_progress(context, stage, 1);
     kept->known = !status;
@@ -234,9 +235,13 @@ arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
         kept->count = 0;
         status = find_surrounded(context, mesh, lines, stage, kept);
     }
-    for (int k = 0; k < kept->count && !status; k++) {
-        const struct arap_surrounding *one = &kept->found[k];
-        visit(data, one->line, lines->line[one->line].bone, one->part, one->share, one->off);
-    }
+    if (!status) arap_visit_kept(kept, visit, data);
     return status;
+}
+
+void arap_visit_kept(const arap_surroundings *kept, arap_surround_fn visit, void *data) {
+    for (int k = 0; k < kept->count && kept->known; k++) {
+        const struct arap_surrounding *one = &kept->found[k];
+        visit(data, one->line, one->bone, one->part, one->share, one->off);
+    }
 }

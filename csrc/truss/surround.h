@@ -26,4 +26,7 @@ arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
                                   const arap_bone_lines *lines, const char *stage,
                                   arap_surroundings *kept, arap_surround_fn visit, void *data);
 
+/* The same for what has been found: nothing, if nobody has looked. */
+void arap_visit_kept(const arap_surroundings *kept, arap_surround_fn visit, void *data);
+
 #endif

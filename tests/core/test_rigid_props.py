@@ -88,6 +88,47 @@ def test_a_pistol_follows_the_hand(cuts):
     assert free[:, PALM].max() < 0.9, "without, the fingers divide it"
 
 
+def test_a_finger_goes_through_the_largest_part():
+    """A thick guard with a hole for the first finger: the finger's skin is the hand."""
+    angle = np.arange(12) * np.pi / 6
+    rings = [
+        np.column_stack([np.full(12, x), r * np.cos(angle), 0.075 + r * np.sin(angle)])
+        for x, r in ((1.0, 0.2), (1.3, 0.2), (1.3, 0.6), (1.0, 0.6))
+    ]
+    i, k = np.arange(12), (np.arange(12) + 1) % 12
+    faces = []
+    for ring in range(4):
+        a, b = 12 * ring, 12 * ((ring + 1) % 4)
+        faces += [
+            np.column_stack([a + i, b + i, a + k]),
+            np.column_stack([b + i, b + k, a + k]),
+        ]
+    guard = np.concatenate(rings) + (0, -0.4, 0), np.concatenate(faces)
+    for rows in rows_of([guard, *pistol()]):
+        assert (rows == np.eye(7)[PALM]).all()
+
+
+def test_what_has_a_bone_of_its_own_is_not_held():
+    heads, tails = np.r_[BONES.heads, [[1.2, -0.4, -0.13]]], np.r_[BONES.tails, [[1.2, 0.8, -0.13]]]
+    bones = shapes.Bones(
+        heads, tails, np.r_[BONES.parents, 0], roll_axes=np.tile([0.0, 0, 1], (8, 1))
+    )
+    rows = rows_of(pistol()[:1], bones)[0]
+    assert rows[:, PALM].max() < 0.5 and rows[:, 7].mean() > 0.5
+
+
+def test_what_is_open_rides_on_the_prop():
+    """A plate on the slide and a screw on that, neither closed; a nail of the finger does not."""
+    side = shapes.box((0.02, 0.3, 0.1), (1.362, 0.6, -0.13))
+    screw = shapes.box((0.01, 0.04, 0.04), (1.379, 0.6, -0.13))
+    nail = shapes.box((0.12, 0.1, 0.01), (1.6, 0, 0.156))
+    opened = [(v, t[:-2]) for v, t in (side, screw, nail)]
+    parts = rows_of([*pistol(), *opened])
+    for rows in parts[:-1]:
+        assert (rows == np.eye(7)[PALM]).all()
+    assert parts[-1][:, [3, 4]].sum(1).min() > 0.9
+
+
 def test_turned_with_all_else():
     turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
     turn *= np.sign(np.linalg.det(turn))

@@ -1,0 +1,193 @@
+/* Balls in joints, and bones that have lost their part: see rigid_owners.h.
+ *
+ * Joints. The ball in the elbow of a mannequin departs as little from the upper arm as from the
+ * forearm: which of them it follows is chance, and differs from left to right. A ball is a part of
+ * more than ARAP_BOX vertices that all are about as far from its center. It sits in a joint if the
+ * head of a bone is nearer to its center than CENTERED of its radius r, the parent's line ends in
+ * the ball, too, and both are longer than r / SMALL: a head is no ball in the joint of its jaw. It
+ * follows that bone. If several bones of one parent start in the ball, as in a wrist, it follows
+ * the parent.
+ *
+ * Orphans. The energy gives a plate to its neighbor's bone as readily as to its own, since a plate
+ * that moves with either is not stretched. So a bone that moves no part, and MUCH of no vertex,
+ * gets each rigid part to which it is clearly the nearest of all bones, by the mean distance, and
+ * near for the size of the part, if the bone that has it now keeps another one.
+ *
+ * O(parts x bones), and for orphans O(vertices of rigid parts x bones). Fails without memory only,
+ * or cancelled. */
+#include "solver/rigid_owners.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "truss/bone_lines.h"
+
+#define ROUND                                                                                      \
+    1.4 /* mean distances from the center: the farthest vertex, and inverse, the nearest */
+#define CENTERED 0.35
+#define SMALL 0.6
+#define MUCH 0.25    /* of a soft vertex: a bone with less has lost its skin */
+#define NEAR 1.5     /* radii of a part: what is farther from a bone is not there for it */
+#define CLEARLY 1.01 /* farther is every other bone */
+
+static const double *place(const arap_rigid_search *s, const arap_candidate *c, int k) {
+    return s->solver->mesh.v + 3 * (size_t)s->vertices[c->first + k];
+}
+
+/* The radius of a ball, or 0. */
+static double measure_ball(const arap_rigid_search *s, const arap_candidate *c, double *center) {
+    double low = INFINITY, high = 0, sum = 0;
+    memset(center, 0, 3 * sizeof *center);
+    if (c->size <= ARAP_BOX) return 0;
+    for (int k = 0; k < c->size; k++) {
+        double area = s->solver->mesh.area[s->vertices[c->first + k]];
+        for (int x = 0; x < 3; x++) center[x] += area / c->area * place(s, c, k)[x];
+    }
+    for (int k = 0; k < c->size; k++) {
+        double d = sqrt(arap_distance2(place(s, c, k), center));
+        low = fmin(low, d);
+        high = fmax(high, d);
+        sum += d;
+    }
+    double mean = sum / c->size;
+    return high <= ROUND * mean && low >= mean / ROUND ? mean : 0;
+}
+
+/* How near a line of the bone, not shorter than `least_length`, starts or ends to the point. */
+static double nearest_end(const arap_bone_lines *lines, int bone, const double *point,
+                          double least_length, int is_tail) {
+    double least = INFINITY;
+    for (int l = lines->start[bone]; l < lines->start[bone + 1]; l++) {
+        const arap_bone_line *line = &lines->line[l];
+        double end[3], along = is_tail ? line->length : 0;
+        for (int c = 0; c < 3; c++) end[c] = line->head[c] + along * line->along[c];
+        if (line->length >= least_length) least = fmin(least, sqrt(arap_distance2(end, point)));
+    }
+    return least;
+}
+
+/* The bone of the joint in which a ball sits, or -1. */
+static int bone_of_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
+                         const double *center, double r) {
+    const int *parent = s->solver->skeleton.deform_parent;
+    int found = -1, above = -1, count = 0;
+    for (int b = 0; b < s->solver->skeleton.deform_count; b++) {
+        int up = parent[b] < 0 ? -1 : parent[parent[b]];
+        if (parent[b] < 0 || nearest_end(lines, b, center, 0, 0) > r ||
+            nearest_end(lines, parent[b], center, r / SMALL, 1) > r)
+            continue;
+        if (up >= 0 && nearest_end(lines, parent[b], center, 0, 0) <= r) continue; /* a knuckle */
+        if (above >= 0 && above != parent[b]) return -1;
+        above = parent[b];
+        if (nearest_end(lines, b, center, r / SMALL, 0) <= CENTERED * r) found = b;
+        count++;
+    }
+    return count > 1 ? above : found;
+}
+
+arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *changes) {
+    const arap_solver *solver = s->solver;
+    arap_bone_lines lines = {0};
+    arap_status status = arap_bone_lines_create(context, &solver->skeleton, &lines);
+    for (int p = 0; p < solver->mesh.part_count && !status; p++) {
+        const arap_candidate *c = &s->parts[p];
+        double center[3], r = s->may[p] ? measure_ball(s, c, center) : 0;
+        int bone = r > 0 ? bone_of_joint(s, &lines, center, r) : -1;
+        if (bone < 0 || (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
+            continue;
+        *changes |= !c->open || c->blends || c->bone != bone;
+        arap_candidate_follow(s, p, bone);
+    }
+    arap_bone_lines_clear(&lines);
+    return status;
+}
+
+/* The bone that moves most of a rigid part, by its row. */
+static int bone_of_part(const arap_rigid_search *s, int p) {
+    if (!s->parts[p].blends) return s->parts[p].bone;
+    int best = -1;
+    double most = 0;
+    for (size_t e = s->rows.start[p]; e < s->rows.start[p + 1]; e++)
+        if (s->rows.weight[e] > most) most = s->rows.weight[e], best = s->rows.bone[e];
+    return best;
+}
+
+/* (deforming bones) of how many parts each moves most, and of how many soft vertices much. */
+static void count_owned(const arap_rigid_search *s, int *owned) {
+    const arap_influences *in = &s->solver->influences;
+    for (int p = 0; p < s->solver->mesh.part_count; p++) {
+        int bone = s->parts[p].open ? bone_of_part(s, p) : -1;
+        if (bone >= 0) owned[bone]++;
+    }
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            if (!s->parts[s->solver->mesh.part[i]].open && in->weight[e] > MUCH)
+                owned[in->bone[e]]++;
+}
+
+/* The bone that is clearly the nearest to a part, and near, or -1. distance: scratch, (lines);
+ * s->mean is, too. */
+static int nearest_bone(const arap_rigid_search *s, const arap_bone_lines *lines,
+                        const arap_candidate *c, double *distance) {
+    int bones = s->solver->skeleton.deform_count, best = -1, second = -1;
+    memset(s->mean, 0, (size_t)bones * sizeof *s->mean);
+    for (int k = 0; k < c->size; k++) {
+        double area = s->solver->mesh.area[s->vertices[c->first + k]];
+        arap_line_distances(lines, place(s, c, k), distance);
+        for (int b = 0; b < bones; b++) {
+            double least = INFINITY;
+            for (int l = lines->start[b]; l < lines->start[b + 1]; l++)
+                least = fmin(least, distance[l]);
+            s->mean[b] += area * least;
+        }
+    }
+    for (int b = 0; b < bones; b++) {
+        if (best < 0 || s->mean[b] < s->mean[best])
+            second = best, best = b;
+        else if (second < 0 || s->mean[b] < s->mean[second])
+            second = b;
+    }
+    if (second >= 0 && s->mean[second] < s->mean[best] * CLEARLY) return -1;
+    return s->mean[best] <= NEAR * sqrt(c->radius2 * c->area) ? best : -1;
+}
+
+arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *s, int *changes) {
+    const arap_solver *solver = s->solver;
+    int bones = solver->skeleton.deform_count, any = 0;
+    int *owned = ARAP_NEW_ZERO(int, bones);
+    double *distance = NULL;
+    arap_bone_lines lines = {0};
+    arap_status status = ARAP_OK;
+    if (!owned) goto no_memory;
+    count_owned(s, owned);
+    for (int b = 0; b < bones; b++) any |= !owned[b];
+    if (!any) goto done;
+    status = arap_bone_lines_create(context, &solver->skeleton, &lines);
+    if (status) goto done;
+    distance = ARAP_NEW(double, lines.count);
+    if (!distance) goto no_memory;
+    for (int p = 0; p < solver->mesh.part_count && !status; p++) {
+        const arap_candidate *c = &s->parts[p];
+        int from = c->open && !c->hangs && s->bar[p] < 0 ? bone_of_part(s, p) : -1;
+        if (from < 0 || owned[from] < 2) continue;
+        status = arap_listen(context);
+        int to = nearest_bone(s, &lines, c, distance);
+        if (to < 0 || owned[to] ||
+            (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[to] != to))
+            continue;
+        owned[from]--;
+        arap_candidate_follow(s, p, to);
+        *changes = 1;
+    }
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the rigid parts");
+done:
+    arap_free(owned);
+    arap_free(distance);
+    arap_bone_lines_clear(&lines);
+    return status;
+}

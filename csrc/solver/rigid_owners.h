@@ -1,0 +1,13 @@
+/* Rigid parts by the joint that they sit in, or by the bone that has no other. */
+#ifndef ARAP_RIGID_OWNERS_H
+#define ARAP_RIGID_OWNERS_H
+
+#include "solver/rigid_candidates.h"
+
+/* *changes: whether something has been decided. */
+arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, int *changes);
+
+/* After all else has been decided. */
+arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, int *changes);
+
+#endif

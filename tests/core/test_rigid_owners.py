@@ -1,0 +1,156 @@
+"""Balls follow the joint that they sit in, a row of plates has a bone for each, and a box among
+boxes goes with the bone that it is around."""
+
+import numpy as np
+import pytest
+import shapes
+
+
+def mannequin(wrist=1):
+    """An upper arm, a forearm and so many fingers along X, of loose shells; a ball in each joint,
+    the last two parts; at both ends of X, the two arms of a trunk."""
+    trunk = shapes.sphere(7, 10, 0.6)
+    parts, heads, tails, parents = [trunk], [(0, 0, -0.3)], [(0, 0, 0.3)], [-1]
+    balls, expected = [], []
+    for side in (1, -1):
+        first = len(heads)
+        arm = [(0.8, 0), (1.8, 0), (2.8, 0)]
+        ends = [(3.3, 0.4 * (k - (wrist - 1) / 2)) for k in range(wrist)]
+        chain = [(*arm[0], *arm[1], 0), (*arm[1], *arm[2], first)]
+        chain += [(*arm[2], *end, first + 1) for end in ends]
+        for ax, ay, bx, by, parent in chain:
+            heads.append((side * ax, ay, 0))
+            tails.append((side * bx, by, 0))
+            parents.append(parent)
+            way = np.array([side * (bx - ax), by - ay, 0.0])
+            length = np.linalg.norm(way)
+            turn = turn_to(way / length)
+            vertices, triangles = shapes.tube(8, 6, 0.1, 0.6 * length, caps=True)
+            at = np.array([side * ax, ay, 0]) + 0.2 * way
+            parts.append((vertices @ turn.T + at, triangles))
+        for joint, bone in ((arm[1], first + 1), (arm[2], first + 2 if wrist == 1 else first + 1)):
+            balls.append(shapes.sphere(7, 10, 0.16, (side * joint[0], joint[1], 0)))
+            expected.append(bone)
+    bones = shapes.Bones(
+        np.array(heads, float),
+        np.array(tails, float),
+        np.array(parents),
+        roll_axes=np.tile([0.0, 0.1, 1], (len(heads), 1)),
+    )
+    return shapes.join(*parts, *balls), bones, balls, expected
+
+
+def turn_to(way):
+    """A rotation of Z to a direction in the plane of X and Y."""
+    return np.column_stack([(-way[1], way[0], 0), (0, 0, 1), way])[:, [0, 1, 2]]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("wrist", [1, 3])
+def test_balls_follow_their_joints(wrist, seed):
+    """The bone that starts there, or the one that ends there if several start."""
+    mesh, bones, balls, expected = mannequin(wrist)
+    solver = shapes.solve(mesh, bones, precision="double", seed=seed)
+    size = len(balls[0][0])
+    rows = solver.weights[-size * len(balls) :].reshape(len(balls), size, len(bones))
+    for ball, bone in zip(rows, expected, strict=True):
+        assert (ball == np.eye(len(bones))[bone]).all()
+
+
+def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
+    """The jaw begins in its middle, where a bone of the neck ends."""
+    body = shapes.tube(10, 9, 0.2, 1.6, caps=True)
+    head = shapes.sphere(9, 14, 0.5, (0, 0, 2.0))
+    jaw = shapes.box((0.2, 0.4, 0.1), (0, 0.5, 1.85))
+    heads = np.array([(0, 0, 0), (0, 0, 1.0), (0, 0, 2.0)], float)
+    tails = np.array([(0, 0, 1.0), (0, 0, 2.0), (0, 0.6, 1.9)], float)
+    rolls = np.array([(0, 1, 0), (0, 1, 0), (0, 0, 1)], float)
+    bones = shapes.Bones(heads, tails, np.arange(3) - 1, roll_axes=rolls)
+    first = len(body[0])
+    solver = shapes.solve(shapes.join(body, head, jaw), bones, precision="double")
+    free = shapes.solve(shapes.join(body, head, jaw), bones, precision="double", rigid_departure=0)
+    own = slice(first, first + len(head[0]))
+    assert np.abs(solver.weights - free.weights)[own].max() < 0.3
+    assert solver.weights[own, 2].max() < 1
+
+
+def solved_from(mesh, bones, owners, **settings):
+    """From weights in which all boxes have these bones, and nothing else."""
+    start = np.repeat(np.eye(len(bones))[owners], 8, axis=0)
+    solver = shapes.solve(
+        mesh,
+        bones,
+        precision="double",
+        weights=start,
+        start_from_weights=True,
+        widenings=0,
+        **settings,
+    )
+    return solver.weights.reshape(len(owners), 8, len(bones))
+
+
+def track(count=5):
+    """A hull on a root, and below it a row of plates, one for each of as many bones that start at
+    the hull's side and end before the plate."""
+    x = np.arange(count) * 0.35
+    hull = shapes.box((0.35 * count, 0.5, 0.4), (x.mean(), 0, 0.4))
+    plates = [shapes.box((0.3, 0.5, 0.1), (at, 0, -0.45)) for at in x]
+    heads = [(x[0], 0, 0.4), *((at, 0, 0) for at in x)]
+    tails = [(x[-1], 0, 0.4), *((at, 0, -0.2) for at in x)]
+    rolls = np.tile([0.0, 1, 0], (count + 1, 1))
+    parents = np.array([-1] + [0] * count)
+    bones = shapes.Bones(np.array(heads), np.array(tails), parents, roll_axes=rolls)
+    return shapes.join(hull, *plates), bones
+
+
+def test_a_plate_goes_back_to_the_bone_that_has_no_other():
+    """It moves with its neighbor's bone as stiffly, so that the energy is indifferent."""
+    mesh, bones = track()
+    rows = solved_from(mesh, bones, [0, 1, 2, 2, 4, 0])
+    np.testing.assert_array_equal(rows, np.repeat(np.eye(6)[:, None], 8, 1))
+
+
+def test_no_bone_loses_its_only_plate():
+    mesh, bones = track()
+    helper = shapes.Bones(
+        np.r_[bones.heads, bones.heads[2:3]],
+        np.r_[bones.tails, bones.tails[2:3] - (0, 0, 0.2)],
+        np.r_[bones.parents, 0],
+        roll_axes=np.r_[bones.roll_axes, bones.roll_axes[:1]],
+    )
+    rows = solved_from(mesh, helper, np.arange(6))
+    np.testing.assert_array_equal(rows, np.repeat(np.eye(7)[:6, None], 8, 1))
+
+
+def test_no_bone_takes_what_is_far_from_it():
+    """Of two bones in one soft ear the nearer one has lost its skin; the eyes stay on the head."""
+    head = shapes.sphere(11, 16, 0.5, (0, 0, 1.0))
+    eye = shapes.box((0.06, 0.06, 0.06), (0.2, 0.47, 1.05))
+    ear = shapes.box((0.15, 0.1, 0.5), (0.3, 0, 1.7))
+    heads = np.array([(0, 0, 0.5), (0.3, 0.1, 1.35), (0.3, 0, 1.5)], float)
+    tails = np.array([(0, 0, 0.9), (0.3, 0.1, 1.45), (0.3, 0, 1.9)], float)
+    rolls = np.tile([0.0, 1, 0], (3, 1))
+    bones = shapes.Bones(heads, tails, np.array([-1, 0, 1]), roll_axes=rolls)
+    solver = shapes.solve(shapes.join(head, eye, ear), bones, precision="double", response=0)
+    own = slice(len(head[0]), len(head[0]) + 8)
+    assert (solver.weights[own, 0] == 1).all()
+
+
+def test_boxes_go_with_the_bone_that_they_are_around():
+    """A trunk, a neck and a head of boxes; the bone of the trunk ends in the neck, and those of the
+    legs start in the trunk."""
+    mesh = shapes.join(
+        shapes.box((1, 2.4, 1), (0, 0, 0)),
+        shapes.box((0.4, 2.0, 1.2), (0, 1.2, 0.5)),
+        shapes.box((0.5, 0.9, 0.4), (0, 2.6, 0.9)),
+        shapes.box((0.25, 0.25, 1.2), (0.35, 0.9, -0.9)),
+        shapes.box((0.25, 0.25, 1.2), (-0.35, 0.9, -0.9)),
+    )
+    heads = [(0, -1.0, 0), (0, 1.0, 0.35), (0, 2.2, 0.9), (0.35, 0.9, 0.2), (-0.35, 0.9, 0.2)]
+    tails = [(0, 1.3, 0.3), (0, 2.1, 0.8), (0, 3.0, 0.9), (0.35, 0.9, -1.5), (-0.35, 0.9, -1.5)]
+    rolls = np.tile([1.0, 0, 0], (5, 1))
+    bones = shapes.Bones(
+        np.array(heads), np.array(tails), np.array([-1, 0, 1, 0, 0]), roll_axes=rolls
+    )
+    rows = solved_from(mesh, bones, [0, 0, 2, 3, 4])
+    np.testing.assert_array_equal(rows, np.repeat(np.eye(5)[:, None], 8, 1))
