@@ -35,6 +35,7 @@
 #define GROWTH 4      /* from round to round */
 #define NEAR 0.8      /* of the floor: enough for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
+#define OF_OWN 0.7    /* what a share of its own skin alone counts for a bone that is held */
 #define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
 
@@ -140,19 +141,37 @@ static arap_status begin(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* What is to reach the floor: the response, or, for a bone that has most of no vertex, so that its
- * skin follows others in any case, the share. */
-static double measure_of(const arap_solver *s, int bone, const double *response,
-                         const double *share) {
-    return s->promise.is_minor[bone] ? share[bone] : response[bone];
+/* What is to reach the floor, into response: that, or, for a bone that has most of no vertex, so
+ * that its skin follows others in any case, the share; of its own skin alone once rows hold it
+ * there, which can do no more. before: (deforming bones) scratch. */
+static void take_measures(const arap_solver *s, const arap_influences *skin,
+                          const arap_influences *weights, const double *share, double *before,
+                          double *response) {
+    const arap_promise *p = &s->promise;
+    for (int b = 0; b < s->skeleton.deform_count; b++) {
+        if (!p->is_minor[b] || response[b] == ARAP_NO_SKIN) continue;
+        response[b] = p->strength[b] > 0 ? 0 : share[b];
+        before[b] = 0;
+    }
+    for (int i = 0; i < skin->count; i++)
+        for (size_t e = skin->start[i]; e < skin->start[i + 1]; e++) {
+            int b = skin->bone[e];
+            if (!p->is_minor[b] || !(p->strength[b] > 0)) continue;
+            before[b] += s->mesh.area[i] * skin->weight[e];
+            response[b] += s->mesh.area[i] * arap_weight(weights, i, b);
+        }
+    for (int b = 0; b < s->skeleton.deform_count; b++)
+        if (p->is_minor[b] && p->strength[b] > 0 && response[b] != ARAP_NO_SKIN)
+            response[b] =
+                before[b] > 0 ? fmax(share[b], OF_OWN * response[b] / before[b]) : share[b];
 }
 
 /* Hold the bones below the floor more strongly, and their images as strongly. */
-static int strengthen(arap_solver *s, const double *response, const double *share, double floor) {
+static int strengthen(arap_solver *s, const double *measure, const double *share, double floor) {
     arap_promise *p = &s->promise;
     int count = 0;
     for (int b = 0; b < s->skeleton.deform_count; b++) {
-        if (response[b] == ARAP_NO_SKIN || measure_of(s, b, response, share) >= floor) continue;
+        if (measure[b] == ARAP_NO_SKIN || measure[b] >= floor) continue;
         if (!(p->strength[b] > 0)) p->before[b] = share[b];
         p->strength[b] = p->strength[b] > 0 ? GROWTH * p->strength[b] : START;
         count++;
@@ -170,16 +189,19 @@ static arap_status hold(arap_context *context, arap_solver *s, const arap_influe
     arap_influences skin = {0};
     double *response = ARAP_NEW(double, s->skeleton.deform_count);
     double *share = ARAP_NEW(double, s->skeleton.deform_count);
+    double *scratch = ARAP_NEW(double, s->skeleton.deform_count);
     char *decided = find_decided(s, weights);
     arap_status status = begin(context, s);
-    if (!status && (!response || !share || !decided))
+    if (!status && (!response || !share || !scratch || !decided))
         status = arap_fail_memory(&context->error, "the responses of bones");
     if (!status) status = free_skin(context, s, decided, weights, &skin);
     if (!status) status = arap_responses(context, s, &skin, weights, decided, response, share);
+    if (!status) take_measures(s, &skin, weights, share, scratch, response);
     if (!status) *found += strengthen(s, response, share, floor);
     if (!status && *found) status = make_rows(context, s, &skin);
     arap_free(response);
     arap_free(share);
+    arap_free(scratch);
     arap_free(decided);
     arap_influences_clear(&skin);
     return status;

@@ -103,7 +103,7 @@ def test_a_finger_goes_through_the_largest_part():
             np.column_stack([a + i, b + i, a + k]),
             np.column_stack([b + i, b + k, a + k]),
         ]
-    guard = np.concatenate(rings) + (0, -0.4, 0), np.concatenate(faces)
+    guard = np.concatenate(rings) - [0, 0.4, 0], np.concatenate(faces)
     for rows in rows_of([guard, *pistol()]):
         assert (rows == np.eye(7)[PALM]).all()
 
