@@ -11,6 +11,10 @@
  * that still does not answer after it is held GROWTH times as strongly. Finer levels start with the
  * rows of the coarser one. If all bones answer, nothing changes.
  *
+ * One body is measured before its last stage already, where bones that will not answer are below
+ * the floor as a rule: rows then cost no stage. Loose parts may turn out in that stage to follow
+ * one bone as a whole, and are measured after it alone.
+ *
  * What it costs. Rows of a quadratic energy that draw the weights from w' to w raise the energy by
  * half the work of their pull at the end, sum strength Lambda #poses (h - w) (w - w'). w' is known
  * by the mean of a bone only: its share before it was held.
@@ -36,6 +40,7 @@
 #define NEAR 0.8      /* of the floor: enough for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
 #define OF_OWN 0.7    /* what a share of its own skin alone counts for a bone that is held */
+#define BODY 0.8      /* of the vertices: with a loose part of so many the mesh is one body */
 #define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
 
@@ -207,8 +212,26 @@ static arap_status hold(arap_context *context, arap_solver *s, const arap_influe
     return status;
 }
 
+/* Has one loose part nearly all vertices? */
+static int is_one_body(const arap_solver *s) {
+    int part = -1, lead = 0, own = 0;
+    for (int i = 0; i < s->mesh.count; i++) { /* the one that has more than half, if one has */
+        if (lead == 0) part = s->mesh.part[i];
+        lead += s->mesh.part[i] == part ? 1 : -1;
+    }
+    for (int i = 0; i < s->mesh.count; i++) own += s->mesh.part[i] == part;
+    return own >= BODY * s->mesh.count;
+}
+
+arap_status arap_promise_foresee(arap_context *context, arap_solver *s) {
+    int found = 0;
+    return is_active(s) && is_one_body(s)
+               ? hold(context, s, &s->influences, s->settings.response, &found)
+               : ARAP_OK;
+}
+
 arap_status arap_promise_review(arap_context *context, arap_solver *s) {
-    int again = s->promise.rounds > 0, found = 0;
+    int again = s->promise.rows.count > 0, found = 0;
     if (!is_active(s) || s->promise.rounds >= (s->coarse_vertices ? 1 : ARAP_MOST_ROUNDS))
         return ARAP_OK;
     arap_status status = hold(context, s, &s->influences,

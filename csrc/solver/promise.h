@@ -8,6 +8,10 @@
  * another stage is to come, and stage.last has grown. */
 arap_status arap_promise_review(arap_context *context, arap_solver *solver);
 
+/* Before the last stage of the coarsest level: hold what is below the floor already, if the mesh is
+ * one body. */
+arap_status arap_promise_foresee(arap_context *context, arap_solver *solver);
+
 /* The influences that the rows hold, added with weight 0. `maps` is replaced. */
 arap_status arap_promise_offer(arap_context *context, const arap_solver *solver,
                                arap_influences *maps);

@@ -193,8 +193,9 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     s->stage.number++;
     s->stage.iterations = s->stage.over = 0;
     if (s->stage.number > 1) {
-        arap_status status =
-            s->stage.number == s->stage.last ? arap_free_lumps(context, s) : ARAP_OK;
+        int is_last = s->stage.number == s->stage.last;
+        arap_status status = is_last ? arap_free_lumps(context, s) : ARAP_OK;
+        if (!status && is_last && !s->promise.rounds) status = arap_promise_foresee(context, s);
         if (!status && s->mesh.spoke_start)
             status = arap_spokes_yield(context, &s->mesh, &s->poses, &s->influences,
                                        arap_pass_spokes(s->maps.pass));
