@@ -276,7 +276,7 @@ extern const char *const arap_timing_names[ARAP_TIMES];
 
 #define ARAP_MOST_LEVELS 16
 /* With those of promise.h, that of rigid parts and the deformer's. */
-#define ARAP_MOST_ROUNDS 4 /* that hold bones, on the coarsest level; one on each finer one */
+#define ARAP_MOST_ROUNDS 3 /* that hold bones, on the coarsest level; one on each finer one */
 #define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + 2 * ARAP_MOST_LEVELS + ARAP_MOST_ROUNDS + 2)
 
 /* An island: vertices connected by faces, wires or links. */

@@ -36,7 +36,7 @@
 #include "weights/rows.h"
 
 #define START 0.002   /* strength of the first rows, over the square of the mesh's size */
-#define GROWTH 4      /* from round to round */
+#define GROWTH 8      /* from round to round */
 #define NEAR 0.8      /* of the floor: enough for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
 #define OF_OWN 0.7    /* what a share of its own skin alone counts for a bone that is held */
