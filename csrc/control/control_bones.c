@@ -23,8 +23,10 @@
  *   sign, anywhere. If most of its children are inside, it may continue into them and have more
  *   gain: skin that faces it, such as legs on both sides of it, is not moved from there.
  *   Of joints alone, whose bones reach to all their children, it goes if its joint is outside of
- * the skin, whatever it gains: its ways say nothing of it. So does one that goes nowhere and gains
- * hardly anything, if the body goes on from its joint. A root that is the body itself stays.
+ *   the skin, whatever it gains: its ways say nothing of it. So does one that goes nowhere and
+ *   gains hardly anything, if the body goes on from its joint. A root that is the body itself
+ *   stays. With a sign it is not the body if a child goes past its joint, or if limbs hang on it
+ *   and it comes from outside of the skin to a child that goes on from its tail.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
  *   parent, as end joints do, or have children that do not continue it; with next to no gain any
@@ -63,6 +65,7 @@
  * parts of it. */
 #define LEADING_BRANCH 0.4
 #define LEAST_BRANCH 0.02
+#define PASSED 0.1      /* of a child's length: a joint that far from both of its ends is passed */
 #define SAME_JOINT 0.01 /* of the size of the mesh: joints this near are one */
 #define NO_GAIN 0.005
 /* Clearance of bones away from the mesh, of one with a parent and no name: of their length. */
@@ -298,6 +301,48 @@ static int goes_on(const arap_study *t, int root) {
     return 0;
 }
 
+/* Does the body go past the joint of this root, in a child that begins before it and ends after it
+ * inside of the same skin? A root with a sign then stands beside the body, as a bone that all of a
+ * character hangs on does beside its hips. */
+static int is_passed(arap_study *t, int root) {
+    const double *joint = arap_study_head(t, root);
+    double most = LEADING_BRANCH * sum_branch(t, root);
+    int passed = 0;
+    if (!has_sign(t, root) || !(t->gain[root] < ROOT_GAIN)) return 0;
+    for (int d = 0; d < t->s.deform_count && !t->failed; d++) {
+        const double *head = arap_study_head(t, d), *tail = arap_study_tail(t, d);
+        double along[3], from[3], point[3], deepest = 0;
+        if (t->control[d] || arap_study_parent(t, d) != root) continue;
+        if (arap_study_continues(t, d, root)) return 0;
+        if (!(sum_branch(t, d) > most)) continue;
+        arap_sub(tail, head, along);
+        arap_sub(joint, head, from);
+        double way = arap_dot(from, along), least = PASSED * arap_dot(along, along);
+        double away2 = arap_nearest_on_segment(joint, head, tail, point);
+        for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
+            deepest = fmax(deepest, arap_study_clearance(t, d)[k]);
+        passed += way > least && arap_dot(along, along) - way > least && away2 < deepest * deepest;
+    }
+    return passed;
+}
+
+/* Does a root with a sign, on which limbs hang, come from outside of the skin, most of it, to a
+ * bone inside that goes on from its tail? That one is the body then. */
+static int comes_from_outside(arap_study *t, int root) {
+    int inside = 0, limbs = 0;
+    if (!has_sign(t, root) || !(t->gain[root] < SURE_ROOT_GAIN) || arap_study_has_parts(t, root) ||
+        !arap_study_joint_outside(t, root) || 2 * arap_study_outside(t, root) < ARAP_STUDY_SAMPLES)
+        return 0;
+    for (int d = 0; d < t->s.deform_count && !t->failed; d++) {
+        if (t->control[d] || arap_study_parent(t, d) != root) continue;
+        if (arap_study_continues(t, d, root))
+            inside += 2 * arap_study_outside(t, d) < ARAP_STUDY_SAMPLES;
+        else
+            limbs++;
+    }
+    return inside && limbs > 1;
+}
+
 /* Of joints alone (joint_skeleton.h): is d a root whose joint is outside of the skin, wherever its
  * ways go, or surely one, or one that the body goes on from? */
 static int is_joint_root(arap_study *t, int root) {
@@ -325,7 +370,8 @@ static int drop_roots(arap_study *t) {
         double most = is_sure(t, d) ? SURE_ROOT_GAIN : ROOT_GAIN;
         int joints = t->s.ways != NULL, mere = joints && is_joint_root(t, d);
         if (!joints) mere = (t->gain[d] < most && is_mere_root(t, d)) || is_root_outside(t, d);
-        if (!mere || is_body(t, d)) continue;
+        int beside = !joints && (is_passed(t, d) || comes_from_outside(t, d));
+        if (!beside && (!mere || is_body(t, d))) continue;
         int outside = joints ? arap_study_joint_outside(t, d) : arap_study_outside(t, d);
         t->control[d] = outside ? ARAP_CONTROL_ROOT : ARAP_CONTROL_SERVED;
         t->group[d] = -1;

@@ -76,6 +76,51 @@ def test_a_root_inside_that_carries_a_pelvis_is_no_pelvis():
     assert rig.find(evidence={"root": 3}) == {"root": SERVED}
 
 
+def passed(height, depth=0.05):
+    """A biped whose legs and hips hang on a stub at this height, of the hips' 1.0 to 1.2."""
+    rig = biped((0, -depth, height), tail=(0, -depth, height + 0.02))
+    for side, _x in LEGS:
+        rig.parents[rig.names.index(f"thigh.{side}")] = 0
+    return rig
+
+
+@pytest.mark.parametrize("height", [1.04, 1.1, 1.16])
+def test_a_root_that_the_body_goes_past(height):
+    """With a sign; without one it is a pelvis beside the first bone of the spine."""
+    assert passed(height).find(evidence={"root": 1}) == {"root": SERVED}
+    assert passed(height).find() == {}
+
+
+@pytest.mark.parametrize(("height", "depth"), [(0.98, 0.05), (1.25, 0.05), (1.1, 0.3)])
+def test_a_root_that_the_body_does_not_go_past(height, depth):
+    """Below the hips, above them, and as far from them as the skin is."""
+    assert "root" not in passed(height, depth).find(evidence={"root": 1})
+
+
+def beetle(floor):
+    """A long trunk on four legs; all hang on a bone from the floor to its middle, where the bone of
+    the body goes on."""
+    trunk = shapes.sphere(14, 20, 1.0)
+    rig = body((trunk[0] * [0.4, 0.8, 0.3] + [0, 0, 0.8], trunk[1]))
+    rig.add("master", (0, 0, floor), (0, 0, 0.8)).add("body", (0, 0, 0.8), (0, -0.7, 0.8), "master")
+    rig.add("tail", (0, 0.1, 0.8), (0, 0.7, 0.8), "body")
+    for x in (-0.8, 0.8):
+        for y in (-0.5, 0.5):
+            leg = shapes.tube(10, 8, 0.12, 0.8, caps=True)
+            rig.parts.append((leg[0] + np.array([x, y, 0]), leg[1]))
+            rig.add(f"leg {x} {y}", (x, y, 0.75), (x, y, 0.05), "master")
+    return rig
+
+
+def test_a_root_that_comes_from_outside_into_the_body():
+    assert beetle(0).find(evidence={"master": 1}) == {"master": ROOT}
+    assert beetle(0).find() == {}
+
+
+def test_a_root_that_begins_in_the_body():
+    assert beetle(0.55).find(evidence={"master": 1}) == {}
+
+
 def animal(layers, apart=0.0):
     """Trunk and tilted neck of boxes, in layers of which every second one is turned inside out. The
     corners of the trunk are nearer to legs, reins and tail than to the bone in it."""
