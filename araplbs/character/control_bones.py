@@ -16,7 +16,14 @@ from ..base.steps import Steps
 from ..base.worker import work_in_steps
 from ..skeleton.bone_distances import nearest_bones
 from ..skeleton.bone_evidence import weigh
-from ..skeleton.bone_facts import BoneFacts, leaf_bones, painted, spanned
+from ..skeleton.bone_facts import (
+    BoneFacts,
+    leaf_bones,
+    painted,
+    points_aside,
+    spanned,
+    steers_end,
+)
 from .doubles import bones_with_parts, lesser_copies, lesser_doubles
 from .mirror_modifier import reflect
 from .problem import join_geometry
@@ -35,7 +42,7 @@ REASONS = (
     ("SERVED", "Not Needed", "Other bones serve the skin around it as well"),
     ("LEAF", "Leaf Bone", "An exporter added it to mark where a chain ends"),
 )
-LEAF = 5
+SERVED, LEAF = 4, 5
 
 
 def leave_out_in_steps(
@@ -58,6 +65,7 @@ def leave_out_in_steps(
     facts = replace(facts, has_parts=bones_with_parts(meshes, skeleton), spanned=spanned(skeleton))
     if not len(facts.leaf):
         facts = replace(facts, leaf=leaf_bones(skeleton))
+    facts = replace(facts, steers_end=steers_end(skeleton), points_aside=points_aside(skeleton))
     sums = weigh(facts).sums
     lesser = lesser_doubles(skeleton, sums, facts.has_parts)
     lesser |= lesser_copies(skeleton, sums, facts.has_parts)
@@ -66,18 +74,14 @@ def leave_out_in_steps(
     stays = skeleton.taken_in.copy()
     for mesh in meshes:
         stays |= _asked_for(mesh, len(stays))
-    facts = replace(facts, leaf=_leaves(skeleton, facts.leaf & ~stays))
+    facts = _without_skin(facts, skeleton, stays)
     evidence = weigh(facts)
     control = yield from _find_in_steps(meshes, skeleton, threads, facts, evidence.sums)
     if read_weights and (control > 0).any():
         by_hand = _painted(meshes, skeleton, read_weights, control > 0)
         if by_hand.any():
-            facts = replace(
-                facts,
-                painted=by_hand,
-                lesser=facts.lesser & ~by_hand,
-                leaf=_leaves(skeleton, facts.leaf & ~by_hand),
-            )
+            facts = replace(facts, painted=by_hand, lesser=facts.lesser & ~by_hand)
+            facts = _without_skin(facts, skeleton, by_hand)
             evidence = weigh(facts)
             control = yield from _find_in_steps(meshes, skeleton, threads, facts, evidence.sums)
     opposite = skeleton.other_side
@@ -100,18 +104,21 @@ def leave_out_in_steps(
     return [_without_weights(mesh, left) for mesh in meshes], left
 
 
-def _leaves(skeleton: Skeleton, leaf: Bools) -> Bools:
-    """(m,) bool: these, on both sides where there are two; never all bones."""
-    other = skeleton.other_side
-    both = leaf & (leaf[other] | ~skeleton.deform[other])
-    return both if (skeleton.deform & ~both).any() else np.zeros(len(leaf), bool)
+def _without_skin(facts: BoneFacts, skeleton: Skeleton, stays: Bools) -> BoneFacts:
+    """The BoneFacts with those leaves and controls of ends that are so on both sides, where there
+    are two, and are not to stay; never all bones."""
+    other, none = skeleton.other_side, np.zeros(len(stays), bool)
+    leaf, end = (each & ~stays for each in (facts.leaf, facts.steers_end))
+    leaf, end = (each & (each[other] | ~skeleton.deform[other]) for each in (leaf, end))
+    some = (skeleton.deform & ~leaf & ~end).any()
+    return replace(facts, leaf=leaf if some else none, steers_end=end if some else none)
 
 
 def _find_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, threads: int, facts: BoneFacts, evidence: Floats
 ) -> Steps[Integers]:
-    """(m,) codes of REASONS. Leaf bones are found by what the file says: the skin around them, that
-    of the ends of limbs, is nearest to them."""
+    """(m,) codes of REASONS. Leaf bones and controls of ends are found by what the file says: the
+    skin around them, that of the ends of limbs, is nearest to them."""
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
     control: Integers = yield from work_in_steps(
@@ -120,13 +127,14 @@ def _find_in_steps(
             bone_heads=skeleton.heads,
             bone_tails=skeleton.tails,
             bone_parents=skeleton.parents,
-            bone_deform=skeleton.deform & ~facts.leaf,
+            bone_deform=skeleton.deform & ~facts.leaf & ~facts.steers_end,
             bone_evidence=evidence,
             **skeleton.way_arguments,
             progress=progress,
             threads=threads,
         )
     )
+    control[facts.steers_end] = SERVED
     control[facts.leaf] = LEAF
     return control
 

@@ -77,6 +77,7 @@ KINDS = (
     Kind("APART", 1, "not in the collection of the deform bones", _fact("apart")),
     Kind("SPANNED", 4, "shorter bones go from its head to its tail", _fact("spanned")),
     Kind("LESSER", 10, "another bone there is more likely skin", _fact("lesser")),
+    Kind("POINTS_ASIDE", 1, "a root that points at nothing", _fact("points_aside")),
     Kind("HANDLE", 0.5, "handle of a bendy bone", _fact("handle")),
     Kind("SET_APART", 0.5, "set apart", set_apart),
     Kind("DRIVES", 0.5, "drives others", _fact("drives")),

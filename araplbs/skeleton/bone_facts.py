@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats
+from ..base.arrays import Bools, Floats, Index, Integers
 from .bone_distances import NEARER, distances, distances_from_own
-from .bone_names import is_end_bone
+from .bone_names import is_end_bone, is_steering_name
 
 if TYPE_CHECKING:
     from ..character.problem import Skeleton
@@ -23,6 +23,8 @@ LED = 0.6  # a bone with so much of a vertex's weight leads it
 MOST_AT_ONCE = 1 << 20  # distances
 JOINED = 0.05  # of its length: so near the ends of a bone others begin and end
 COPIED = 0.02  # of its parent's length, and as a turn: what an importer has copied is as near
+AT = 0.9  # cosine of the direction to what a bone points at, if the engine is to end it there
+AHEAD = 0.95  # cosine of the direction in which a bone points at another
 BESIDE = 0.1  # of its length: so near its line others lie on it
 
 
@@ -62,6 +64,8 @@ class BoneFacts:
     painted: np.ndarray = field(default_factory=_none)  # see painted()
     has_parts: np.ndarray = field(default_factory=_none)  # see doubles.py
     leaf: np.ndarray = field(default_factory=_none)  # see leaf_bones()
+    steers_end: np.ndarray = field(default_factory=_none)  # see steers_end()
+    points_aside: np.ndarray = field(default_factory=_none)  # see points_aside()
 
     def known(self, name: str) -> Bools:
         """(m,) bool"""
@@ -106,6 +110,53 @@ def leaf_bones(skeleton: Skeleton) -> Bools:
         along = ways[bone] @ ways[up] >= (1 - COPIED) * lengths[bone] * lengths[up]
         found[bone] = copied and along and is_end_bone(skeleton.names[bone])
     return found
+
+
+def points_aside(skeleton: Skeleton) -> Bools:
+    """(m,) bool: roots, and bones that hang on one, that several deform bones hang on and that
+    point at none of these, in armatures whose lengths mean nothing: where such a bone ends nobody
+    knows, and it may be no more than what the body hangs on."""
+    found, parents = np.zeros(len(skeleton.names), bool), skeleton.parents
+    ways = skeleton.tails - skeleton.heads
+    for bone in np.flatnonzero(skeleton.deform).tolist():
+        above = parents[bone]
+        children = np.flatnonzero(skeleton.deform & (parents == bone))
+        if skeleton.directions != "LENGTHS" or (above >= 0 and parents[above] >= 0):
+            continue
+        to = skeleton.heads[children] - skeleton.heads[bone]
+        size = np.linalg.norm(to, axis=1) * np.linalg.norm(ways[bone])
+        found[bone] = len(children) > 1 and not (to @ ways[bone] > AT * size).any()
+    return found
+
+
+def steers_end(skeleton: Skeleton) -> Bools:
+    """(m,) bool: deform bones that begin where the last bone of a chain points to, and by their
+    names are controls of it: the chain moves the skin there, not the bone that it reaches for. The
+    two hang on no common bone, unless that is a root."""
+    found = np.zeros(len(skeleton.names), bool)
+    parents, deform = skeleton.solver_parents, skeleton.deform
+    named = np.array([is_steering_name(name) for name in skeleton.names], bool)
+    is_parent = np.zeros(len(found), bool)
+    is_parent[parents[deform & (parents >= 0)]] = True
+    last = np.flatnonzero(deform & ~is_parent & ~named & (parents >= 0))
+    along = skeleton.tails[last] - skeleton.heads[last]
+    lengths = np.linalg.norm(along, axis=1)
+    for bone in np.flatnonzero(deform & ~is_parent & named).tolist():
+        to = skeleton.heads[bone] - skeleton.heads[last]
+        far = np.linalg.norm(to, axis=1)
+        ahead = (far >= (1 - JOINED) * lengths) & ((to * along).sum(1) > AHEAD * far * lengths)
+        found[bone] = any(_are_apart(parents, bone, end) for end in last[ahead].tolist())
+    return found
+
+
+def _are_apart(parents: Integers, a: Index, b: Index) -> bool:
+    """Whether two bones hang on no common bone, or on one that hangs on none itself."""
+    above = set()
+    while (a := int(parents[a])) >= 0:
+        above.add(a)
+    while (b := int(parents[b])) >= 0 and b not in above:
+        pass
+    return b < 0 or parents[b] < 0
 
 
 def spanned(skeleton: Skeleton) -> Bools:

@@ -12,6 +12,9 @@ CONTROL_WORDS = {
     *("camera", "cam", "view", "lookat", "look", "aim", "orient", "tag", "socket", "attach"),
     *("attachment", "mount", "item", "wield", "prop", "object", "empty", "dummy", "helper"),
 }
+# Those of bones that are controls and nothing else. Feet that a limb reaches for are skin as well,
+# so "ik" is none of these.
+STEERING_WORDS = {"ctrl", "ctl", "control", "controls", "controller", "mch", "pole"}
 # Those that do so where they are all of the name.
 ROOT_WORDS = {"root", "master", "world", "origin"}
 NEUTRAL_WORDS = {
@@ -42,6 +45,13 @@ def is_control_name(name: str) -> bool:
         return True
     roots = [word for word in words if word in ROOT_WORDS]
     return bool(roots) and all(w in ROOT_WORDS | NEUTRAL_WORDS for w in words)
+
+
+def is_steering_name(name: str) -> bool:
+    """Whether rigs use such names for controls alone."""
+    return any(
+        word in STEERING_WORDS or word.endswith(("control", "ctrl")) for word in words_of(name)
+    )
 
 
 def is_socket_name(name: str) -> bool:

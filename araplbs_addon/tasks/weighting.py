@@ -117,7 +117,7 @@ class WeightingTask(Task):
             meshes, skeleton = yield from leave_out_of_armature_in_steps(
                 armature, objects, meshes, skeleton, view_layer, self.threads
             )
-            if skeleton.directions == "JOINTS" and skeleton.left_out.any():
+            if skeleton.directions != "TAILS" and skeleton.left_out.any():
                 skeleton = yield from read_directions_in_steps(
                     meshes, skeleton, directions, self.threads
                 )

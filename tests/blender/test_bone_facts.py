@@ -1,5 +1,7 @@
 """What a file says of bones: each fact by the bones that it holds for, and what comes of it."""
 
+import dataclasses
+
 import bpy
 import numpy as np
 import pytest
@@ -483,7 +485,7 @@ LEFT_OUT = {
     "lc_hobo": {"root", "knee_l", "knee_r"},
     "lc_seven": {"root"},
     "openhand_hand": set(),
-    "tps_red_robot": {"EYEORIENT"}
+    "tps_red_robot": {"EYEORIENT", "MASTER"}
     | {f"{side}-{name}" for side in "LR" for name in ("ARMORIENT", "LEGORIENT", "ARMIK", "LEGIK")}
     | {f"{side}-EXTENDERIK" for side in "LR"},
     "xrtools_hand_r": {"Palm_R"}
@@ -506,3 +508,69 @@ def test_production_rigs(name):
     leave_out = addon("blender.read.control_bones").leave_out_of_armature_in_steps
     left = finish(leave_out(rig, meshes, parts, skeleton, layer, 0))[1]
     assert {skeleton.names[bone] for bone in np.flatnonzero(left.left_out)} == LEFT_OUT[name]
+
+
+def hung(names=("hand control", "hand ik"), head=(0, 0, 2.95)):
+    """The chain of BONES on a root, on which bones of these names hang, where the chain ends."""
+    bones = [("root", (0, 0, -1), (0, 0.5, -1), None), *BONES[:3]]
+    bones[1] = (*bones[1][:3], "root")
+    bones += [(name, head, np.add(head, (0, 0.3, 0)), "root") for name in names]
+    return add_armature("Hung", bones)
+
+
+def facts_of(rig, **more):
+    skeleton = addon("blender.read.read_armature").read_armature(rig, use_joint_limits=False)
+    return addon("core.skeleton.bone_facts"), dataclasses.replace(skeleton, **more)
+
+
+def test_controls_where_a_chain_ends():
+    """By their names they are controls alone; feet and hands that a limb reaches for are skin."""
+    facts, skeleton = facts_of(hung())
+    found = facts.steers_end(skeleton)
+    assert [skeleton.names[b] for b in np.flatnonzero(found)] == ["hand control"]
+
+
+@pytest.mark.parametrize("head", [(0, 0.5, 2.95), (0, 0, 2.5), (0, 0, 1)])
+def test_controls_elsewhere(head):
+    """Beside the chain, in its last bone, and at one of its joints."""
+    facts, skeleton = facts_of(hung(head=head))
+    assert not facts.steers_end(skeleton).any()
+
+
+def test_controls_of_the_chain_itself():
+    """They hang on its bones, so they go along with it."""
+    rig = add_armature("Own", [*BONES[:3], ("end ctrl", (0, 0, 2.95), (0, 0, 3.2), "middle")])
+    facts, skeleton = facts_of(rig)
+    assert not facts.steers_end(skeleton).any()
+
+
+def test_skin_at_a_control_goes_to_the_chain():
+    rig = hung(names=["hand control"])
+    mesh = add_tube(length=3.4)
+    auto_weight(rig, mesh)
+    assert not weights(mesh, ["hand control"]).any()
+    assert weights(mesh, ["upper"]).max() > 0.9
+    auto_weight(rig, mesh, control_bones="INCLUDE")
+    assert weights(mesh, ["hand control"]).any()
+
+
+@pytest.mark.parametrize("directions", ["LENGTHS", "TAILS", "JOINTS"])
+def test_roots_that_point_at_nothing(directions):
+    """Only where lengths mean nothing: elsewhere somebody has drawn them."""
+    sides = [
+        ("left", (0.5, 0, 0), (0.5, 0, 1), "root"),
+        ("right", (-0.5, 0, 0), (-0.5, 0, 1), "root"),
+    ]
+    rig = add_armature("Aside", [("root", (0, 0, 0), (0, 0, 0.1), None), *sides])
+    facts, skeleton = facts_of(rig, directions=directions)
+    found = facts.points_aside(skeleton)
+    assert [skeleton.names[b] for b in np.flatnonzero(found)] == ["root"] * (
+        directions == "LENGTHS"
+    )
+
+
+def test_roots_that_point_at_a_child():
+    bones = [("root", (0, 0, 0), (0, 0, 0.1), None), ("up", (0, 0, 1), (0, 0, 2), "root")]
+    rig = add_armature("At", [*bones, ("aside", (0.5, 0, 0), (0.5, 0, 1), "root")])
+    facts, skeleton = facts_of(rig, directions="LENGTHS")
+    assert not facts.points_aside(skeleton).any()
