@@ -23,7 +23,8 @@ LONG=(
 # No code of ours but Python's.
 PURE=(
   test_compare_browser.py test_compare_page.py test_pictures.py test_bench_peers.py test_bench_rigs.py
-  test_bench_outside.py test_bench_times.py test_beyond_strain.py test_body_parts.py test_bone_colors.py
+  test_bench_check.py test_bench_outside.py test_bench_times.py test_beyond_strain.py
+  test_body_parts.py test_bone_colors.py
   test_bone_evidence.py test_brings.py test_brush_icons.py
   test_farm_process.py test_farm_reports.py test_languages.py test_layers.py test_likeness.py
   test_manual.py test_outputs.py test_rooms.py

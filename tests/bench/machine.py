@@ -14,6 +14,7 @@ import numpy as np
 
 LARGE = 1 << 25  # numbers in an array that no cache holds: 256 MiB
 REPEATS = 8
+BUSY = 1.5  # waiting programs to a processor, over a quarter of an hour
 
 
 def processors():
@@ -26,6 +27,11 @@ def memory_available():
     return 1024 * int(re.search(r"MemAvailable:\s+(\d+)", text).group(1))
 
 
+def is_busy():
+    """Whether more runs than this benchmark, which is on one or two threads."""
+    return os.getloadavg()[-1] > BUSY * processors()
+
+
 def description():
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     found = re.search(r"model name\s*:\s*(.+)", text)
@@ -33,6 +39,7 @@ def description():
     return (
         f"{processors()} processors ({found.group(1) if found else 'unknown'}), "
         f"{size / 2**30:.0f} GiB, SIMD {araplbs.simd}"
+        + (", with other work on it: times are rough" if is_busy() else "")
     )
 
 
