@@ -58,7 +58,7 @@ def is_code(path):
 
 
 def digest(root=ROOT):
-    """Of the engine as it lies there."""
+    """Digest of the engine in a folder."""
     paths = [path for folder in CODE for path in (root / folder).rglob("*") if path.is_file()]
     names = {path.relative_to(root).as_posix(): path for path in paths}
     return digest_of({n: p.read_text("utf-8") for n, p in names.items() if is_code(n)})
@@ -74,7 +74,7 @@ def commit():
 
 
 def stamp():
-    """What a page says of the engine."""
+    """The engine, as a page states it."""
     return f"engine `{digest()}`" + "".join(f", {each}" for each in commit())
 
 
@@ -94,7 +94,7 @@ def old_pages(folder=DOCS, today=None):
 
 
 def broken(folder=DOCS, today=None, known=None):
-    """[(page, what)]: what a release refuses."""
+    """[(page, reason)] of the pages that a release refuses."""
     known = KNOWN_OLD if known is None else known
     found, old = [], old_pages(folder, today)
     for page, engine in old.items():
@@ -104,7 +104,7 @@ def broken(folder=DOCS, today=None, known=None):
             found.append((page, f"is of engine {engine}: make it again, or say why in KNOWN_OLD"))
     for page in known:
         if page not in old:
-            found.append((page, "is in KNOWN_OLD, and is not old, or there is no such page"))
+            found.append((page, "is in KNOWN_OLD, but the page is new or missing"))
     return found
 
 

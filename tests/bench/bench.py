@@ -2,8 +2,8 @@
 
 bench.py ZIP [--part "PART PART..."] [--reference FOLDER] [CHARACTER...]    (of tools/bench.sh)
 
-A part of all characters is written to docs/bench, where the pages of the other parts stay as they
-are; one of some characters goes to build/bench/some and leaves docs/bench alone.
+A part of all characters is written to docs/bench, and the pages of the other parts stay
+unchanged; one of some characters goes to build/bench/some and leaves docs/bench alone.
 Folders that environment variables name: $RIGS for "rigs", in place of ../shared/rigs; $WILD for
 "wild", the files of ../shared/wild/sources.tsv; $OUTSIDE for "outside", repositories (outside.py);
 $MPFB for "shapes", without which it does nothing (body_shapes.py); $GENERATED for "generated".

@@ -1,4 +1,4 @@
-"""What strain, drift and volume do not show of weights: a Yardstick's character judged further.
+"""Measures of weights for faults that strain, drift and volume do not show.
 
     deaf      bones that do not move the skin that is theirs by the artist's weights
     wrong     loose parts on another bone than the artist's
@@ -8,7 +8,7 @@
     crease    share of the edges, by length, that fold by 60 degrees more than at rest
     asymmetry mean over the vertices of the sum of |w - w of the other side|
 
-deaf, wrong and parts need weights of an artist, asymmetry needs a character with two sides. NaN if
+The first three need weights of an artist, asymmetry needs a character with two sides. NaN if
 there is nothing to measure. The gap is the widest over all poses; crossing and crease are means
 over every EVERY-th."""
 
@@ -58,7 +58,7 @@ class BeyondStrain:
         }
 
     def beside_artist(self, rows):
-        """Measures that need an artist: deaf, wrong, parts."""
+        """The measures that need weights of an artist."""
         of = self.of
         if of.artist is None:
             return {"deaf": np.nan, "wrong": np.nan, "parts": np.nan}

@@ -9,7 +9,7 @@ import numpy as np
 from seen_numbers import mean, mean_ratio, value, values
 
 HEAT, ARTIST, OURS, CRISP = "heat", "artist", "default", "Crisp"
-MORE = 1.001  # times heat's strain: what is above is worse
+MORE = 1.001  # times heat's strain: above, a character is worse
 
 
 def strain(row, way, kind):
@@ -56,7 +56,7 @@ def both(rows, base, key):
 
 
 def beside_heat(text, rows, _processors=None):
-    """What is seen, compared with heat."""
+    """The paragraph on heat."""
     counts = sorted(len(ratios(rows, HEAT, kind)) for kind in ("random", "animation"))
     line = (
         f"- Compared with Blender's automatic weights, on the {counts[0]} to {counts[1]} "
@@ -68,7 +68,7 @@ def beside_heat(text, rows, _processors=None):
 
 
 def beside_artists(text, rows, _processors=None):
-    """What is seen, compared with the artists."""
+    """The paragraph on the artists."""
     area, p99 = (mean_ratio(rows, OURS, ARTIST, "animation", key) for key in ("area", "p99"))
     painted = [row for row in rows if row["painted"]]
     ours, heat = (mean(painted, way, "random", "l1") for way in (OURS, HEAT))
@@ -84,7 +84,7 @@ def beside_artists(text, rows, _processors=None):
 
 
 def costs(text, rows, _processors=None):
-    """What it costs, less time."""
+    """The paragraph on costs, except time."""
     drift = {way: mean(rows, way, "random", "drift") for way in (OURS, HEAT, CRISP)}
     lost = {way: -100 * mean(rows, way, "random", "volume") for way in (OURS, HEAT, CRISP)}
     crisp = mean_ratio(rows, CRISP, HEAT, "random", "area")

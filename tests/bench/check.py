@@ -23,16 +23,16 @@ NOTE = f"""\
 Each cell: findings of high / medium / low severity, in 12 random poses (swings up to 60, twists up
 to 10 degrees of every bone). *heat*: Blender's automatic weights. *check s*: seconds of Check
 Weights on our weights with all that it reads from Blender; *Auto-weight s*: those of the whole
-operator on the same mesh; {FASTEST}. *new*: our findings of high severity where
-the artist's weights have none of the kind and severity at the same place (a fifth of the smaller
-one's vertices)."""
+operator on the same mesh; {FASTEST}. *new*: number of our findings of high
+severity for which the artist's weights have none of the same kind and severity at the same place (a
+fifth of the smaller one's vertices)."""
 KINDS_NOTE = """\
 The same by kind, over all characters."""
 
 ALONE = """\
 ## Ours alone
 
-Findings of high severity about our weights, where the artist's weights have none of that kind and
+Findings of high severity about our weights. The artist's weights have no finding of that kind and
 severity at the same place."""
 SAME_PLACE = 0.2  # of the vertices of the smaller finding, that are in both
 

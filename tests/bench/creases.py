@@ -7,7 +7,7 @@ SHARP = np.radians(60)  # more than at rest, between the two faces: a crease
 
 
 class Creases:
-    """Of the edges that two triangles share, corners in one place taken as one."""
+    """Edges that two triangles share; corners in one place count as one."""
 
     def __init__(self, points, triangles):
         at = places(points)[triangles]
@@ -32,6 +32,6 @@ class Creases:
         return np.arctan2(np.linalg.norm(np.cross(one, other), axis=1), (one * other).sum(1))
 
     def share(self, points):
-        """Of the length of all edges at rest."""
+        """Share of the length of all edges at rest."""
         sharp = self.angles(points) - self.rest > SHARP
         return float(self.length[sharp].sum() / max(self.length.sum(), 1e-300))

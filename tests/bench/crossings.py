@@ -1,9 +1,9 @@
 """Triangles of a mesh that pass through each other.
 
 Triangles with a corner in common, or with corners in one place, are neighbors and not looked at.
-What lies in each other at rest, as clothes often do, is not counted in a pose either: the weights
-did not make it. Cost: about one sort of the triangles a pose, and a test for each pair of boxes
-that overlap."""
+Triangles that cross at rest, as those of clothes often do, are not counted in a pose either: the
+weights did not make them cross. Cost: about one sort of the triangles a pose, and a test for each
+pair of boxes that overlap."""
 
 from itertools import product
 
@@ -71,7 +71,7 @@ def cross(one, other):
 
 
 class Crossings:
-    """Of a mesh at rest: what crosses in a pose and did not there."""
+    """Triangles of a mesh that cross in a pose and not at rest."""
 
     def __init__(self, points, triangles):
         self.triangles, self.places = triangles, places(points)[triangles]
@@ -90,7 +90,7 @@ class Crossings:
         return pairs[:, 0] * len(self.triangles) + pairs[:, 1]
 
     def share(self, points):
-        """Of the area at rest: triangles that cross others as posed, and these not at rest."""
+        """Share of the area at rest of triangles that cross others as posed, and not at rest."""
         keys = self._keys(points)
         keys = keys[~np.isin(keys, self.at_rest)]
         found = np.unique(np.concatenate(np.divmod(keys, len(self.triangles))))

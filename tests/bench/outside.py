@@ -5,9 +5,9 @@ outside.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
 SOMA is ../shared/data/soma.npz. The others are files of the repositories in SETS, which are looked
 for in ../shared/outside, or in the folder that the environment variable OUTSIDE names
-(`make bench PART=outside OUTSIDE=folder`), each under its own name, as git clone leaves it. What is
-absent is left out, and the page says so. The heat, ours and the weights of the file are judged on
-the random poses of yardstick.py: none of these files has an animation."""
+(`make bench PART=outside OUTSIDE=folder`), each under its own name, as git clone leaves it. Absent
+files are left out, and the page says so. Heat's weights, ours and those of the file are judged on
+the random poses of yardstick.py: no file has an animation."""
 
 import os
 import sys
@@ -39,10 +39,9 @@ HEADS = {
 }  # fmt: skip
 NOTE = """\
 Each cell: Blender's bone heat / the weights of the file / ours by default, on 24 random poses
-(swings up to 60, twists up to 10 degrees of every bone). *area*, *p99*, *drift*, *volume*, *L1* are
-those of [seen.md](seen.md), *deaf*, *parts*, *crossing* and *crease*, too; what is whose is said by
-the weights of the file. A volume is that of closed meshes; a - stands for heat that leaves vertices
-without weights, for open meshes, and for meshes without loose parts."""
+(swings up to 60, twists up to 10 degrees of every bone). All columns are those of
+[seen.md](seen.md). The weights of the file decide which skin belongs to a bone. A - stands for heat
+that leaves vertices without weights, and for the volume of open meshes."""
 
 
 @dataclass

@@ -1,5 +1,5 @@
-"""What weights of a production rig are worth beside those of bone heat and of its file, and what
-falls short, in sentences. arrays: what rig_weights.py has left."""
+"""Weights of a production rig compared with those of bone heat and of its file, and sentences on
+where they fall short. arrays: what rig_weights.py has left."""
 
 from dataclasses import dataclass
 
@@ -20,11 +20,9 @@ WIDER = 0.015  # of the diagonal: gaps that are so much wider than the file's fa
 MOST_EXTRA = 0.01  # of all weight, on bones that the file leaves empty
 AS_HEAT, AS_FILE = 1.05, 1.10  # strain by area; more falls short
 UNSEEN = 5e-3  # strain by area: less counts as this, or one rigid character decides a mean
-STILL = 0.02  # strain by area: a file with less hardly moves, and is no measure
+STILL = 0.02  # strain by area: a file with less hardly moves, and is not a measure
 MOST_NAMES = 4
-STRETCHED = (
-    1.1  # times as long in a pose: a bone that is stretches the skin it has, whatever moves it
-)
+STRETCHED = 1.1  # times as long in a pose: a bone that is stretches the skin it has
 
 
 @dataclass
@@ -88,7 +86,7 @@ class Judged:
         return float(np.percentile(np.sqrt(self.strain[way].mean(0)), 99))
 
     def ratio(self, way):
-        """Our strain as a multiple of this way's, NaN where one of them is no measure."""
+        """Our strain as a multiple of this way's, NaN if one of them is not a measure."""
         other = self.area(way)
         return max(self.area("ours"), UNSEEN) / other if other > STILL else np.nan
 
@@ -170,7 +168,7 @@ def _heat(arrays, vertices, rows):
 
 
 def _unlike_file(arrays, vertices, weights, file):
-    """(deaf bones, parts on bones, L1)"""
+    """(bones that do not move their skin, parts on bones, L1)"""
     bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_parent"))
     deaf = rig_response.deaf_bones(vertices, *bones, weights, file)
     parts = rig_response.loose_parts(vertices, arrays["F"])
@@ -216,7 +214,7 @@ def _neglected(names, rows):
 
 
 def _stretched(poses, rows):
-    """Of the bones that anyone gives weight to, NaN without poses."""
+    """Share of the bones with weight in any of the ways, NaN without poses."""
     near = np.any([each.mean(0) >= NOTHING for each in rows.values()], axis=0)
     if not len(poses) or not near.any():
         return np.nan

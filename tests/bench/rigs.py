@@ -6,7 +6,7 @@ rigs.py ZIP OUTPUT_FOLDER [RIG...]     (bench.py calls it)
 The rigs are those of ../shared/rigs, or of the folder that the environment variable RIGS names
 (`make bench PART=rigs RIGS=folder`): then the page goes to build/bench/some. Other files than
 .blend come through Blender's importer with its default settings. The pictures go to the folder
-`looks` beside the page."""
+`looks` next to the page."""
 
 import os
 import sys

@@ -53,8 +53,8 @@ BEYOND_NOTE = """\
 ## What strain does not show
 
 Each cell: Blender's bone heat / the artist / ours by default, on random poses. A bone without
-influence stretches nothing, and a fold that closes stretches little. *deaf*: bones that do not move
-the skin that is theirs by the artist's weights (turned by 40 degrees, this skin moves less than a
+influence stretches nothing, and a fold that closes stretches little. A *deaf* bone does not move
+the skin that is its own by the artist's weights (turned by 40 degrees, this skin moves less than a
 quarter as far). *parts*: loose parts on another bone than the artist's, of those that the artist
 hangs on one bone. *gap*: how far loose parts leave what they touch at rest, in % of the diagonal.
 *crossing*: area of triangles that pass through others in a pose and not at rest, in %. *crease*:

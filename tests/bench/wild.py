@@ -4,7 +4,7 @@ wild.py ZIP OUTPUT_FOLDER [FILE...]     (bench.py calls it)
 
 ../shared/wild/sources.tsv names the files, and ../shared/wild/get.sh takes them out of the
 repositories into a folder, which the environment variable WILD names (`make bench PART=wild
-WILD=folder`). What is absent is left out, and the page says so. A .blend is opened as it is, others
+WILD=folder`). Absent files are left out, and the page says so. A .blend is opened unchanged, others
 come through Blender's importers with their default settings. No pictures: most of these files
 state no license."""
 
@@ -23,11 +23,12 @@ from rig_judge import falls_short
 SOURCES = paths.SHARED / "wild/sources.tsv"
 KINDS = {".blend": "drawn in Blender (.blend)", ".glb": "glTF, imported", ".fbx": "FBX, imported"}
 NOTE = """\
-Files of {repositories} public repositories, as a new user opens them: .blend as they are, .glb and
+Files of {repositories} public repositories, as a new user opens them: .blend unchanged, .glb and
 .fbx with the default settings of Blender's importers, so that bones point where these leave them.
-Columns and what falls short: see [rigs.md](rigs.md). Of the kinds of files, ours is counted on all
-of them, and, after a semicolon, ours and heat's on those on which heat gives weights to every
-vertex. Means of strain are geometric, with the number of files on which both are known."""
+[rigs.md](rigs.md) explains the columns and when a file falls short. In the tables of kinds and of
+generators, numbers of ours are over all files. After a semicolon follow ours and heat's over the
+files on which heat gives weights to every vertex. Means of strain are geometric,
+with the number of files on which both are known."""
 GENERATORS = """\
 ## By names of bones
 

@@ -1,5 +1,5 @@
-"""The part of the benchmark on characters from outside: what it finds, and what it says of what is
-absent."""
+"""The part of the benchmark on characters from outside: the files that it finds, and sentences on
+absent ones."""
 
 import sys
 from importlib import import_module

@@ -170,7 +170,7 @@ def test_parts_that_leave_what_they_touch():
 
 
 def test_folds_and_sides():
-    """Bent by 60 degrees there is no crease, by 120 there is one."""
+    """Bent by 60 degrees no edge is a crease, by 120 one is."""
     judged = rig_judge.judge("arm", arm())
     assert judged.crease == judged.crossing == {"heat": 0, "ours": 0, "file": 0}
     assert np.isnan(list(judged.asymmetry.values())).all(), "an arm has one side"
@@ -249,7 +249,7 @@ def test_heat_is_counted_where_it_succeeds():
 
 
 def test_kinds_of_files():
-    """A line for each kind that is there, and one for all; heat's beside ours on the same files."""
+    """A line for each kind that is there, and one for all; heat's and ours on the same files."""
     wild = import_module("wild")
     whole = np.tile([1.0, 0, 0], (18, 1))
     rows = [

@@ -1,4 +1,4 @@
-"""What the benchmark sees beyond strain, on small meshes for which the answer is known."""
+"""Measures of the benchmark beyond strain, on small meshes for which the answer is known."""
 
 import sys
 from importlib import import_module
@@ -79,7 +79,7 @@ def strip(count=4):
 
 @pytest.mark.parametrize(("degrees", "creased"), [(50, 0), (70, 1)])
 def test_an_edge_that_folds(degrees, creased):
-    """One of three edges across, beside four diagonals."""
+    """One of three edges across, next to four diagonals."""
     points, triangles = strip()
     posed, turned = points.copy(), points[:, 0] > 2
     off = posed[turned, 0] - 2

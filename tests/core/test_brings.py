@@ -87,7 +87,7 @@ def test_numbers_come_in(monkeypatch):
 def test_a_paragraph_that_is_gone_is_missed(monkeypatch, capsys):
     monkeypatch.setattr(brings, "ROWS", {})
     assert "- Costs" not in brings_seen.filled(TEXT.replace("- Costs", "- Price"), [row("a", 1, 1)])
-    assert "by hand, please: What it costs" in capsys.readouterr().out
+    assert "by hand, please: The paragraph on costs" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["random", "animation"])

@@ -52,7 +52,7 @@ def test_through_flesh_there_is_no_gap(subject, inside_out):
 
 
 def test_between_plates_there_is(subject):
-    """The same of two plates that are joined at one end: the ways lead through the air."""
+    """Two such plates that are joined at one end: the ways lead through the air."""
     vertices, triangles = plate(0.03)
     bent = vertices.copy()
     x, z = vertices[:, 0] - 0.5, vertices[:, 2]
