@@ -20,39 +20,39 @@ from in_blender import BUILD, ROOT
 DOCS = ROOT / "docs/bench"
 SUMMARY = (  # written by hand
     "brings",
-    "what all of it comes to, beside heat, artists and other tools; rigs it was tried on",
+    "a summary: gains and costs, compared with heat, artists and other tools; rigs",
 )
 PARTS = {
-    "seen": "strain, drift, volume and likeness beside bone heat and the artists",
-    "rigs": "production rigs as their makers left them, beside bone heat and their own weights",
-    "wild": "files of public repositories as importers leave them, beside heat and their weights",
-    "outside": "characters that nobody here prepared: SOMA, and what networks predict",
+    "seen": "strain, drift, volume and likeness, compared with bone heat and the artists",
+    "rigs": "production rigs as their makers left them, compared with heat and their own weights",
+    "wild": "files of public repositories as importers leave them, compared in the same way",
+    "outside": "characters that nobody here prepared: SOMA, and predictions of networks",
     "reference": "how far weights are from a free elastic surface on the same bones",
-    "looks": "pictures of posed characters beside bone heat and the artists",
-    "heat": "time and memory beside Blender's automatic weights",
-    "peers": "everything that can be had on the same work, and what it does better",
+    "looks": "pictures of posed characters with weights of bone heat, of the artists and ours",
+    "heat": "time and memory, compared with Blender's automatic weights",
+    "peers": "every method that can be had, on the same work, and what it does better",
     "stability": "how far weights move with another seed, with more poses, on a finer mesh",
-    "stages": "where the time goes",
-    "bake": "any deformation baked into weights, beside Dem Bones",
+    "stages": "time of each stage",
+    "bake": "any deformation baked into weights, compared with Dem Bones",
     "joints": "joints and weights optimized together, from joints that were displaced",
-    "reach": "inverse kinematics beside Blender's, and poses in which limbs reach",
+    "reach": "inverse kinematics compared with Blender's, and poses in which limbs reach",
     "poses": "weights for some clips of a character, judged on the others",
-    "spines": "rigid and bendy bones beside stretchable-twistable bones and spines, with pictures",
-    "only_new": "new vertices weighted alone: time beside the whole mesh, and the seam",
+    "spines": "rigid and bendy bones, stretchable-twistable bones and spines, with pictures",
+    "only_new": "new vertices weighted alone: time compared with the whole mesh, and the seam",
     "deformers": "linear blending, dual quaternions, centers of rotation, and weights for them",
     "wires": "meshes of edges alone: a creature, hair",
-    "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",
-    "shapes": "shape keys for clothes beside Surface Deform and Data Transfer",
-    "restore": "weights given back after a remesh, beside Data Transfer",
-    "generated": "meshes that were generated: shells, split edges, noise, beside bone heat",
-    "fewer": "half of the bones, weights solved again, beside merging and dissolving",
-    "check": "what Check Weights finds in weights of artists, of bone heat and ours, and its time",
+    "travel": "clothes and levels of detail, compared with Data Transfer and robust transfer",
+    "shapes": "shape keys for clothes, compared with Surface Deform and Data Transfer",
+    "restore": "weights given back after a remesh, compared with Data Transfer",
+    "generated": "generated meshes: shells, split edges, noise, compared with bone heat",
+    "fewer": "half of the bones, weights solved again, compared with merging and dissolving",
+    "check": "findings of Check Weights in weights of artists, of bone heat and ours, and its time",
     "farm": "characters an hour by one process and by several, memory over 500 files",
-    "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
+    "roofline": "the inner loops, compared with the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
-    "threads": "time over threads, and the share that they do side by side",
+    "threads": "time over threads, and the share of the work that is parallel",
     "worst": "many bones, hair, thousands of parts; presets, locks, rigid parts: time and memory",
-    "heard": "the longest time in which Esc is not heard, over every function",
+    "heard": "the longest time until Esc has an effect, over every function",
 }
 WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires",
                       "worst"}  # fmt: skip
@@ -62,9 +62,10 @@ FILES = {  # modules of tests/core have the names
 HEADER = """\
 # Benchmark
 
-Written by `make bench`. Some parts: `make bench PART="stages heat"`; the parts are those below.
-Some characters: `make bench CHARACTERS="knight mage"`, into build/bench/some. Each page names its
-machine.
+Written by `make bench`. `make bench PART="stages heat"` makes some of the pages below.
+`make bench CHARACTERS="knight mage"` takes some characters, and writes into build/bench/some. Each
+page names its machine and the engine that made it; `tools/bench_pages.py` lists the pages that are
+older than today's engine.
 """
 
 

@@ -27,7 +27,7 @@ operator on the same mesh; {FASTEST}. *new*: number of our findings of high
 severity for which the artist's weights have none of the same kind and severity at the same place (a
 fifth of the smaller one's vertices)."""
 KINDS_NOTE = """\
-The same by kind, over all characters."""
+Findings by kind, over all characters."""
 
 ALONE = """\
 ## Ours alone
