@@ -4,7 +4,8 @@ operator, and poses of its own actions.
 rig_weights.py ZIP RIG.{blend,glb,gltf,vrm,fbx} RESULT.npz      in a headless Blender
 
 What is not a .blend comes through Blender's importer with its default settings, as for a new user:
-bones then point where the importer leaves them. The imported file is kept as RESULT.blend.
+bones then point where the importer leaves them. The imported file is kept as RESULT.blend, and
+everything that does not depend on the extension as RESULT.file.npz (theirs()).
 The rig is the armature of the file that deforms the most vertices. Nothing is prepared by hand:
 collections and objects are shown, and each way begins with the file opened anew and the groups of
 its bones gone. RESULT.npz has the arrays of a character of ../shared/data in the space of the
@@ -35,6 +36,8 @@ def as_blend(path, result):
     kind, blend = path.suffix.lower(), result.with_suffix(".blend")
     if kind == ".blend":
         return path
+    if is_newer(blend, path):  # left by an earlier run
+        return blend
     bpy.ops.wm.read_homefile(use_empty=True)
     if kind in GLTF:
         bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
@@ -48,6 +51,10 @@ def as_blend(path, result):
         raise ValueError(f"{path.name} is neither a .blend nor one of {', '.join(GLTF + FBX)}")
     bpy.ops.wm.save_as_mainfile(filepath=str(blend), check_existing=False)
     return blend
+
+
+def is_newer(made, source):
+    return made.exists() and made.stat().st_mtime > Path(source).stat().st_mtime
 
 
 def open_file(path):
@@ -194,12 +201,17 @@ def our_weights(path, names, rig):
     return {"ours": group_weights(meshes, names), "seconds": seconds, "error": error or ""}
 
 
-def main(zip_path, path, result):
-    path = as_blend(path, result)
+def theirs(path, result):
+    """Arrays of the file itself and of bone heat, and names of its rig; None without a rig. They do
+    not depend on the extension, and are kept as RESULT.file.npz while the file is no newer."""
+    kept = Path(result).with_suffix(".file.npz")
+    if is_newer(kept, path):
+        with np.load(kept) as file:
+            return dict(file)
     open_file(path)
     found = largest_rig()
     if not found:
-        return NO_RIG
+        return None
     armature, meshes = found
     bones, rig = armature.data.bones, (armature.name, *(ob.name for ob in meshes))
     names = [bone.name for bone in bones]
@@ -215,11 +227,21 @@ def main(zip_path, path, result):
         "bone_deform": np.array([bone.use_deform for bone in bones]),
         "to_world": np.array(armature.matrix_world.to_3x3().normalized()),
         "anim": own_poses(armature, names),
+        "rig": np.array(rig),
     }
     arrays |= heat_weights(path, names, rig)
+    np.savez_compressed(kept, **arrays)
+    return arrays
+
+
+def main(zip_path, path, result):
+    path = as_blend(path, result)
+    arrays = theirs(path, result)
+    if arrays is None:
+        return NO_RIG
     compare.install_extension(zip_path)
-    arrays |= our_weights(path, names, rig)
-    np.savez_compressed(result, **arrays)
+    names, rig = (list(map(str, arrays[key])) for key in ("bone_names", "rig"))
+    np.savez_compressed(result, **arrays, **our_weights(path, names, rig))
     return 0
 
 
