@@ -6,8 +6,8 @@
 
 Every page says which engine has made it: twelve digits of a digest over the code of csrc/ and of
 the package araplbs, and the commit. Comments and blank lines do not count. A page that is old may
-still be right, and a commit that changes the engine does not have to make all pages again; a
-release has to know which are old, and says why in KNOWN_OLD.
+still be right, and a commit that changes the engine does not have to make all pages again. A
+release has to know which pages are old, and says why in KNOWN_OLD.
 """
 
 import argparse
