@@ -9,7 +9,7 @@ heads, tails, parents = chain()
 taken = np.array([bend(heads, degrees) for degrees in (-100, -70, -40)])  # all to one side
 
 for name, poses in (("small random poses", {"swing": 0.3}), ("the given ones", {"poses": taken})):
-    count = 80 if "swing" in poses else 0  # no random poses beside those that are given
+    count = 80 if "swing" in poses else 0  # no random poses in addition to the given ones
     solver = araplbs.Solver(
         vertices, triangles, heads, tails, parents, pose_count=count, tolerance=1e-6, **poses
     )

@@ -1,4 +1,4 @@
-"""A sleeve takes the weights of the arm below it, where it lies close to it."""
+"""A sleeve takes the weights of the arm below it if it lies close to it."""
 
 import araplbs
 import numpy as np

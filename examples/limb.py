@@ -1,4 +1,4 @@
-"""What the examples weight: a limb, which is a tube along Z, and a chain of bones inside it."""
+"""The mesh of the examples: a limb, which is a tube along Z, and a chain of bones inside it."""
 
 import numpy as np
 

@@ -67,7 +67,9 @@ FOLDERS = (
 )  # fmt: skip
 C_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 STARS = re.compile(r"(?m)^(\s*)(?:/?\*+/?|//+)")  # in a comment in C, at the beginnings of lines
-CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+CODE = re.compile(  # in a page: code, addresses of links, headings
+    r"^```[\s\S]*?^```|`[^`\n]*`|\]\([^)\s]*\)|^#+ .*$", re.MULTILINE
+)
 EXPRESSION = re.compile(r"\{[^{}\n]*\}")  # in a string: names of variables
 STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 SUFFIXES = {".py", ".pyi", ".c", ".h", ".def", ".md", ".sh"}
