@@ -42,7 +42,10 @@ RULES = {  # name: (what to write, pattern)
     ),
     "meanwhile": ("say since when: since it was read", r"\bmeanwhile\b"),
     "as it is": ("unchanged, in place", r"\bas (?:it|they) (?:is|are|was|were)\b"),
-    "is no": ("is not a", r"\b(?:is|are|was|were) no (?!longer\b|more\b|\w+er\b)\w+"),
+    "is no": (
+        "is not a; there is no stays",
+        r"(?<!\bthere )(?<!\bThere )\b(?:is|are|was|were) no (?!longer\b|more\b|\w+er\b)\w+",
+    ),
     "speaks": (
         "things do not speak or hear; no whatever, anew, lest, likewise",
         r"\b(?:speaks?|hears?|heard|deaf|listens?|anew|lest|whatever|whichever|likewise|alike)\b",

@@ -26,7 +26,7 @@
 #include "weights/sparse_weights.h"
 
 #define TINY 1e-6  /* weights below this are left out of the result */
-#define RIGID 1e-6 /* what a rotation may be off by rounding */
+#define RIGID 1e-6 /* by how much rounding may change a rotation */
 
 static const arap_setting rows[] = {
 #define ARAP_SETTINGS_OF arap_bake_settings

@@ -5,9 +5,9 @@
  * motion for its vertices, some rounds; then the clusters of the largest error are split, until
  * all bones have one. With weights 1 the two steps are those of motion.h and of the sums, so a
  * round is one pass over the frames. A cluster is split at the vertex whose error times distance
- * from the center is largest: what is nearer to that than to the center goes with a new bone. A
- * bone that is hardly needed, because another moves its vertices nearly as well, then goes to the
- * worst cluster.
+ * from the center is largest: vertices nearer to it than to the center go with a new bone. A bone
+ * that is hardly needed, because another moves its vertices nearly as well, then goes to the worst
+ * cluster.
  *
  * O(log(bones)) passes. Fails as they do. */
 #include "bake/clusters.h"

@@ -1,4 +1,4 @@
-/* Where new bones begin: vertices that move alike. */
+/* Clusters with which new bones begin: vertices that move in the same way. */
 #ifndef ARAP_CLUSTERS_H
 #define ARAP_CLUSTERS_H
 

@@ -7,11 +7,11 @@
  *     sigma sum_edges l_ij |w_i - w_j|^2  to the neighbors, l_ij = 2 / (ring_i + ring_j).
  * The second ties all vertices together. With m_ij the mean of both old weights,
  *     |w_i - w_j|^2 <= 2 |w_i - m_ij|^2 + 2 |w_j - m_ij|^2,   equal for the old ones:
- * what is minimized vertex by vertex lies above the objective and touches it, so that no step
- * raises that.
+ * the sum that is minimized vertex by vertex lies above the objective and touches it, so that no
+ * step raises the objective.
  *
  * Locked weights are put in: h is less by their columns, the sum by themselves. O(bones) per
- * column and vertex, some columns each, vertices in parallel. Fails without memory, on cancel. */
+ * column and vertex, some columns each, vertices in parallel. Fails on out-of-memory, on cancel. */
 #include "bake/fit.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ double arap_bake_pair(const arap_bake_state *state, int vertex, int b, int c) {
     return sum;
 }
 
-/* What a thread works with. */
+/* Work space of a thread. */
 typedef struct fit_space {
     arap_simplex_space simplex;
     double *linear, *diagonal, *row; /* (bones), (bones), (4 bones) */

@@ -1,4 +1,4 @@
-/* Frames in blocks: see frames.h. O(vertices) per frame. Fails without memory, for numbers that
+/* Frames in blocks: see frames.h. O(vertices) per frame. Fails on out-of-memory, for numbers that
  * are not finite or too large to be squared, and where reading does. */
 #include "bake/frames.h"
 

@@ -8,8 +8,8 @@
  * M = X_b - sum_{c != b} T_c Y_cb, the affine one is M Y_bb^-1, the rigid one has the rotation
  * nearest to M less its product with the center (Kabsch), as in Le and Deng 2012.
  *
- * O(influences^2 vertices) for Y, O(influences) per frame for X. Frames in parallel. Fails without
- * memory. A bone without vertices keeps its transform. */
+ * O(influences^2 vertices) for Y, O(influences) per frame for X. Frames in parallel. Fails on
+ * out-of-memory. A bone without vertices keeps its transform. */
 #include "bake/motion.h"
 
 #include <math.h>

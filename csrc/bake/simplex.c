@@ -6,11 +6,12 @@
  *     g_b = linear_b - (A w)_b - mu,   mu = linear_b - (A w)_b of those with w_b > 0,
  * until none is above 0. On S the sum is eliminated by the largest weight r,
  *     w_r = total - sum w_b,   A'_bc = A_bc - A_br - A_rc + A_rr,
- * which leaves what differs between the columns: A' is small where they are alike, and a ridge of
- * rounding size decides there. Lawson and Hanson's steps keep the weights of S >= 0.
+ * which leaves the differences between the columns: A' is small if they are similar, and then a
+ * ridge of rounding size decides. Lawson and Hanson's steps keep the weights of S >= 0.
  *
- * Beyond the limit the index of least worth goes, one by one, the rest solved anew each time; then
- * an index from outside takes the place of one inside as long as that lowers the value.
+ * Beyond the limit the index that gains least is removed, one by one, and the rest solved again
+ * each time; then an index from outside takes the place of one inside as long as that lowers the
+ * value.
  *
  * O(s count) for s columns, and O(s^3) for each small solve. It cannot fail; where rounding leaves
  * no way down it stops. */
@@ -166,7 +167,7 @@ static double solve_members(const small *s, int barred, double *weight) {
         settle(s, in, weight);
         if (in[best]) memset(tried, 0, sizeof tried);
     }
-    /* The sum is exact but for the last rounding. */
+    /* The sum is exact except for the last rounding. */
     double sum = 0;
     for (int i = 0; i < s->count; i++) sum += weight[i];
     for (int i = 0; i < s->count; i++) weight[i] *= s->total / sum;
@@ -261,7 +262,8 @@ static void solve_all(const arap_simplex_problem *p, arap_simplex_space *space, 
     }
 }
 
-/* At most what the value rises by without a member: its weight goes to the one most alike. */
+/* An upper bound of the rise of the value without a member: its weight goes to the most similar
+ * one. */
 static double missed(const small *s, int at) {
     double least = INFINITY, w = s->weight[at];
     for (int i = 0; i < s->count; i++)

@@ -37,8 +37,8 @@ typedef struct arap_simplex_solution {
 } arap_simplex_solution;
 
 /* Find `solution`. With start > 0 it begins with that many indices of `solution`, which are
- * allowed, once each and at most `most`, and is no worse than the best weights of these alone.
- * At least one index is allowed. */
+ * allowed, once each and at most `most`, and is at least as good as the best weights of these
+ * alone. At least one index is allowed. */
 void arap_simplex_solve(const arap_simplex_problem *problem, arap_simplex_space *space, int start,
                         arap_simplex_solution *solution);
 

@@ -8,9 +8,9 @@
  * of a rounding at best, and worse if transforms are large. So the error that is reported is
  * measured from the points of the frames, in a pass that reads them anyway.
  *
- * O(24 vertices bones) per frame in BLAS. Memory does not grow with the frames but for transforms:
- * 8 bytes per vertex and bone, and 16 frames. Vertices in parallel, sums in the order of the
- * frames. Fails without memory, on cancel and where reading does. */
+ * O(24 vertices bones) per frame in BLAS. Memory does not grow with the frames except for
+ * transforms: 8 bytes per vertex and bone, and 16 frames. Vertices in parallel, sums in the order
+ * of the frames. Fails on out-of-memory, on cancel and where reading does. */
 #include "bake/sums.h"
 
 #include <math.h>

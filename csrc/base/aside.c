@@ -1,8 +1,8 @@
-/* Work beside other work: see aside.h. A thread costs about 20 us. It is taken on one processor,
- * too: an elimination order of a million vertices does not look up, and the caller reports
- * meanwhile. Cannot fail but as the work does: without a thread the caller does it. The wait for
- * its end ends when the work does, which waits for nothing: it has one thread, and `has_ended` is
- * set under the lock before it wakes. */
+/* Work on a second thread: see aside.h. A thread costs about 20 us. It is also used on one
+ * processor: finding the elimination order of a million vertices cannot report, so the caller does.
+ * Fails only as the work does: without a thread the caller does it. The wait for its end ends when
+ * the work does, which waits for nothing: it has one thread, and `has_ended` is set under the lock
+ * before it wakes. */
 #include "base/aside.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* For its thread. The work cannot stop: who asks is heard after it. */
+/* For its thread. The work cannot stop: a request to stop takes effect after it. */
 static void wait_for_end(arap_context *context, arap_aside *aside) {
     int deaf = context->deaf, has_ended = 0;
     if (!deaf) context->deaf = 1;

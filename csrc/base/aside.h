@@ -1,4 +1,4 @@
-/* One piece of work beside what its caller does, for as long as neither needs the other. */
+/* One piece of work on a second thread, while its caller does work that does not depend on it. */
 #ifndef ARAP_ASIDE_H
 #define ARAP_ASIDE_H
 
@@ -12,14 +12,14 @@ typedef arap_status (*arap_aside_fn)(arap_context *context, void *data);
 typedef struct arap_aside {
     arap_aside_fn work;
     void *data;
-    arap_context context; /* its own, deaf: progress is the caller's alone */
+    arap_context context; /* its own, uncancellable: progress belongs to the caller */
     arap_status status;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t done;
     int size, has_thread, has_ended, is_under_way;
-    /* Without a thread, of work that is worth one: what it took, when it had ended, and what the
-     * caller's work had saved by then. */
+    /* Without a thread, for work that is worth one: its time, the time at which it ended, and how
+     * much the caller's work had saved by then. */
     double seconds, ended, saved[ARAP_CROWDS];
 } arap_aside;
 

@@ -66,7 +66,7 @@ void arap_note_shared(arap_context *context, double seconds, double serial) {
         context->saved[k] += seconds * (1 - serial) * (1 - 1.0 / arap_crowds[k]);
 }
 
-/* The same of even chunks, each thread worth so many seconds. */
+/* arap_note_shared for even chunks, if a thread is worth so many seconds. */
 static void note_chunks(arap_context *context, double seconds, int chunks, double worth) {
     if (context->threads > 1 || chunks < 2 || seconds < 2 * worth) return;
     context->shared += seconds;

@@ -14,33 +14,32 @@ arap_status arap_progress(arap_context *context, const char *stage, double fract
 #define ARAP_LISTEN 0.05
 
 /* Between reports of long work: the last report again, if it was ARAP_LISTEN ago. For the thread
- * that made the call. Cheap: 30 ns. While context->deaf, for work that cannot stop halfway, it is
- * ARAP_OK, and what the report asked for comes with the next one outside of that. */
+ * that made the call. Cheap: 30 ns. While context->deaf, for work that cannot stop halfway, it
+ * returns ARAP_OK, and a request to stop takes effect with the next report after that work. */
 arap_status arap_listen(arap_context *context);
 
-/* In the midst of a long chunk of what follows: the thread that made the call listens. Returns
- * whether the rest of the chunk is of no use, as the section is to stop. */
+/* Within a long chunk: polls for cancellation on the thread that made the call. Returns whether the
+ * rest of the chunk may be skipped, because the section stops. */
 int arap_chunk_stops(arap_context *context, int worker);
 
 /* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to context->threads threads;
  * `worker`, less than both context->threads and chunks, identifies the scratch space the task may
  * use, 0 is the thread that made the call. Which worker takes which chunk is not fixed: a task
  * writes only what belongs to its chunk, so that results do not depend on the thread count.
- * Meanwhile it listens (arap_listen). ARAP_CANCELLED: some chunks have been run, others have not;
- * never while context->deaf. */
+ * That thread polls for cancellation between chunks (arap_listen). ARAP_CANCELLED: some chunks have
+ * been run, others have not; never while context->deaf. */
 typedef void (*arap_task)(void *data, int chunk, int worker);
 #if defined(__GNUC__)
 __attribute__((warn_unused_result))
 #endif
 arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data);
 
-/* Between these two, parallel sections keep their threads in `team`, the caller's; where a caller
- * further up does so already, nothing is done. A call that has many sections opens and ends so. */
+/* Between these two calls, parallel sections keep their threads in `team`, the caller's. If a
+ * caller further up does so already, nothing is done. A call with many sections uses both. */
 void arap_keep_threads(arap_context *context, arap_team *team);
 void arap_end_threads(arap_context *context, arap_team *team);
 
-/* The same as arap_parallel for chunks of microseconds each: no more threads than there is work
- * for. */
+/* arap_parallel for chunks of microseconds each: no more threads than there is work for. */
 #if defined(__GNUC__)
 __attribute__((warn_unused_result))
 #endif
@@ -50,8 +49,8 @@ arap_status arap_parallel_short(arap_context *context, int chunks, arap_task tas
  * processors. Sections of more than one chunk are noted by themselves. */
 void arap_note_shared(arap_context *context, double seconds, double serial);
 
-/* The same as arap_parallel for long work, `slice` chunks at a time with progress of `stage` before
- * each slice. ARAP_CANCELLED: the chunks of the slices before have been run, the others have not.
+/* arap_parallel for long work, `slice` chunks at a time with progress of `stage` before each slice.
+ * ARAP_CANCELLED: the chunks of the slices before have been run, the others have not.
  */
 arap_status arap_parallel_slices(arap_context *context, const char *stage, int chunks, int slice,
                                  arap_task task, void *data);

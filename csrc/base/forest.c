@@ -3,7 +3,7 @@
  * Tasks are runs of consecutive nodes, and a parent comes after its children: so tasks wait for
  * earlier ones alone, and no circle of them can wait for each other. A task waits for w nodes. It
  * becomes ready when the last of these is done, which happens once; with w = 0 it is ready from the
- * beginning, whatever its cost is.
+ * beginning, at any cost.
  *
  * Every run ends. Under the lock, each task is waiting, ready, running or done. A worker sleeps
  * only while another one runs a task, and that one wakes all others when it is done. If no task is
@@ -11,7 +11,7 @@
  * finds this ends the run with ARAP_FAULT. A node that is done for a task that waits for none does
  * so, too. Counts tell both, not a clock.
  *
- * O(nodes) time and memory besides the work. Fails without memory, when it is cancelled, and if a
+ * O(nodes) time and memory besides the work. Fails on out-of-memory, when it is cancelled, and if a
  * parent comes before its child. */
 #include "base/forest.h"
 
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-#define WAIT 0.02 /* seconds until the thread that listens looks again */
+#define WAIT 0.02 /* seconds until the thread that polls for cancellation polls again */
 
 void arap_forest_clear(arap_forest *forest) {
     arap_free(forest->task);
@@ -126,7 +126,7 @@ typedef struct forest_run {
     int running, finished, stopped, faulty;
     int ready_count, *ready; /* (task_count) the last one is next */
     int *waits;              /* (task_count) nodes that are not done */
-    arap_status status;      /* what worker 0 heard */
+    arap_status status;      /* the status that worker 0 got from its poll */
 } forest_run;
 
 static void stop(forest_run *r, arap_status status) {

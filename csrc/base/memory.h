@@ -17,9 +17,9 @@ void *arap_realloc(void *block, size_t count, size_t size);
  * uses `count`: no two write to the same line of the cache, which would go to and fro. */
 static inline size_t arap_apart(size_t count) { return count + 128; }
 
-/* Give back to the system what is free in pages of its own. The GNU C library keeps that for
- * threads that have ended, where no other thread takes it. Takes milliseconds; elsewhere nothing is
- * done. */
+/* Give back to the system what is free in pages of its own. The GNU C library keeps such pages for
+ * threads that have ended, unless another thread uses them. Takes milliseconds; does nothing with
+ * other C libraries. */
 void arap_give_back_memory(void);
 
 #define ARAP_NEW(type, count) ((type *)arap_alloc((size_t)(count), sizeof(type)))

@@ -1,5 +1,5 @@
-/* What the processor can run: see processor.h. It does not change while the process runs, so one
- * answer is kept, whichever thread has asked: asking takes a microsecond in a virtual machine. */
+/* Instruction sets of the processor: see processor.h. They do not change while the process runs, so
+ * one answer is kept for all threads: a query takes a microsecond in a virtual machine. */
 #include "base/processor.h"
 
 #ifdef __x86_64__

@@ -5,7 +5,7 @@
 #include "base/wide.h"
 
 typedef double arap_v4 __attribute__((vector_size(32)));
-/* The same in an array of numbers, which may begin anywhere. */
+/* arap_v4 in an array of numbers, at any address. */
 typedef double arap_v4_at __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* The homogeneous point x (3). */

@@ -15,12 +15,12 @@
  * squared lengths, times `bending`; those of wires and links count in full, for nothing else keeps
  * them. They resist bending at the scale of the edges. The foot s_i is the point of the bone
  * nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
- * distance from the bone and square to it, whichever way it turns, like the spokes of
- * truss/truss.c; without feet limbs flatten where they bend.
+ * distance from the bone and square to it, however it turns, like the spokes of truss/truss.c;
+ * without feet limbs flatten where they bend.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
  *     (a + b x n, b + n x a) / t,   s = |a x b|,   t = sqrt(a.a + b.b + 2 s) = s1 + s2;
- * where a x b = 0 any n across will do. Tets and cells take linalg/rotation.h.
+ * if a x b = 0, any n across will do. Tets and cells take linalg/rotation.h.
  *
  * O(elements) time, about 30 ns for a triangle, 0.4 us for a vertex with a cell; 90 bytes for a
  * triangle. Fails for bad geometry and without memory. */

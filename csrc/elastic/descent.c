@@ -10,7 +10,7 @@
  *
  * Poses know nothing of each other but share the factorization, and are steps of one solve with
  * many right-hand sides. 13,000 vertices: 5 ms for a pose and iteration; 220 bytes for a vertex and
- * pose, and 24 bytes more for each accelerating iteration. Fails without memory, and for energies
+ * pose, and 24 bytes more for each accelerating iteration. Fails on out-of-memory, and for energies
  * that are not finite. */
 #include "elastic/descent.h"
 
@@ -34,7 +34,7 @@ typedef struct pose_state {
     double *scratch;             /* (3, limbs) */
     arap_anderson *anderson;
     double energy;
-    int mixed; /* x is no g */
+    int mixed; /* x is not a g */
     int quiet; /* steps that changed little */
     int done;
 } pose_state;

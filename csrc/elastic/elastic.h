@@ -45,8 +45,8 @@ typedef struct arap_mixed_view {
     double energy;         /* lengths in diagonals of the bounding box */
 } arap_mixed_view;
 
-/* turns (count, 3): NULL: those of the bones. ARAP_BAD_VALUE, beside the above, where their number
- * is not that of the samples. */
+/* turns (count, 3): NULL: those of the bones. ARAP_BAD_VALUE, in addition to the above, if their
+ * number is not that of the samples. */
 arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *geometry,
                                   const arap_bones *bones, const arap_given_poses *poses,
                                   const arap_elastic_settings *settings, int turn_count,

@@ -6,9 +6,9 @@
  * nearest: in a rest pose a hand may be nearest to the hip. With d1 the distance from it, d2 that
  * from the nearest other bone, r_b the mean of d1 over the vertices of bone b and A_i the area of
  * the vertex, h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST), d2 > d1: full where no
- * other bone is near, as at the ends of chains (hands, heads, tips), nothing to speak of where two
- * bones meet, so that a joint may bend as it likes; far from all bones FLOOR of the stiffness is
- * left. A vertex that is one radius away from its place costs as much as a strain of sqrt(pull).
+ * other bone is near, as at the ends of chains (hands, heads, tips), almost nothing where two bones
+ * meet, so that a joint may bend as it likes; far from all bones FLOOR of the stiffness is left. A
+ * vertex that is one radius away from its place costs as much as a strain of sqrt(pull).
  *
  * The limbs are those whose drift is measured (measures/limbs.h), c_l their centers and
  *     g_l = center sum_{i in l} A_i / r_l^2,
@@ -20,7 +20,7 @@
  * The feet of the cells (body.c) are the nearest points of b(i), f_i = inside A_i / d1^2.
  * The sums share an equal unit with that of body.c.
  *
- * O(vertices x bones). Fails without memory. */
+ * O(vertices x bones). Fails on out-of-memory. */
 #include "elastic/hold.h"
 
 #include <math.h>

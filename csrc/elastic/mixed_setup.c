@@ -1,11 +1,11 @@
-/* What the evaluation of mixed_state.c needs: elements of either kind, the pattern of the matrix,
+/* Input of the evaluation in mixed_state.c: elements of either kind, the pattern of the matrix,
  * work space, and poses.
  *
  * The vectors of a pose start as those of the bones nearest to the samples, relative to their mean
  * rotation. A rotation has many vectors: each sample takes the one nearest to that of the sample
  * nearest to it, of those before it, so that what is smooth between them turns no way round.
  *
- * O(vertices + samples^2). Fails without memory, without elements and for too many vertices. */
+ * O(vertices + samples^2). Fails on out-of-memory, without elements and for too many vertices. */
 #include "elastic/mixed_state.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Mixed finite elements for given rotations: see mixed_state.h.
  *
  * Automatic skinning by mixed finite elements (A. Kassahun, D. Kachkovski, H. Song, S. Monem, SGI
- * 2022) has, beside the points x, a symmetric stretch S of each element, and ties both by
+ * 2022) has, in addition to the points x, a symmetric stretch S of each element, and ties both by
  *     B x = R S,
  * B x = F the deformation gradients, R given rotations. In 2D that is one equation for each
  * triangle too many; in 3D a triangle has 6 equations for 3 numbers of S, a tet 9 for 6, and there
@@ -29,7 +29,7 @@
  * sums of cross products of the columns of F.
  *
  * O(vertices^1.5), with 27 times the operations of a factorization in body.c, for each evaluation.
- * Fails without memory, for too many vertices, and where K is not positive definite. */
+ * Fails on out-of-memory, for too many vertices, and where K is not positive definite. */
 #include "elastic/mixed_state.h"
 
 #include <math.h>
@@ -196,7 +196,7 @@ static void add_moment(const double *u, const double *v, double factor, double *
     }
 }
 
-/* What the elements and pins cost at x; the derivative by x into pull. */
+/* The cost of the elements and pins at x; its derivative by x goes into pull. */
 static double cost_of_points(const arap_mixed *mixed, const arap_mixed_pose *pose,
                              arap_mixed_work *work, double *stretches) {
     double energy = 0;

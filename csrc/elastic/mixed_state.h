@@ -50,7 +50,7 @@ arap_status arap_mixed_work_create(arap_context *context, const arap_mixed *mixe
                                    arap_mixed_work *work);
 void arap_mixed_work_clear(arap_mixed_work *work);
 
-/* A pose: where the bones take the vertices and turn the samples. */
+/* A pose: positions to which the bones take the vertices, and turns of the samples. */
 typedef struct arap_mixed_pose {
     double *target;    /* (vertices, 3) */
     double *bone_turn; /* (samples, 9) rotations */

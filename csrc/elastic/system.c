@@ -8,7 +8,7 @@
  * Woodbury) x = z + Y S^-1 (y - C z).
  *
  * O(vertices^1.5) once, O(vertices log vertices + limbs vertices) for a solve; 8 bytes for a vertex
- * and limb. Fails without memory, and where K is not positive definite. */
+ * and limb. Fails on out-of-memory, and where K is not positive definite. */
 #include "elastic/system.h"
 
 #include <string.h>

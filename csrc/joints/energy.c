@@ -16,7 +16,7 @@
  *
  * Cost: O(edges x influences^2) once; then a local step, and O(poses x bones^2). Each pose is
  * shifted by a translation of all bones, which no edge feels, so that traveling animations lose no
- * digits. Sums over the mesh are taken in blocks in a fixed order. Fails without memory and for
+ * digits. Sums over the mesh are taken in blocks in a fixed order. Fails on out-of-memory and for
  * an energy that is not finite. */
 #include "joints/energy.h"
 

@@ -8,7 +8,7 @@
 #include "joints/spines.h"
 
 typedef struct arap_joint_energy {
-    arap_mesh *mesh;         /* constant but for the feet of its spokes */
+    arap_mesh *mesh;         /* constant except for the feet of its spokes */
     const arap_poses *poses; /* how many there are, and their linear parts */
     const arap_influences *influences;
     const arap_joints *joints;

@@ -4,18 +4,19 @@
  * on the bone from h to l, s as at the start. The foot keeps its position along the bone,
  * of direction a, and moves across it with the joints:
  *     x = x_0 + (1 - a a^T) ((1 - u) dh + u dl),   u its share of the bone's length.
- * That is, to first order, the nearest point of the moved bone again; where a bone slides along
- * itself its nearest points stay. All of it is one energy of joints and weights, so no step raises
+ * That is, to first order, the nearest point of the moved bone again. If a bone slides along
+ * itself, its nearest points stay. All of it is one energy of joints and weights, so no step raises
  * it and no stage has to start over. E is relative to the rest energy of the start throughout, as
  * that of spokes changes with x.
  *
- * Where it draws joints. Where two bones meet in J, skin of weights w and a foot near J have
- * r = (w A_b + (1 - w) A_up - R_i) (J - v_i): the loss by blending, which grows with the distance
- * from the joint. With equal s on all sides the sum is least with J at their centroid. As s goes
- * with 1 / |e|^2 of the start, spokes around a circle leave this open (log |x| is harmonic: the
- * sum of e / |e|^2 is 0 anywhere inside), and edges decide, whose least stretch is in the middle. A
- * foot that stayed behind as joints move would have r = (1 - w) (A_up - A_b) dJ in addition, of
- * first order in the angle where the former is of second: it would tie the joint to where it was.
+ * Direction of the pull on joints. At the point J where two bones meet, skin of weights w and a
+ * foot near J have r = (w A_b + (1 - w) A_up - R_i) (J - v_i): the loss by blending, which grows
+ * with the distance from the joint. With equal s on all sides the sum is least with J at their
+ * centroid. As s goes with 1 / |e|^2 of the start, spokes around a circle leave this open (log |x|
+ * is harmonic: the sum of e / |e|^2 is 0 anywhere inside), and edges decide, whose least stretch is
+ * in the middle. A foot that stayed behind as joints move would have r = (1 - w) (A_up - A_b) dJ in
+ * addition, of first order in the angle where the former is of second: it would tie the joint to
+ * where it was.
  *
  * The slope. With dr/dx = A_b - R_i,
  *     -1/2 dE/dx = s sum_p R_i^T (T_b x - f_i) + A_b^T R_i e - e - A_b^T (T_b x - f_i);
@@ -23,7 +24,7 @@
  * mesh, by bone and end: with y_c of the foot, less those of the vertex (joints/energy.c),
  *     sum_p A_b^T sum_c T_c Q_c,   Q_c = sum_spokes s u y_c   (1 - u for the head).
  * The curvature is that of fixed feet, S. As shown above, it exceeds that of moving feet, so that
- * steps are shorter than they could be; where they are not, they are halved (joints/step.c). The
+ * steps are shorter than they could be; if they are too long, they are halved (joints/step.c). The
  * free ends of chains have no curvature, as no bone turns about them: they stay.
  *
  * Compared with fixed feet, on tubes whose joint is off by 0.4 of the radius: 0.04 of it is left
@@ -34,7 +35,7 @@
  * 0.81. Feet that also slide along their bones let the joints slide, for the same strain.
  *
  * Cost: one local step more per step of the joints, and O(spokes influences^2) per try. Fails
- * without memory only. */
+ * on out-of-memory only. */
 #include "joints/feet.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@ typedef struct arap_joint_feet {
     double *start;   /* (count, 3) where the feet were */
     double *moments; /* (bones, 2, bones, 4) Q, see joints/feet.c */
     double *turned;  /* (count, 3) of arap_pass_feet */
-    double rest;     /* rest_energy of the mesh but for its spokes */
+    double rest;     /* rest_energy of the mesh without its spokes */
 } arap_joint_feet;
 
 /* The feet of a mesh's truss on bones whose joints have not moved. */

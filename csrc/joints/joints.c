@@ -3,11 +3,11 @@
  * Connected bones stay connected because they share the numbers of their joint. In a pose with the
  * linear parts A_d of the transforms T_d = [A_d | t_d] kept, moving the joints by dJ changes
  *     dt_d = dt_up + (A_up - A_d) dJ_pivot(d)
- * exactly (paper Eq. 10), whatever the source of the pose: bones that were apart at their joint, as
- * in frames of an animation, stay as far apart. A root, and all of its component with it, is free
- * to move (joints/system.h). O(bones^2) for the siblings.
+ * exactly (paper Eq. 10), for any source of the pose: bones that were apart at their joint, as in
+ * frames of an animation, stay as far apart. A root, and all of its component with it, is free to
+ * move (joints/system.h). O(bones^2) for the siblings.
  *
- * Fails without memory and for stiffnesses out of range. */
+ * Fails on out-of-memory and for stiffnesses out of range. */
 #include "joints/joints.h"
 
 #include <string.h>
@@ -180,7 +180,7 @@ arap_status arap_joints_create(arap_context *context, const arap_skeleton *s,
                               settings->tangential, joints, joints->tangential);
     if (status) goto done;
     if (symmetry && partners) pair_joints(symmetry, partners, joints);
-    for (int j = 0; j < joints->count; j++) { /* partners are alike */
+    for (int j = 0; j < joints->count; j++) { /* partners get the same */
         int other = joints->partner[j];
         if (other < 0 || other >= j) continue;
         joints->pinned[j] = joints->pinned[other] |= joints->pinned[j];

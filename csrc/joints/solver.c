@@ -162,7 +162,7 @@ arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *
             status = step(context, s);
         }
     }
-    if (!status) status = arap_listen(context); /* to what deaf work was asked */
+    if (!status) status = arap_listen(context); /* a request to stop during uncancellable work */
     s->broken = status && status != ARAP_CANCELLED;
     return status;
 }

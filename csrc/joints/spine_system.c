@@ -12,7 +12,7 @@
  *
  * Transforms follow moved joints exactly, with the resulting bends and positions along the spines,
  * so that bones that met still meet. O(poses columns^3), memory poses x columns^2; poses in blocks
- * in a fixed order. Fails without memory only. */
+ * in a fixed order. Fails on out-of-memory only. */
 #include "joints/spine_system.h"
 
 #include <string.h>

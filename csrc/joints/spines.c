@@ -15,7 +15,7 @@
  * that out; the halving of steps makes up for it (joints/step.c).
  *
  * Poses in parallel, each in the order of the edges. O(poses edges influences), with the curvature
- * influences squared; memory 72 bytes x reached vertices x poses. Fails without memory only. */
+ * influences squared; memory 72 bytes x reached vertices x poses. Fails on out-of-memory only. */
 #include "joints/spines.h"
 
 #include <string.h>

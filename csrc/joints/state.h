@@ -51,7 +51,7 @@ static inline double arap_joint_unit(const arap_joint_solver *solver) {
     return solver->energy.unit;
 }
 
-/* B_J of the present state, but for the terms of places. */
+/* B_J of the present state, without the terms of places. */
 arap_status arap_joint_slope(arap_context *context, arap_joint_solver *solver, double *right);
 
 /* One step of the joints, or none if no step lowers the energy. */

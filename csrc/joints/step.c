@@ -31,7 +31,8 @@ arap_status arap_joint_record(arap_context *context, arap_joint_solver *s) {
         s->energies = grown;
         s->capacity = capacity;
     }
-    s->energies[s->report.energy_count++] = s->total > 0 ? s->total : 0; /* but for rounding */
+    s->energies[s->report.energy_count++] =
+        s->total > 0 ? s->total : 0; /* rounding can make it negative */
     return ARAP_OK;
 }
 

@@ -2,8 +2,8 @@
  *
  * dt_p = C D_p dJ + P dc_p for the translations of a pose p (joints.h): D_p holds A_up - A_d at the
  * joint that d turns about, C the sums along the chains less their mean over the component (the
- * paper's Eq. 11: dc is the mean displacement of a component, its bones and virtual segments
- * alike), P the members of each component. C and P are numbers, the same for all poses and
+ * paper's Eq. 11: dc is the mean displacement of a component, including its bones and virtual
+ * segments), P the members of each component. C and P are numbers, the same for all poses and
  * coordinates. With S of joints/energy.h and the force g_p, E changes by
  *     sum_p dt_p^T S dt_p - 2 g_p^T dt_p + stiffness |dc_p|^2.
  * The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P + stiffness)^-1, leaves
@@ -15,12 +15,12 @@
  * A single component moves freely (S P = 0) and is left where it is.
  *
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
- * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
- * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
- * dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
- * What spokes add to B_J as their feet move with the joints is in joints/feet.c.
- * Dense Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. Fails
- * without memory and where the matrix is not positive definite. */
+ * bones, as in the paper except for the scale: s is the mean of the diagonal of its own block of
+ * A_J and l the mean length of its bones, so that it means the same for a hip and a finger.
+ * Symmetric: dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of
+ * both sides. What spokes add to B_J as their feet move with the joints is in joints/feet.c. Dense
+ * Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. Fails on
+ * out-of-memory and where the matrix is not positive definite. */
 #include "joints/system.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * of their trace. O(window size) time a step; memory: 2 window + 2 vectors, the differences in
  * single precision: they only say where to look.
  *
- * Fails without memory only; where the equations are singular nothing is mixed. */
+ * Fails only on out-of-memory; if the equations are singular, nothing is mixed. */
 #include "linalg/anderson.h"
 
 #include <math.h>

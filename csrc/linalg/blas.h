@@ -1,4 +1,5 @@
-/* The few BLAS calls of our own, by OpenBLAS or, where that gives wrong results, by plain loops. */
+/* The few BLAS calls that we make, to OpenBLAS, or to plain loops if OpenBLAS gives wrong results.
+ * */
 #ifndef ARAP_BLAS_H
 #define ARAP_BLAS_H
 
@@ -17,8 +18,8 @@ void arap_blas_use_plain_loops(void);
 int arap_cholesky(int n, double *a);
 void arap_cholesky_solve(int n, const double *a, int count, double *x);
 
-/* The same of a part of a larger matrix, on and below the diagonal by columns; 0, or the number of
- * the first column that shows that it is not positive definite. */
+/* The Cholesky factor of a part of a larger matrix, on and below the diagonal by columns; 0, or the
+ * number of the first column that shows that it is not positive definite. */
 int arap_lower_cholesky(int n, double *a, int lda);
 
 /* Of A (high, inner) by columns and its first `wide` rows B: out (high, wide) = A B', of which only
@@ -44,7 +45,8 @@ void arap_solve_vector_single(char op, int n, const float *l, int ldl, float *x)
 void arap_subtract_product_single(char op, int rows, int columns, const float *a, int lda,
                                   const float *x, float *y);
 
-/* The factor of what may be large, which listens: ARAP_CANCELLED; `definite`: there is one. */
+/* The factor of a matrix that may be large, with polls for cancellation: ARAP_CANCELLED;
+ * `definite`: whether the factor exists. */
 arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *definite);
 
 /* out (columns, columns) = A^T A, symmetric, for A (rows, columns) row-major. */

@@ -7,17 +7,18 @@
  * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
  * that an iteration allocates nothing.
  *
- * A supernodal factor's numbers are ours (supernodes.h): on all threads, and so that a
- * factorization listens. A simplicial one is of little work, and CHOLMOD's.
+ * A supernodal factor's numbers are ours (supernodes.h): on all threads, with polls for
+ * cancellation. A simplicial one is little work, and CHOLMOD's.
  *
  * In single precision a factor takes half the time and memory, and a solve with it is off by eps
  * times the condition number. It preconditions conjugate gradients with A in double, which need one
- * step, or some where A is close to singular. Where they need too many, or single precision shows a
- * pivot that is not positive, the factor is made anew in double, and stays so (docs/decisions/019).
+ * step, or some if A is close to singular. If they need too many, or single precision meets a pivot
+ * that is not positive, the matrix is factorized again in double, from then on
+ * (docs/decisions/019).
  *
  * A CHOLMOD common object belongs to each factor: factors share no state and may be used from
  * different threads. A matrix that is not positive definite is ARAP_NOT_FACTORED, which its
- * caller may try again with more damping; fails without memory, too. */
+ * caller may try again with more damping; fails on out-of-memory, too. */
 #include "linalg/factor.h"
 
 #include <cholmod.h>

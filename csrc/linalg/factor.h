@@ -36,9 +36,9 @@ arap_status arap_factor_update(arap_context *context, arap_factor *factor,
 /* Solve for one right-hand side in place; allocates nothing after the first time. */
 arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double *x);
 
-/* The same, and with a factor in single precision nearly as exact; `matrix` is what it is of. For
- * one made by arap_factor_analyze alone is arap_factor_solve less so, and arap_factor_solve_all
- * is for factors in double. */
+/* arap_factor_solve, nearly as exact even with a factor in single precision; `matrix` is what it is
+ * of. For one made by arap_factor_analyze alone is arap_factor_solve less so, and
+ * arap_factor_solve_all is for factors in double. */
 arap_status arap_factor_solve_refined(arap_context *context, arap_factor *factor,
                                       const arap_matrix *matrix, double *x);
 
@@ -53,7 +53,7 @@ arap_status arap_factor_solve_all(arap_context *context, arap_factor *factor, in
 /* Non-zeros of the factor. */
 double arap_factor_size(const arap_factor *factor);
 
-/* What they take. */
+/* The memory of its numbers. */
 double arap_factor_bytes(const arap_factor *factor);
 
 /* Multiplications and additions of a factorization: the sum of the squares of its columns' sizes.

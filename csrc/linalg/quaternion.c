@@ -1,14 +1,14 @@
 /* Quaternions of affine maps: see quaternion.h.
  *
- * If the linear part of a map is no rotation, the bone's axes after the map are made orthogonal,
+ * If the linear part of a map is not a rotation, the bone's axes after the map are made orthogonal,
  * keeping the direction of Y, then that of X, and the rotation is the one to these axes; a mirror
  * image flips Z. Constant cost; cannot fail. */
 #include "linalg/quaternion.h"
 
 #define ORTHONORMAL 1e-5 /* how far products of the columns of a rotation may be off */
 
-/* Unit quaternion of the rotation with these columns (3, 3), each of length 1 or, where a bone has
- * no extent, 0. */
+/* Unit quaternion of the rotation with these columns (3, 3), each of length 1, or 0 if a bone has
+ * no extent. */
 static void quaternion_of(const double (*column)[3], double *q) {
     double trace = column[0][0] + column[1][1] + column[2][2];
     int a = 0;
@@ -44,8 +44,8 @@ int arap_is_rotation(const double (*column)[3]) {
     return arap_dot(normal, column[2]) > 0;
 }
 
-/* Make columns orthonormal that need be neither orthogonal nor of length 1. Which of X and Z gives
- * way to Y is Blender's choice, by lengths as they are. */
+/* Make columns orthonormal that need be neither orthogonal nor of length 1. Blender chooses, by
+ * their lengths, which of X and Z gives way to Y. */
 static void orthogonalize(double (*column)[3]) {
     double *x = column[0], *y = column[1], *z = column[2];
     normalize(y);

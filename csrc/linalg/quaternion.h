@@ -29,8 +29,8 @@ static inline void arap_quaternion_rotate(const double *q, const double *v, doub
 int arap_is_rotation(const double (*column)[3]);
 
 /* The unit quaternion of the rotation of an affine map (3, 4) of a bone with these axes at rest,
- * (3, 3) or NULL: those of the space. The axes matter only if the linear part is no rotation: see
- * quaternion.c. */
+ * (3, 3) or NULL: those of the space. The axes matter only if the linear part is not a rotation:
+ * see quaternion.c. */
 void arap_transform_quaternion(const double *transform, const double *axes, double *q);
 
 #endif

@@ -8,7 +8,7 @@
  * for a = 0; where several are equally near, one of them. Accurate to rounding for any a. */
 void arap_nearest_rotation(const double *a, double *rotation);
 
-/* The same of `count` matrices one after another, bit for bit, four at a time. */
+/* The nearest rotations of `count` matrices one after another, bit for bit, four at a time. */
 void arap_nearest_rotations(size_t count, const double *a, double *rotations);
 
 #endif

@@ -14,7 +14,7 @@ void arap_vector_from_rotation(const double *rotation, double *out);
 /* The shortest rotation from direction `a` to direction `b`, vectors of any length above 0. */
 void arap_shortest_rotation(const double *a, const double *b, double *out);
 
-/* Of the vectors of the same rotation, make `turn` the one nearest to `near`. */
+/* Replace `turn` by the vector of the same rotation that is nearest to `near`. */
 void arap_unwind(const double *near, double *turn);
 
 /* The mean of the turns (vertices, 3) of some corners. */

@@ -4,8 +4,8 @@
  *
  * BLAS cannot be stopped. What takes it more than LONG flops is cut into pieces of PIECE flops, and
  * between two of them it is looked whether to stop. A product loses nothing by that. A long
- * Cholesky factorization goes by panels of columns: from each, what the columns before it add is
- * subtracted. What is cut depends on sizes alone, so the bits are the same on any number of
+ * Cholesky factorization goes by panels of columns: the products of the columns before it are
+ * subtracted from each. Cuts depend only on sizes, so the bits are the same on any number of
  * threads. */
 
 /* Rows of a piece of a product of so many numbers for each. */
@@ -60,7 +60,7 @@ static int OF(begin_supernode)(factorization *f, int s, int worker, int *map) {
     if (!is_long) memset(value, 0, (size_t)rows * (size_t)columns_of(l, s) * sizeof *value);
     for (int k = 0; k < rows; k++) map[row[k]] = k;
     for (int k = first; k < l->first[s + 1]; k++) {
-        int j = l->order[k]; /* what is below the diagonal there is so here: postorder */
+        int j = l->order[k]; /* rows below the diagonal there are below it here: postorder */
         REAL *column = value + (size_t)rows * (size_t)(k - first);
         if (is_long) memset(column, 0, (size_t)rows * sizeof *column);
         double scale = f->scale ? f->scale[j] : 1;

@@ -4,12 +4,12 @@
  * with its columns of the matrix, what earlier ones add to it is subtracted, a dense product each,
  * and its dense block is factorized. Products and the order in which they are subtracted are those
  * of CHOLMOD's own loop over all supernodes, which goes by linked lists: the plan goes through
- * these once. So all bits are CHOLMOD's, whatever runs side by side.
+ * these once. So all bits are CHOLMOD's, in any parallel order.
  *
- * What does so: in the elimination tree a supernode waits for those below it, and nothing else
- * (base/forest.h). Subtrees with a PARTS-th of the work, at most, are done as a whole. O(n^1.5)
- * flops for a surface mesh; memory is the factor, a map of n numbers and a block for each thread.
- * Fails without memory or when it is cancelled. */
+ * In parallel: in the elimination tree a supernode waits only for those below it (base/forest.h).
+ * Subtrees with a PARTS-th of the work, at most, are done as a whole. O(n^1.5) flops for a surface
+ * mesh; memory is the factor, a map of n numbers and a block for each thread. Fails on
+ * out-of-memory or when it is cancelled. */
 #include "linalg/supernodes.h"
 
 #include <limits.h>
@@ -28,7 +28,7 @@
 #define PIECE 1e8     /* flops of a piece */
 #define PANEL 256     /* columns of one */
 #define TILE 64       /* its rows are a multiple of that, at least one */
-#define HEARD 32      /* columns of a supernode after whose solve it listens */
+#define HEARD 32      /* columns of a supernode between two polls for cancellation */
 
 /* Rows of supernode `from`, from number `place` of them on, add to another. */
 typedef struct update {
@@ -147,19 +147,19 @@ typedef struct factorization {
     const arap_supernodes *l;
     const arap_supernode_plan *plan;
     const arap_matrix *matrix;
-    const double *scale; /* (size) of rows and columns; NULL: in double, as they are */
+    const double *scale; /* (size) of rows and columns; NULL: in double, not scaled */
     void *value;
     int *map, *relative; /* (workers, size) and (workers, most_rows) */
     char *block;         /* (workers, most_block) numbers */
 
     atomic_int minor;   /* the first column that shows that it is not positive definite */
-    arap_status status; /* what worker 0 heard */
+    arap_status status; /* the status that worker 0 got from its poll */
     atomic_int stopped; /* that was to stop */
     double unheard;     /* its flops since then */
 } factorization;
 
-/* Is it to stop? Worker 0 listens every LEAST flops; the others look at what it heard if their work
- * is long. */
+/* Whether to stop. Worker 0 polls every LEAST flops; the others look at its status if their work is
+ * long. */
 static int has_stopped(factorization *f, int worker, double flops) {
     if (worker) return flops > LEAST && atomic_load(&f->stopped);
     f->unheard += flops;
@@ -187,7 +187,7 @@ static arap_status factorize_one(void *data, int s, int worker) {
     int *map = f->map + (size_t)worker * (size_t)l->size;
     int *relative = f->relative + (size_t)worker * (size_t)f->plan->most_rows;
     char *block = f->block + (size_t)worker * l->most_block * number;
-    /* What is after a column that is not positive definite is of no use. */
+    /* Columns after one that is not positive definite are of no use. */
     int minor = atomic_load(&f->minor);
     if (l->first[s] > minor) return ARAP_OK;
     int info = f->scale ? factorize_supernode_single(f, s, worker, map, relative, block)

@@ -28,7 +28,7 @@ static int is_name(const char *name, const char *text, Py_ssize_t length) {
     return strlen(name) == (size_t)length && !strncmp(name, text, (size_t)length);
 }
 
-/* What the name of a parameter stands for. */
+/* Finds the argument that the name of a parameter means. */
 static void look_up(const arap_signature *signature, arap_parameter *p) {
     for (int i = 0; i < ARGUMENTS; i++)
         if (is_name(arguments[i].name, p->name, p->length)) p->argument = arguments + i;
@@ -196,7 +196,8 @@ static arap_shape shape_of(const arap_inputs *in, const char *letters) {
     return shape;
 }
 
-/* What the array says of sizes that are not known yet; no transforms say nothing of their bones. */
+/* Takes sizes that are not known yet from the array; empty transforms do not give the number of
+ * bones. */
 static void take_sizes(arap_inputs *in, const arap_argument *a, const arap_shape *shape) {
     int d = 0;
     for (const char *c = a->shape; *c; c++) {

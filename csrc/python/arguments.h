@@ -6,8 +6,8 @@
 #include "python/array.h"
 #include "python/error.h"
 
-/* What a call was given, made for it: arrays of the types and shapes that arguments.def says, NULL
- * for None and where nothing was given. Objects are borrowed. */
+/* Arguments of a call, converted: arrays of the types and shapes in arguments.def, NULL for None
+ * and for arguments that were not given. Objects are borrowed. */
 typedef struct arap_inputs {
 #define DOUBLES(name, ...) const double *name;
 #define INTS(name, ...) const int *name;
@@ -77,7 +77,7 @@ typedef struct arap_argument {
     const char *name;
     arap_argument_type type;
     size_t offset;     /* in arap_inputs */
-    const char *shape; /* OBJECT: what it is, in words */
+    const char *shape; /* OBJECT: a description in words */
     int usual;
     const char *about;
 } arap_argument;

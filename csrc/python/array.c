@@ -79,7 +79,7 @@ static PyObject *convert(PyObject *argument, const char *name, int type, const c
     int fits = PyArray_NDIM(array) == shape->dimensions;
     for (int d = 0; fits && d < shape->dimensions; d++)
         fits = shape->size[d] < 0 || shape->size[d] == PyArray_DIM(array, d);
-    if (!fits && empty && shape->size[0] <= 0) { /* nothing at all, in whatever shape */
+    if (!fits && empty && shape->size[0] <= 0) { /* nothing at all, in any shape */
         for (int d = 0; d < shape->dimensions; d++)
             if (d == 0 || shape->size[d] < 0) shape->size[d] = 0;
         Py_DECREF(any);
@@ -173,7 +173,7 @@ const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const cha
     for (npy_intp i = 0; to && i < count * items; i++) {
         const double *last = data + 16 * i + 12;
         double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
-        if (!(off <= 1e-5)) { /* rounding of a matrix product is no perspective */
+        if (!(off <= 1e-5)) { /* rounding of a matrix product is not a perspective */
             PyErr_Format(PyExc_ValueError,
                          "%s[%zd] of %s %zd has a last row other than (0, 0, 0, 1)", name,
                          i / items, item, i % items);

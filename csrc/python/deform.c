@@ -22,7 +22,7 @@
 
 #define MOST_BONES 32768
 
-/* Writes (poses, n, 3) points; what it takes beside the rest is in the inputs. */
+/* Writes (poses, n, 3) points; further arguments are in the inputs. */
 typedef arap_status (*skin_fn)(arap_context *context, const arap_inputs *in,
                                const arap_geometry *geometry, const arap_bones *bones,
                                const arap_given_poses *given, const arap_sparse_weights *rows,
@@ -179,8 +179,7 @@ PyObject *arap_py_center_of_rotation_skinning(PyObject *module, PyObject *args, 
     return skin(&signature, skin_around_centers, module, args, kwargs);
 }
 
-/* The bones there are: columns of dense weights, or all that rows speak of; -1 with an
- * exception. */
+/* The number of bones: columns of dense weights, or the bones in the rows; -1 with an exception. */
 static int bones_of_weights(const arap_inputs *in, const arap_sparse_weights *rows) {
     npy_intp n = arap_input_size(in, 'n'), bones = arap_input_size(in, 'm');
     for (long long e = 0; PyTuple_Check(in->weights) && e < rows->start[n]; e++)

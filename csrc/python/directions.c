@@ -11,7 +11,7 @@
 #include "rig/joint_skeleton.h"
 #include "rig/skeleton_checks.h"
 
-/* What is found of the tails, and where they go; `made` only where joints count alone. */
+/* Examines the tails and where they go; fills `made` only if just the joints count. */
 static arap_status find_directions(arap_context *context, const arap_geometry *geometry,
                                    const arap_bones *bones, arap_tail_study *tails,
                                    arap_joint_skeleton *made) {

@@ -19,16 +19,16 @@ typedef struct arap_module_state {
  * progress callback) is kept. */
 PyObject *arap_raise(const arap_module_state *state, const arap_context *context);
 
-/* A context that reports to the callable `progress` (None: only listens to Ctrl-C).
- * threads 0: one per processor. Returns -1 with an exception for a bad thread count. */
+/* A context that reports to the callable `progress` (None: only Ctrl-C cancels). threads 0: one per
+ * processor. Returns -1 with an exception for a bad thread count. */
 typedef struct arap_py_context {
     arap_context context;
     PyObject *progress; /* borrowed */
 } arap_py_context;
 int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads);
 
-/* What a function returns for which the context has filled `result`, a reference that is taken: it,
- * or NULL with the exception where the context failed. */
+/* The return value of a function whose call has filled `result`, a reference that is taken: result,
+ * or NULL with an exception if the call failed. */
 PyObject *arap_finish(const arap_module_state *state, const arap_py_context *run,
                       arap_status status, PyObject *result);
 

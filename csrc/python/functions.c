@@ -1,6 +1,6 @@
 /* The functions of the module araplbs that need no solver: see python/functions.h and the stubs.
- * Arguments are copied; `energy` runs without the GIL, what is short with it. Cost and failures
- * are those of what is called. */
+ * Arguments are copied; `energy` runs without the GIL, short functions with it. Cost and failures
+ * are those of the functions they call. */
 #include "python/functions.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ done:
     return result;
 }
 
-/* A mesh that only carries units: coordinates of the skeleton stay as they are. */
+/* A mesh that only carries units: coordinates of the skeleton are not scaled. */
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
 PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwargs) {

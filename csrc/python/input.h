@@ -6,7 +6,7 @@
 #include "arap.h"
 #include "python/arguments.h"
 
-/* What a call was given of a mesh. */
+/* The mesh among the arguments of a call. */
 int arap_geometry_from_inputs(const arap_inputs *in, arap_geometry *geometry);
 
 /* Of m bones; bone_kinds is a sequence (m,) of "rigid", "stb", "spine" or "bendy", or None. */

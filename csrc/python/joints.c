@@ -311,9 +311,9 @@ static PyGetSetDef joints_properties[] = {
     PROPERTY("sparse_weights", sparse_weights, "the same as (start, bones, weights) of the rows"),
     PROPERTY("energy", present_energy, "relative energy of joints and weights"),
     PROPERTY("energies", energy_history, "energies with all terms, from the start on"),
-    PROPERTY("report", full_report, "what was done, as a dict"),
+    PROPERTY("report", full_report, "a report of the work, as a dict"),
     PROPERTY("done", is_done, "whether nothing is left to do"),
-    PROPERTY("_inside", inside, "what the tests look at"),
+    PROPERTY("_inside", inside, "state for the tests"),
     {0}};
 
 static PyType_Slot joints_slots[] = {{Py_tp_new, joints_new},

@@ -16,7 +16,7 @@ typedef struct arap_py_object {
     int threads;
 } arap_py_object;
 
-/* tp_new of a type, but for its name: everything else is 0. */
+/* tp_new of a type, except for its name: everything else is 0. */
 PyObject *arap_py_object_new(PyTypeObject *type, const char *name);
 
 /* tp_traverse and tp_clear of types with a progress function, and the end of every tp_dealloc. */
@@ -40,7 +40,7 @@ int arap_py_object_enter(arap_py_object *self);
 /* A context with the progress function and the threads of the object. */
 void arap_py_object_start(arap_py_object *self, arap_py_context *run);
 
-/* Methods of what iterates. step: up to `count` iterations with the lock held, what it returns is
+/* Methods of objects that iterate. step: up to `count` iterations with the lock held; its value is
  * returned, NULL with an exception; done: nothing is left to do. */
 typedef PyObject *(*arap_py_step)(arap_py_object *self, int count);
 typedef int (*arap_py_done)(const arap_py_object *self);

@@ -14,7 +14,7 @@
 
 #define FARTHEST 1e75 /* coordinate of a target: beyond, its powers of 4 overflow */
 
-/* A mesh that only carries units: coordinates of the skeleton stay as they are. */
+/* A mesh that only carries units: coordinates of the skeleton are not scaled. */
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
 /* The arrays of a chain, for free_room to release. */

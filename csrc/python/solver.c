@@ -16,7 +16,7 @@
 typedef struct solver_object {
     arap_py_object base;
     arap_solver *solver;
-    /* What was handed out last, until the next iteration. */
+    /* The arrays that were returned last, until the next iteration. */
     arap_influences weights;
     double energy;
     int has_weights, has_energy;
@@ -485,7 +485,7 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("responses", responses, 1, "how far the own skin of each bone follows it, NaN: none"),
     PROPERTY("shares", shares, 1, "the weight of each bone relative to its initial one, NaN: none"),
     PROPERTY("energy", weights_energy, 0, "relative energy of `weights`"),
-    PROPERTY("report", full_report, 1, "what was done, as a dict"),
+    PROPERTY("report", full_report, 1, "a report of the work, as a dict"),
     PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),
     PROPERTY("initial_weights", initial_weights, 0, "weights before any iteration"),
     PROPERTY("sparse_initial_weights", sparse_initial_weights, 0, "the same as rows"),

@@ -12,7 +12,7 @@
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
-/* A call of any of them: what it is given, and what all make for the target. */
+/* A call of any of them: its input, and the results for the target. */
 typedef struct call {
     arap_inputs in;
     arap_transfer_settings settings;

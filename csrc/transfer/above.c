@@ -11,7 +11,7 @@
  *
  * A distance changes by no more than what both have moved, so most vertices are skipped without a
  * search; O(log f) for each of the others, O(f log f) for the hierarchy of a moved surface. Fails
- * without memory and when cancelled. */
+ * on out-of-memory and when cancelled. */
 #include "transfer/above.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@
 #define ENOUGH 0.5 /* share of the clearance that may be left */
 #define ROUNDS 8   /* most times that a vertex is lifted */
 #define FARTHEST_STEP 0.05 /* of the size: how far it leaves a fold */
-#define FARTHEST 1e6       /* sizes off: what lies there is no garment */
+#define FARTHEST 1e6       /* sizes off: nothing is a garment there */
 #define CHUNK 256
 #define TINY 1e-9 /* a way of this length has no direction */
 

@@ -10,7 +10,8 @@
  * leave nothing but rounding errors: then the constant 1 does not come out as 1. If so, the
  * harmonic functions of a Laplacian with positive conductances are used instead, which are less
  * smooth but always sound. About O(u^1.5) for u unknown vertices, then O(u log u) for a column; the
- * factor has some 100 numbers for each unknown. Fails without memory, and when it is cancelled. */
+ * factor has some 100 numbers for each unknown. Fails on out-of-memory, and when it is cancelled.
+ */
 #include "transfer/inpaint.h"
 
 #include <math.h>

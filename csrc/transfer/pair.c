@@ -1,8 +1,8 @@
 /* Source and target of a transfer: see pair.h.
  *
- * Welding and one search through the hierarchy of faces for each vertex of the target; what is
- * known is found island by island, O(edges). Fails without memory, for meshes that arap_mesh_create
- * refuses, for settings out of range, and where nothing matches. */
+ * Welding and one search through the hierarchy of faces for each vertex of the target; known
+ * vertices are found island by island, O(edges). Fails on out-of-memory, for meshes that
+ * arap_mesh_create refuses, for settings out of range, and where nothing matches. */
 #include "transfer/pair.h"
 
 #include <math.h>

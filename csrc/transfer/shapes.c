@@ -1,19 +1,19 @@
 /* Transfer of shapes: see transfer.h.
  *
- * Where a vertex p of the target matches (match.c), with q its nearest point of the source, it goes
+ * If a vertex p of the target matches (match.c), and q is its nearest point of the source, it goes
  * to q' + R (p - q): q' is where the shape takes q, R how it turns the surface there, the rotation
- * nearest to those of the corners mixed. The rotation of a vertex is the one nearest to
- * sum a_ik e'_ik e_ik^T over its edges, as in the energy. Islands in which nothing matches follow
- * their nearest points without rotation, which would fling them about at their distance. Elsewhere
- * the displacements are continued over the target (inpaint.c), all shapes by one factorization, and
- * are no longer than the longest that is known. Then vertices are kept above the surface (above.c).
+ * nearest to those of the corners mixed. The rotation of a vertex is the one nearest to sum a_ik
+ * e'_ik e_ik^T over its edges, as in the energy. Islands in which nothing matches follow their
+ * nearest points without rotation, which would fling them about at their distance. Elsewhere the
+ * displacements are continued over the target (inpaint.c), all shapes by one factorization, and are
+ * no longer than the longest that is known. Then vertices are kept above the surface (above.c).
  *
  * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded; of
  * coincident vertices of the source the first counts.
  *
- * Beside the matches and the factor, O(n) for each shape that moves anything near the target,
- * O(f log f) where something may end below; memory 24 bytes for each vertex of the target and such
- * shape. Fails without memory, where nothing matches, for a shape whose faces overflow,
+ * In addition to the matches and the factor, O(n) for each shape that moves anything near the
+ * target, O(f log f) where something may end below; memory 24 bytes for each vertex of the target
+ * and such shape. Fails on out-of-memory, where nothing matches, for a shape whose faces overflow,
  * and when it is cancelled. */
 #include <math.h>
 #include <string.h>

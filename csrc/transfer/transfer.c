@@ -1,17 +1,17 @@
 /* Transfer of weights: see transfer.h.
  *
- * Where a vertex of the target matches (match.c), its weights are those of the source at the
- * nearest point, each row made to sum to 1 first, and linear in a triangle; everywhere else they
- * are continued over the target (inpaint.c), clipped to 0 and made to sum to 1. An island of the
- * target in which nothing matches takes the weights of the nearest points, whatever the limits: a
- * button follows what is behind it. Islands are joined by faces and wires.
+ * If a vertex of the target matches (match.c), its weights are those of the source at the nearest
+ * point, each row made to sum to 1 first, and linear in a triangle; everywhere else they are
+ * continued over the target (inpaint.c), clipped to 0 and made to sum to 1. An island of the target
+ * in which nothing matches takes the weights of the nearest points, at any distance: a button
+ * follows the surface behind it. Islands are joined by faces and wires.
  *
  * Both meshes are welded, so that seams do not crack; of vertices of the source at one place the
  * first with weights counts. A limit of influences keeps the largest.
  *
  * O(n log f) to match, about O(u^1.5) for the u unmatched vertices; memory 8 bytes for each vertex
- * of the target and bone that the source uses. Fails without memory, without weighted triangles in
- * the source and where nothing matches. */
+ * of the target and bone that the source uses. Fails on out-of-memory, without weighted triangles
+ * in the source and where nothing matches. */
 #include "transfer/transfer.h"
 
 #include <math.h>

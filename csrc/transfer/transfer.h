@@ -33,7 +33,7 @@ arap_status arap_match_surfaces(arap_context *context, const arap_geometry *sour
 
 /* Weights of the target: rows of its vertices, >= 0 with sum 1, bones ascending; release with
  * arap_influences_clear. rows: of the source, checked, any sums; triangles with a corner of no
- * weights do not count. ARAP_BAD_VALUE, beside the above, where nothing matches. */
+ * weights do not count. ARAP_BAD_VALUE, in addition to the above, if nothing matches. */
 arap_status arap_transfer_weights(arap_context *context, const arap_geometry *source,
                                   const arap_sparse_weights *rows, int bones,
                                   const arap_geometry *target,
@@ -53,8 +53,8 @@ typedef struct arap_moved_shapes {
     int *below;  /* (count) vertices above the surface at rest that are below it in the shape */
 } arap_moved_shapes;
 
-/* ARAP_BAD_VALUE, beside that of arap_match_surfaces, where nothing matches, and for a shape that
- * moves a vertex of a face beyond what numbers can hold. */
+/* ARAP_BAD_VALUE, in addition to that of arap_match_surfaces, if nothing matches, and for a shape
+ * that moves a vertex of a face beyond what numbers can hold. */
 arap_status arap_transfer_shapes(arap_context *context, const arap_geometry *source,
                                  const arap_shapes *shapes, const arap_geometry *target,
                                  const arap_transfer_settings *settings, const arap_matches *out,
