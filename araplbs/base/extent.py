@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FENCE = 50  # of the box of all but the outermost
 SHARE = 200  # one in so many on either side of each axis is outermost, and at least one
 LEAST = 4  # points that have outliers
-FAR_FROM_BONES = 20.0  # sizes of the skeleton or of the mesh, whichever is larger
+FAR_FROM_BONES = 20.0  # sizes of the skeleton or of the mesh, the larger of the two
 TAKEN_AS_ONE = 0.5  # share of the vertices: less can be seams that do not quite close
 
 
@@ -70,7 +70,7 @@ def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
     if np.linalg.norm(most) <= FAR_FROM_BONES * np.linalg.norm(high - low):
         return np.zeros(0, int)
     beside = np.linalg.norm(np.maximum(0, np.maximum(low - vertices, vertices - high)), axis=1)
-    # Of the mesh without its outermost vertices: the size of what is not far.
+    # Measured on the mesh without its outermost vertices: the size of what is not far.
     inner = np.percentile(vertices, (5, 95), axis=0)
     size = max(np.linalg.norm(high - low), np.linalg.norm(inner[1] - inner[0]))
     return np.flatnonzero(beside > FAR_FROM_BONES * size)

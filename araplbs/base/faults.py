@@ -1,4 +1,4 @@
-"""How an error is shown to the user: in one sentence, whatever it is.
+"""How an error is shown to the user: in one sentence, for any error.
 
 A refusal says by itself what is wrong, as do errors of files and memory. Everything else is a bug:
 the sentence names it and asks for a report, and the traceback goes to the console.

@@ -8,7 +8,7 @@ INDENT = "\n    "
 
 
 def printable(text: str) -> str:
-    """The text as it is printed."""
+    """The text in printable form."""
     lines = text.splitlines() or [""]
     return INDENT.join(_escaped(line.strip() if k else line) for k, line in enumerate(lines))
 

@@ -53,8 +53,8 @@ class Progress:
     def part(
         self, begin: float, size: float, stage: str | None = None, energies: bool = False
     ) -> "Progress":
-        """The progress of a part of this work. stage: the name shown for the part, whatever it
-        calls itself. energies: whether the energies of the part are those of the whole."""
+        """The progress of a part of this work. stage: the name shown for the part, regardless of
+        its own name. energies: whether the energies of the part are those of the whole."""
         return Progress(
             lambda own, fraction, energy: self(
                 stage or own, begin + size * fraction, energy if energies else None

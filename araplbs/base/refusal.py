@@ -1,4 +1,4 @@
-"""Errors whose message goes to the user as it is."""
+"""Errors whose message is shown to the user unchanged."""
 
 
 class Refused(Exception):
@@ -10,7 +10,7 @@ class BadOption(Refused, ValueError):
 
 
 class Changed(Refused):
-    """What the work is about has changed since it was read."""
+    """The data of the work has changed since it was read."""
 
     def __init__(self, name: str, how: str) -> None:
         super().__init__(f"'{name}' {how}: nothing was written")

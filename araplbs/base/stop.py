@@ -19,7 +19,7 @@ class Stopped(BaseException):
 
 class Stop:
     """Turns the first signal that asks for the end into Stopped, so that the work is taken down
-    in order and nothing temporary stays; what a caller has chosen to ignore stays ignored."""
+    in order and nothing temporary stays; signals that a caller ignores stay ignored."""
 
     number = None
     held = False  # a signal waits for release()

@@ -18,8 +18,8 @@ class Worker:
     """Calls work(progress) in a thread; progress is that of solve.py, for the engine too.
 
     stage, fraction, energy: the latest progress. first_energy: the first reported.
-    result: what the work has returned. error: the exception that ended it, if one did. Plain
-    attributes: each is set at once by the thread, and read by others.
+    result: the value that the work has returned. error: the exception that ended it, if one did.
+    Plain attributes: each is set at once by the thread, and read by others.
     """
 
     energy: float | None

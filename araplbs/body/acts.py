@@ -1,4 +1,4 @@
-"""What a body does when it walks and reaches, and how its bones turn for that.
+"""The motions of a body that walks and reaches, and how its bones turn for that.
 
 A limb of two segments goes to a place as the triangle of its lengths has it. One of more folds: its
 segments keep their planes through the way from its root to its end, and come nearer to that way or
@@ -39,7 +39,7 @@ Turns = dict[int, Floats]  # bone: (4, 4) from rest in armature space
 
 @dataclass(frozen=True)
 class Act:
-    """goals: where the ends of limbs go. turns: of the trunk."""
+    """goals: targets of the ends of limbs. turns: of the trunk."""
 
     name: str
     goals: list[tuple[Limb, Floats]] = field(default_factory=list)

@@ -3,7 +3,7 @@
 Which chains come in pairs, chains.py says. A pair that goes down to the lowest joints is one of
 legs; a second one far from it makes a quadruped, more an insect. A pair on the trunk, above the
 hips and about as long as any other up there, is one of arms. So tails, hair, ears, skirts and
-weapons stay out: they are no pairs, do not end low, or hang on the head. Names play no part.
+weapons stay out: they are not pairs, do not end low, or hang on the head. Names play no part.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ LOW, DROP = 0.25, 0.1  # of the height: legs end below, and come from so much fa
 FLOOR = 0.12  # of the height: feet that hang on no leg are below
 UPRIGHT = 0.15  # of a leg's length: the least by which it goes down; wings lie
 LEAST_LIMB = 0.12  # of the height: shorter ones are ears and fingers
-LEAST_DROP = 0.5  # of that of the first pair: others that come from less far up are no legs
+LEAST_DROP = 0.5  # of that of the first pair: others that come from less far up are not legs
 APART = 0.5  # of their length: legs whose feet are nearer to those of others are skirts
 ABOVE = 0.15  # of the way from the hips to the top: arms begin above
-AS_LONG = 0.4  # of the longest pair up there: shorter ones are no arms
+AS_LONG = 0.4  # of the longest pair up there: shorter ones are not arms
 NO_TURN = 0.01  # of the size: feet that point ahead by less do not say where ahead is
 MIDDLE = 0.04  # of the size: bones of the trunk are so near to the plane of symmetry
 LEAST_TRUNK = 0.1  # of the size: shorter necks and tails do not count
@@ -94,7 +94,7 @@ Leg = tuple[Pair, tuple[Limb, Limb]]
 def _legs(
     tree: Tree, pairs: list[Pair], up: Floats, size: float, low: float, height: float
 ) -> list[Leg]:
-    """Those that come from farthest up first."""
+    """Pairs that come from farthest up first."""
     found: list[tuple[float, Leg]] = []
     for pair in pairs:
         left, right = (as_leg(tree, chain, up, size, low + FLOOR * height) for chain in pair)

@@ -1,7 +1,7 @@
 """Legs and arms out of chains of bones.
 
 Of a chain, a limb is what bends: an upper and a lower arm up to the hand, a leg from the hip to the
-first joint near the ground. Twist bones are no joints: two segments that are about equal, straight
+first joint near the ground. Twist bones are not joints: two segments that are about equal, straight
 and most of the chain are the two parts of a limb, however many bones each has.
 """
 

@@ -1,4 +1,5 @@
-"""What an Armature modifier does beside blending linearly: Preserve Volume and Bone Envelopes."""
+"""What an Armature modifier does in addition to linear blending: Preserve Volume and Bone
+Envelopes."""
 
 from dataclasses import dataclass
 

@@ -40,7 +40,7 @@ SECTIONS, RAYS = 4, 12  # along a bone and around it
 @dataclass
 class Double:
     bones: np.ndarray  # (m,) bool: the branch
-    originals: np.ndarray  # (m,) bool: what it lies on
+    originals: np.ndarray  # (m,) bool: the bone it lies on
 
 
 def find_doubles(skeleton: Skeleton) -> list[Double]:
@@ -74,7 +74,7 @@ def find_doubles(skeleton: Skeleton) -> list[Double]:
 
 
 def _hangs_on(parents: Integers) -> Bools:
-    """(m, m) bool: this bone is that one or hangs on it, at whatever distance."""
+    """(m, m) bool: this bone is that one or hangs on it, at any distance."""
     bones = np.arange(len(parents))
     found = np.zeros((len(parents),) * 2, bool)
     above: Integers = bones

@@ -82,7 +82,7 @@ def _reflect_once(whole: Whole, reflection: Reflection) -> Whole:
     to = np.arange(n)
     to[added] = n + np.arange(np.count_nonzero(added))
     triangles, edges = to[whole.triangles], to[whole.edges]
-    # What lies in the mirror plane is its own image and must not be there twice.
+    # A vertex in the mirror plane is its own image and must not be there twice.
     triangles = triangles[~np.all(triangles == whole.triangles, axis=1)]
     edges = edges[~np.all(edges == whole.edges, axis=1)]
     return Whole(

@@ -1,12 +1,12 @@
 """The part of meshes around new vertices: the cost of a solve goes by their number.
 
 The energy of a vertex has the rotations of its neighbors, these have their neighbors, and the
-weights of edges the faces beside them: with RINGS rings around the new vertices, all that depends
-on their weights is as in the whole mesh. The vertices of the rings are locked. More rings until a
-patch has LEAST vertices: from less of a limb it is not seen which bones are inside.
+weights of edges depend on the faces next to them: with RINGS rings around the new vertices, all
+that depends on their weights is as in the whole mesh. The vertices of the rings are locked. More
+rings until a patch has LEAST vertices: from less of a limb it is not seen which bones are inside.
 
-A new part that hangs on nothing gets what lies nearest to it, in whatever mesh, with its rings, and
-is linked to it by the rule of csrc/mesh/links.c, with the nearest vertices in place of the nearest
+A new part that hangs on nothing gets the surface nearest to it, in any mesh, with its rings, and is
+linked to it by the rule of csrc/mesh/links.c, with the nearest vertices in place of the nearest
 triangles: the engine's own rule goes by the size of the mesh, which is not that of a patch.
 """
 
@@ -210,7 +210,7 @@ def _cut(mesh: Mesh, near: Bools, new: Bools, twins: Integers) -> Patch | None:
     keep = near[rows.vertices] & ~new[rows.vertices]
     if mesh.locked_bones is not None:
         keep |= near[rows.vertices] & mesh.locked_bones[rows.bones]
-    same = np.where(twins >= 0, twins, np.arange(len(near)))  # twins of other meshes: as they are
+    same = np.where(twins >= 0, twins, np.arange(len(near)))  # twins of other meshes: unchanged
     part = replace(
         mesh,
         vertices=mesh.vertices[same[vertices]],

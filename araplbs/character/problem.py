@@ -44,7 +44,7 @@ class Skeleton:
     own_stretch: np.ndarray = None  # (m,) bool: by itself
     volume: np.ndarray = None  # (m,) bool: its volume is kept then
     joint_axes: np.ndarray = None  # (j, 3, 3) local axes of all joints at rest, as columns
-    taken_in: np.ndarray = None  # (m,) bool: deforms, whatever it looks like
+    taken_in: np.ndarray = None  # (m,) bool: deforms, regardless of the evidence
     control: np.ndarray = None  # (m,) why it is left out, a place in REASONS; then deform is off
     evidence: dict[int, str] = field(default_factory=dict)  # why else it is left out, in words
     ways: np.ndarray = None  # (m,) bool: its parent reaches to it; None: bones reach to their tails
@@ -63,7 +63,7 @@ class Skeleton:
             self.kinds = [RIGID] * m
             self.segments = np.ones(m, np.int32)
             self.stretch, self.own_stretch, self.volume = np.zeros((3, m), bool)
-        # What does not deform has no joints to the solver, and none are read of it.
+        # A bone that does not deform has no joints for the solver, and none are read of it.
         self.kinds = [k if d else RIGID for k, d in zip(self.kinds, self.deform, strict=True)]
 
     @property
@@ -80,8 +80,8 @@ class Skeleton:
 
     @property
     def solver_parents(self) -> Integers:
-        """(m,) the parents past what is left out, but for the first bone of a tree, which holds it
-        together; what is left out hangs on nothing."""
+        """(m,) the parents past bones that are left out, except the first bone of a tree, which
+        holds it together; a bone that is left out hangs on nothing."""
         parents = self.parents.copy()
         passable = self.left_out & (self.parents >= 0)
         while (passed := (parents >= 0) & passable[parents]).any():
@@ -102,12 +102,12 @@ class Skeleton:
 
     @property
     def way_arguments(self) -> dict[str, Any]:
-        """What the engine has to know of bones that reach to all their children."""
+        """Input of the engine for bones that reach to all their children."""
         return {} if self.ways is None else {"bone_ways": self.ways}
 
     @property
     def kind_arguments(self) -> dict[str, Any]:
-        """What the solver has to know of bones that are not rigid."""
+        """Input of the solver for bones that are not rigid."""
         if not self.flexible:
             return {}
         return {
@@ -119,7 +119,7 @@ class Skeleton:
 
 @dataclass
 class Mesh:
-    """A mesh of n vertices as it is before any deformation."""
+    """A mesh of n vertices before any deformation."""
 
     name: str
     vertices: np.ndarray  # (n, 3) in its own space
@@ -233,7 +233,7 @@ class Problem:
     def solver(
         self, options: Options, threads: int = 0, progress: Listener | None = None, **more: Any
     ) -> araplbs.Solver:
-        """The araplbs.Solver of this problem. What the problem says (poses that are whole settle
+        """The araplbs.Solver of this problem. Settings of the problem (poses that are whole settle
         pose_count) comes before the options, and `more` before both."""
         closed = closed_vertices(self.surface)
         arguments = {**options.solver_arguments(), **self.arguments, **closed, **more}

@@ -3,8 +3,8 @@ that float free, noise. A mesh without any is recognized quickly.
 
 A shell is a part of a mesh that goes with a larger one of the same mesh all over: a double lies
 close to it and covers most of it, an inner one lies behind it and is as large. Clothes, which leave
-much of a body bare, eyes and teeth are no shells. An edge is split where two boundaries lie on each
-other, at one place or nearly so.
+much of a body bare, eyes and teeth are not shells. An edge is split where two boundaries lie on
+each other, at one place or nearly so.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ FREE = 0.05  # from an island to all else (FAR of links.c)
 
 MOST = 0.95  # of the vertices of a shell: so many are close to the other part, or behind it
 COVERED = 0.6  # of the vertices of the other part, that a double is close to
-LEAST_AREA = 0.2  # of a shell, of that of the other part; below it the other part is no shell of it
+LEAST_AREA = 0.2  # of a shell, as a share of the area of the other part
 AS_LONG = 0.4  # of the extent of the other part: an inner shell is no smaller
 LEAST_FACES = 40  # of a shell
-SMALL = 0.05  # of the area of a mesh: what is larger is no island
+SMALL = 0.05  # of the area of a mesh: a larger part is not an island
 LONG = 3  # times the width of a seam: shorter edges are not looked at
 STEEP = np.cos(np.radians(35))  # between neighbors in noise
 OPEN = 0.05  # of the edges of what an inner shell is in: so many may have one side
@@ -43,7 +43,7 @@ NOISY, LEAST_NOISY = 0.3, 20000  # of the edges are steep, of so many faces at l
 
 @dataclass
 class Shell:
-    """Of the vertices of a problem."""
+    """The faults of the vertices of a problem."""
 
     kind: str  # DOUBLE or INNER
     mesh: int
@@ -116,7 +116,7 @@ def _geometry(problem: Problem) -> list[Any]:
 
 
 def find_shells(surface: Surface, threads: int = 0) -> list[Shell]:
-    """Those of all meshes, each after what it goes with."""
+    """The shells of all meshes, each after the part that it goes with."""
     triangles = surface.triangles
     if not len(triangles):
         return []
@@ -236,7 +236,7 @@ def _find_split(surface: Surface) -> Split | None:
 
 
 def _keys(pairs: Integers) -> Integers:
-    """(k,) of edges, whichever end comes first."""
+    """(k,) of edges, in either direction."""
     return np.minimum(*pairs.T).astype(np.int64) << 32 | np.maximum(*pairs.T)
 
 
@@ -246,7 +246,7 @@ def _sides(triangles: Integers) -> Integers:
 
 
 def _sides_at_rims(triangles: Integers, n: int) -> Integers:
-    """(k,) keys of sides: all those of every edge of one triangle, and few others. Where the sides
+    """(k,) keys of sides: all those of every edge of one triangle, and few others. If the sides
     from a vertex come back to it along the same edges, it has no such edge: sums over both, of a
     number for each vertex at the other end, are equal then, and hardly ever elsewhere."""
     number = np.random.default_rng(0).integers(1 << 32, size=n).astype(float)  # sums are exact

@@ -1,5 +1,4 @@
-"""Check Weights: what is wrong with the weights that a character has, and where. No bpy: any
-thread may do it."""
+"""Check Weights: faults of the weights of a character, and where. No bpy: any thread may do it."""
 
 from __future__ import annotations
 
@@ -53,15 +52,15 @@ def check(
 ) -> list[Finding]:
     """The Findings about the weights of a Problem, the worst first.
 
-    rows: SparseWeights of all its vertices as they are in the file, of any sums. poses: the Poses
-    to judge them in. options: max_influences counts, and whether the problem has a symmetry.
-    Raises araplbs.Cancelled when progress (a Listener) stops it.
+    rows: SparseWeights of all its vertices in the file, with any sums. poses: the Poses to judge
+    them in. options: max_influences counts, and whether the problem has a symmetry. Raises
+    araplbs.Cancelled when progress (a Listener) stops it.
     """
     return findings_of(Inspected(problem, rows, poses, options, threads), progress)
 
 
 def findings_of(look: Inspected, progress: Listener | None = None) -> list[Finding]:
-    """The same of an Inspected."""
+    """check() of an Inspected."""
     progress = Progress.of(progress)
     found = []
     look.prepare(progress)

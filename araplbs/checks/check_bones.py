@@ -1,4 +1,4 @@
-"""What is wrong between bones and what they move: limbs that leave them, bones that are outside,
+"""Faults between bones and the skin that they move: limbs that leave them, bones that are outside,
 idle ones."""
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _orientation(look: Inspected) -> int:
 
 
 def bones_outside(look: Inspected) -> Iterator[Finding]:
-    """BONE_OUTSIDE: bones beside the skin that they move, or inside of what others move."""
+    """BONE_OUTSIDE: bones outside the skin that they move, or inside of what others move."""
     totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
     bones = np.flatnonzero(look.skeleton.deform & (totals > 0))
     if not len(look.triangles) or not len(bones):

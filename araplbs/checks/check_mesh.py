@@ -1,4 +1,4 @@
-"""What is wrong with the mesh itself, as generated ones are: shells inside or on others, edges that
+"""Faults of the mesh itself, as generated meshes have them: shells inside or on others, edges that
 are split, parts that float free, noise. Each is named as what it is; it is bad where it opens."""
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A bone without influence stretches nothing, so no other measure shows it. The skin of a bone is what
 is clearly nearest to it and faces away from it, so that the bone sees it from inside. A bone turns
 with all that hangs on it: skin that goes with a child answers, too. The response is the share of
-the way that this skin goes along. Where a file has weights, skin could be taken from there; this is
+the way that this skin goes along. If a file has weights, skin could be taken from there; this is
 for files whose weights are in doubt, so places alone decide."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLEARLY = 1.3  # times as far is the next bone: nearer ones share their skin
 LEAST_SKIN, LEAST_SHARE = (
     4,
     0.003,
-)  # vertices, and share of the surface: less is no skin to speak of
+)  # vertices, and share of the surface: less does not count as skin
 # Responses: of painted characters, no bone with such skin is below the first. See manual/check.md.
 DEAF = 0.12, 0.0
 MOST_LOOKED_AT = 30_000  # vertices: of more, some at equal distances are

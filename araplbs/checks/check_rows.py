@@ -1,4 +1,4 @@
-"""What is wrong with the weights themselves: missing ones, sums, too many influences, speckle,
+"""Faults of the weights themselves: missing ones, sums, too many influences, speckle,
 asymmetry."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def unweighted(look: Inspected) -> Iterator[Finding]:
 
 
 def unnormalized(look: Inspected) -> Iterator[Finding]:
-    """UNNORMALIZED: sums that are not 1, and weights that are no numbers."""
+    """UNNORMALIZED: sums that are not 1, and weights that are not numbers."""
     raw = look.raw
     strange = raw.vertices[~np.isfinite(raw.weights) | (raw.weights < 0)]
     if len(strange):

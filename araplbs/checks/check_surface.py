@@ -1,5 +1,5 @@
-"""What is wrong with the surface as it is posed: stretch, collapse, parts that float, skin that
-comes through cloth."""
+"""Faults of the posed surface: stretch, collapse, parts that float, skin that comes through
+cloth."""
 
 from __future__ import annotations
 

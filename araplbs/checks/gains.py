@@ -1,4 +1,4 @@
-"""What a weighting has gained over the weights that were there before, as an artist would say it:
+"""The gain of a weighting over the weights that were there before, as an artist would say it:
 visible problems, and stretch in poses. No bpy: any thread may compute it."""
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def gains(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> tuple[dict[str, Any], list[Finding], Poses]:
-    """(facts, findings, poses): what is to be said of these SparseWeights `after`, and of those
-    before. stretch: of those after, as the report of the solution has it, None for no surface.
+    """(facts, findings, poses): a summary of these SparseWeights `after`, and of those before.
+    stretch: of those after, as the report of the solution has it, None for no surface.
 
     facts: {"problems": (before, after), "stretch": (before, after)}, None for what there is nothing
     to say of: before where fewer than half of the vertices had weights, stretch where there is no
-    surface. findings: what is wrong with the new ones, found in these poses.
+    surface. findings: faults of the new ones, found in these poses.
     """
     progress = Progress.of(progress)
     known = has_weights(before)

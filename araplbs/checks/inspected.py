@@ -1,4 +1,4 @@
-"""What the checks of weights look at: a Problem with its weights and poses, and what several checks
+"""The input of the checks of weights: a Problem with its weights and poses, and what several checks
 need of them, found once."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -32,7 +32,7 @@ SAMPLES = 0.15, 0.5, 0.85  # along bones, that are looked for in the skin
 LOOK = 0.05  # seconds between two looks at the progress
 PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
 
-# What does not depend on weights, and takes long to find.
+# Properties that do not depend on weights and take long to find.
 OF_MESH = (
     *("axes", "corners", "has_face", "image_points", "nearest", "parts", "links", "areas", "area"),
     *("outward", "seen", "surface", "shells", "islands", "noises"),
@@ -51,7 +51,7 @@ class Inspected:
         threads: int = 0,
         like: "Inspected | None" = None,
     ) -> None:
-        """like: of the same problem with other weights; what is known of its mesh is taken."""
+        """like: of the same problem with other weights; its knowledge of the mesh is reused."""
         known = vars(like) if like else {}
         vars(self).update({name: known[name] for name in OF_MESH if name in known})
         self.problem, self.poses, self.options, self.threads = problem, poses, options, threads
@@ -84,7 +84,7 @@ class Inspected:
 
     @cached_property
     def corners(self) -> Integers:
-        """(3, f) the corners of the triangles, likewise."""
+        """(3, f) the corners of the triangles, in the same way."""
         return np.ascontiguousarray(self.triangles.T)
 
     @cached_property
@@ -155,7 +155,7 @@ class Inspected:
 
     @cached_property
     def measures(self) -> dict[str, Any]:
-        """Those of araplbs.Deformation, with the strain of triangles."""
+        """The arrays of araplbs.Deformation, with the strain of triangles."""
         return self.measured(self.poses, per_triangle=True)
 
     @cached_property
@@ -285,7 +285,7 @@ class Inspected:
     @cached_property
     def inspection(self) -> tuple[Floats, Floats, Floats, Floats]:
         """(contrast (n,), roughness (n,), straight (e,), along (e,)), see araplbs.inspect_weights;
-        what lies on each other hangs together."""
+        vertices at one place are connected."""
         return araplbs.inspect_weights(
             self.vertices,
             self.triangles,

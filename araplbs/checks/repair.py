@@ -2,8 +2,8 @@
 
 Weights that are not normalized are scaled. Cloth that skin comes through takes the weights of that
 skin. Everything else is solved like new vertices (solvers/only_new.py), in patches whose other
-vertices are locked. Then all is checked again: where a finding is no better, or worse ones have
-come up, its region gets its old weights back. No bpy here: any thread may do it.
+vertices are locked. Then all is checked again: if a finding is no better, or worse ones have come
+up, its region gets its old weights back. No bpy here: any thread may do it.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,8 +43,8 @@ class Outcome:
 
 @dataclass
 class Repaired:
-    """weights: SparseWeights of each mesh; changed: (n,) bool, where they may differ from those
-    before; findings: of these weights."""
+    """weights: SparseWeights of each mesh; changed: (n,) bool, vertices at which they may differ
+    from those before; findings: of these weights."""
 
     weights: list[SparseWeights]
     changed: list[Bools]
@@ -54,7 +54,7 @@ class Repaired:
 
 @dataclass
 class RepairInput:
-    """What a repair works on. problem: of the whole meshes, which have all their weights; poses,
+    """The input of a repair. problem: of the whole meshes, which have all their weights; poses,
     checking: those, and the options, that findings are judged by. skeleton, given, options: the
     bones, Poses (or None) and options that weights are solved for. refusals: why the weights of a
     mesh cannot be changed, or None."""
@@ -153,7 +153,8 @@ class _Repair:
         return weights
 
     def _normalized(self, mesh: Mesh, rows: SparseWeights, where: Bools) -> SparseWeights:
-        """Scaled so that they sum to 1; locked ones stay, others that are no numbers go."""
+        """Scaled so that they sum to 1; locked ones stay, others that are not numbers are
+        removed."""
         locked = np.zeros(len(self.skeleton.names), bool)
         if mesh.locked_bones is not None:
             locked = mesh.locked_bones
@@ -270,7 +271,7 @@ class _Repair:
             taken -= worse
         for k, finding, _region in repairs:
             now, why = verdicts[k][0], failed.get(k, "")
-            if not now:  # what was repaired beside it has done it good
+            if not now:  # a repair next to it has improved it
                 why = ""
             result = "UNCHANGED" if why else "BETTER" if now else "REPAIRED"
             outcomes[k] = Outcome(finding, result, now, why)

@@ -1,5 +1,5 @@
-"""Where a repair of findings solves again: what they are about, rings around it, and the same on
-the other side. No bpy here: any thread may do it."""
+"""The region that a repair of findings solves again: their vertices, rings around them, and the
+same on the other side. No bpy here: any thread may do it."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ class Regions:
         return mask
 
     def region(self, finding: Finding, wider: bool = False) -> Bools:
-        """What is solved again; wider: where that did not help. Raises Refused where nothing can
-        be."""
+        """The region that is solved again; wider: after a repair that did not help. Raises Refused
+        where nothing can be."""
         kind, rings = finding.kind, RINGS.get(finding.kind, 0)
         if kind in BEYOND:
             raise Refused(BEYOND[kind])
@@ -105,7 +105,7 @@ class Regions:
         return near & self.open
 
     def about(self, finding: Finding) -> Bools:
-        """What has to change for a finding to go."""
+        """Vertices that have to change to remove a finding."""
         at = self.at(finding)
         if finding.kind in ("IDLE_BONE", "DEAF_BONE"):
             return at | self._around_bone(finding)
@@ -135,7 +135,7 @@ class Regions:
             at = more
 
     def _cloth(self, at: Bools) -> Bools:
-        """What lies over vertices (bool) of a part that comes through it."""
+        """The cloth over vertices (bool) of a part that comes through it."""
         others = np.flatnonzero(~np.isin(self.parts, self.parts[at]))
         if not len(others):
             raise Refused("No covering part found")

@@ -70,8 +70,8 @@ class Comparison:
 
     @property
     def in_order(self) -> tuple[list[Outcome], list[Outcome]]:
-        """Those of done in the order of a page: (ours, heat, the weights in the file and the best
-        of the others, in random poses; the rest in the order of the registry)."""
+        """The results in the order of a page: (ours, heat, the weights in the file and the best of
+        the others, in random poses; the rest in the order of the registry)."""
         heat = "BLENDER_HEAT" if self.find("BLENDER_HEAT") else "HEAT"
         first = [each for name in ("OURS", heat, "PRESENT") if (each := self.find(name))]
         rest = [each for each in self.done if each not in first]

@@ -36,7 +36,7 @@ def case_of_arrays(
     bone_parents (m,) with -1 for roots, all in one space; bone_roll_axes (m, 3) local Z.
 
     weights: those that the others are compared with, (n, m) or rows (start, bones, weights).
-    animation (p, m, 3, 4) or (p, m, 4, 4): poses to judge in beside random ones. options:
+    animation (p, m, 3, 4) or (p, m, 4, 4): poses to judge in, in addition to random ones. options:
     CompareOptions. Raises ValueError for arrays that do not fit each other.
     """
     options = options or CompareOptions()

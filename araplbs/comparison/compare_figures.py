@@ -78,7 +78,7 @@ def draw_all(
 
 
 def legend() -> str:
-    """What the colors mean, as SVG."""
+    """The legend of the colors, as SVG."""
     stops = "".join(
         f'<stop offset="{100 * at:.0f}%" stop-color="rgb{color}"/>' for at, color in STRAIN_COLORS
     )
@@ -186,7 +186,7 @@ class _Plot:
         return parts
 
     def _room(self, x: float, y: float, wide: float, taken: list[Box]) -> tuple[Box, str]:
-        """(box, anchor) of a name beside its dot where it hides least."""
+        """(box, anchor) of a name next to its dot, at the side where it hides least."""
         choices = []
         for lift in (0, -13, 13, -26, 26, -39, 39):
             side = 10 if abs(lift) < 20 else 4

@@ -26,7 +26,8 @@ INDEX, REPORT = "index.html", "report.json"
 
 
 def files_of(folder: str | Path, names: Sequence[str] = ()) -> list[tuple[Path, Kind]]:
-    """[(path, kind)] of what a comparison of these characters writes, beside what any does."""
+    """[(path, kind)] of the files that a comparison of these characters writes, in addition to
+    those of any comparison."""
     pages = dict.fromkeys([INDEX, *page_names(names)])
     kinds = dict.fromkeys(pages, COMPARISON_PAGE) | {REPORT: COMPARISON}
     return [(Path(folder, name), kind) for name, kind in kinds.items()]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 JUDGE_SEED = 20_180_101  # of the poses to judge in, unless the methods have this one
 RANDOM, ANIMATION = "random", "animation"
-LEAST_SHOWN = 1e-3  # smaller weights are no influence
+LEAST_SHOWN = 1e-3  # smaller weights do not count as an influence
 SHOWN = (1, 4, 7, 9, 12)  # random poses in pictures; with an animation so many fewer as it has
 SAME = {"l1": 0.0, "precision": 1.0, "recall": 1.0}  # likeness of the present weights
 SHOWN_FRAMES = (0.3, 0.7)  # of the frames

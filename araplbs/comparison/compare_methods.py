@@ -1,8 +1,8 @@
 """The methods that are compared: one entry of METHODS for each.
 
-A method gets a Work and returns the SparseWeights of all vertices of its problem, or, where it is
-no weights but moves points by itself, a Posed. One that cannot run on a mesh raises Refused (or
-what the engine raises): the reason goes into its column, the others go on.
+A method gets a Work and returns the SparseWeights of all vertices of its problem, or, if it moves
+points by itself without weights, a Posed. One that cannot run on a mesh raises Refused (or what the
+engine raises): the reason goes into its column, the others go on.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ NO_WEIGHTS = "the file has no weights for these bones"
 
 @dataclass
 class Work:
-    """What a method works on."""
+    """The input of a method."""
 
     problem: Any
     options: Options  # of our own weights

@@ -89,7 +89,7 @@ READING = (
 def page(
     comparison: Comparison, about: str = "", progress: Listener | None = None, threads: int = 0
 ) -> str:
-    """The HTML of a Comparison. about: where the character is from."""
+    """The HTML of a Comparison. about: the source of the character."""
     pictures = draw_all(comparison, progress, threads)
     name = escape(comparison.case.name)
     body = [

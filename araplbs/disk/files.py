@@ -1,7 +1,7 @@
 """Files that are written as a whole or not at all, and which paths are one file.
 
-A file is written under a temporary name beside its place and moved there in one step. What a
-killed process leaves of that is removed by the next one that writes into the folder.
+A file is written under a temporary name next to its place and moved there in one step. If a killed
+process leaves such a file, it is removed by the next one that writes into the folder.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ FORGOTTEN = 24 * 3600  # seconds after which a temporary file of other processes
 
 def _process_space() -> str:
     """A name for all processes that numbers are counted among: those of this machine or, on Linux,
-    of this container, whatever it is called."""
+    of this container, under any name."""
     words = [platform.node()]
     with suppress(OSError):  # where there is a /proc
         words.append(Path("/proc/sys/kernel/random/boot_id").read_text())
@@ -40,8 +40,8 @@ SPACE = _process_space()
 
 
 def identity(path: str | Path) -> str | tuple[int, int]:
-    """Equal for paths of one file: through links, hard links and, where the file system knows no
-    case, other cases. Of two that do not exist those that differ in case only are one."""
+    """Equal for paths of one file: through links, hard links and, on file systems without case,
+    other cases. Of two that do not exist those that differ in case only are one."""
     real = os.path.realpath(path)  # settles `..` after a folder that is not there, as placed()
     try:
         found = os.stat(real)
@@ -51,7 +51,7 @@ def identity(path: str | Path) -> str | tuple[int, int]:
 
 
 def refuse_input(path: str | Path) -> None:
-    """Raises Refused for what is no file on a disk: opening a FIFO would wait for ever."""
+    """Raises Refused for anything except a file on a disk: opening a FIFO would wait for ever."""
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         raise Refused("a folder, not a .blend file")
@@ -88,7 +88,7 @@ def placed(path: str | Path) -> Path:
 
 
 def resolved(path: str | Path) -> Path:
-    """What a path stands for in the end, whether it exists or not."""
+    """The final target of a path, whether it exists or not."""
     real = Path(os.path.realpath(path))
     if real.is_symlink() or (Path(path).is_symlink() and not real.parent.is_dir()):
         raise Refused(f"'{path}' is a link that leads nowhere")
@@ -96,7 +96,8 @@ def resolved(path: str | Path) -> Path:
 
 
 def content_mark(path: str | Path) -> dict[str, Any]:
-    """By which a content is known again, whatever its times. Raises Refused for what is no file."""
+    """By which a content is recognized, regardless of its times. Raises Refused for anything except
+    a file."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise Refused(f"'{path}' is not a regular file")
     with open(path, "rb") as file:
@@ -121,7 +122,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     made = [_temporary(path)]
     old = os.stat(real) if real.exists() else None
-    mask = os.umask(0o077) if old else None  # meanwhile nobody else reads it either
+    mask = os.umask(0o077) if old else None  # nobody else reads it in this time either
     try:
         yield made[0]
         if real.parent != path.parent:  # perhaps on another disk
@@ -151,7 +152,7 @@ def _keep_permissions(path: Path, old: os.stat_result) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Has a file on the disk before its name counts, whatever happens to the machine."""
+    """Has a file on the disk before its name counts, even if the machine fails."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 

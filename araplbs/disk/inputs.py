@@ -35,7 +35,7 @@ def read_input(path: str | Path, most: int) -> bytes:
 
 
 def read_input_text(path: str | Path, most: int) -> str:
-    """The same as text. Raises Refused where it is no UTF-8."""
+    """The content as text. Raises Refused if it is not UTF-8."""
     try:
         return read_input(path, most).decode("utf-8")
     except UnicodeDecodeError as error:

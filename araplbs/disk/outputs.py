@@ -1,11 +1,11 @@
 """What may be written: the kinds of our files, the mark by which each is known again, and what a
 run must not replace.
 
-A file is replaced only by one of its kind, a report by a report and a page by a page: what is there
-has to carry the mark of its kind in its first bytes, whatever its name. An empty file holds nothing
-to lose. `Outputs` holds all that a run will write against what it reads, and against each other,
-before any work begins; `replaced` looks once more just before a file goes to its place. Nothing
-else writes.
+A file is replaced only by one of its kind, a report by a report and a page by a page: the present
+file has to carry the mark of its kind in its first bytes, under any name. An empty file holds
+nothing to lose. `Outputs` holds all that a run will write against what it reads, and against each
+other, before any work begins; `replaced` looks once more just before a file goes to its place.
+Nothing else writes.
 """
 
 import json
@@ -68,7 +68,7 @@ PROBLEM = Kind("problem file", "", re.compile(rb"PK\x03\x04.{26}problem\.npy", r
 
 
 def page_head(kind: Kind) -> str:
-    """What a page of this kind begins with, up to its title."""
+    """The beginning of a page of this kind, up to its title."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         + _tag(kind.generator)
@@ -104,12 +104,12 @@ def refuse_foreign(path: str | Path, kind: Kind) -> None:
 
 
 class Outputs:
-    """What a run reads and will write. Each add() raises Refused where one of these would be
-    replaced, under whatever name, or a file that is not ours."""
+    """The files that a run reads and will write. Each add() raises Refused where one of these would
+    be replaced, under whatever name, or a file that is not ours."""
 
     def __init__(self, inputs: Iterable[str | Path], named: Iterable[tuple[str, str]] = ()) -> None:
         self._inputs: dict[str | tuple[int, int], list[str | Path]] = {}  # paths by identity()
-        self._taken: dict[str | tuple[int, int], str] = {}  # what is there, likewise
+        self._taken: dict[str | tuple[int, int], str] = {}  # present files, also
         self._kinds: dict[str | Path, Kind] = {}  # by path
         for path in inputs:
             self._inputs.setdefault(identity(path), []).append(path)
@@ -141,14 +141,15 @@ class Outputs:
             refuse_foreign(path, kind)
 
     def add_all(self, files: Iterable[tuple[str | Path, Kind]]) -> None:
-        """Those of [(path, kind)] that are not there yet."""
+        """The items of [(path, kind)] that do not exist yet."""
         for path, kind in files:
             if self._kinds.get(path) is not kind:
                 self.add(path, kind, kind.name)
 
     def refuse_used(self, used: Iterable[str | Path], target: str | Path) -> None:
         """Raises Refused where one of the paths that an opened file uses (libraries, pictures...)
-        would be replaced by its output, or by what is written beside the .blend files."""
+        would be replaced by its output, or by a file that is written in addition to the .blend
+        files."""
         found = {identity(path): path for path in used}
         for path, kind in self._kinds.items():
             if (path == target or kind is not BLEND) and identity(path) in found:
@@ -156,7 +157,7 @@ class Outputs:
                 raise Refused(f"{path} would replace {used_path}, which the file uses")
 
     def folders(self) -> set[Path]:
-        """Those that are written into, by the names given and where links lead."""
+        """The folders that are written into, by the names given and where links lead."""
         paths = list(self._kinds)
         return {placed(path).parent for path in paths} | {
             Path(os.path.realpath(path)).parent for path in paths
@@ -178,7 +179,7 @@ def replaced(path: str | Path, kind: Kind) -> Iterator[Path]:
 
 
 def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
-    """A JSON file as a whole or not at all; straight into what is no regular file, such as
+    """A JSON file as a whole or not at all; straight into anything except a regular file, such as
     /dev/stdout or a pipe."""
     text = json.dumps({"generator": kind.generator} | content, indent=2) + "\n"
     if is_stream(path):
@@ -197,7 +198,7 @@ def write_content(path: str | Path, kind: Kind, content: bytes) -> None:
 
 
 def write_page(path: str | Path, kind: Kind, text: str) -> None:
-    """A page as a whole or not at all. Names that are no UTF-8 are shown by their bytes."""
+    """A page as a whole or not at all. Names that are not UTF-8 are shown by their bytes."""
     if not text.startswith(page_head(kind)):
         raise ValueError(f"the page {path} does not begin with the mark of its kind")
     with replaced(path, kind) as temporary:

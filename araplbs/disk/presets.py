@@ -27,7 +27,8 @@ AS_PUBLISHED: dict[str, Any] = {
 def preset_values(text: str) -> dict[str, Any]:
     """{property: value} of a preset file of Blender, read without running it.
 
-    Raises SyntaxError, or ValueError for what would have to be run, or is no plain value.
+    Raises SyntaxError, or ValueError for expressions that would have to be run, or that are not
+    plain values.
     """
     try:
         nodes = ast.parse(text).body
@@ -72,7 +73,7 @@ AS_GOOD_AS = 1e-6  # settings are kept in single precision
 
 
 def is_in_use(values: Mapping[str, Any], settings: object) -> bool:
-    """Whether settings are as a preset has them; what it does not name is free."""
+    """Whether settings are those of a preset; settings that it does not name are free."""
     known = {name: value for name, value in values.items() if hasattr(settings, name)}
     return bool(known) and all(
         _same(value, getattr(settings, name)) for name, value in known.items()

@@ -360,8 +360,8 @@ def report_deformers(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> dict[str, Any] | None:
-    """What a report says of SparseWeights before and after as Blender deforms by them in these
-    Poses; None where that is linear blending."""
+    """The entries of a report for SparseWeights before and after as Blender deforms by them in
+    these Poses; None where that is linear blending."""
     if not (_differs(problem, before) or _differs(problem, after)):
         return None
 

@@ -1,4 +1,4 @@
-"""What is seen of weights: Surface Strain, Limb Drift and Volume Change over poses. No bpy: any
+"""Visible measures of weights: Surface Strain, Limb Drift and Volume Change over poses. No bpy: any
 thread may compute it."""
 
 import math
@@ -36,7 +36,7 @@ def bones_of(skeleton: Skeleton) -> dict[str, Any]:
 
 
 def joints_of(skeleton: Skeleton, poses: Poses) -> dict[str, Any]:
-    """What these Poses say beside the transforms of bones."""
+    """The data of these Poses in addition to the transforms of bones."""
     return {"segment_poses": poses.joints} if skeleton.flexible else {}
 
 
@@ -75,7 +75,7 @@ def _number(value: float) -> float | None:
 
 
 class Compared(dict[str, Any]):
-    """{"before", "after"}; what was before is measured when it is first asked for."""
+    """{"before", "after"}; the state before is measured when it is first asked for."""
 
     def __init__(self, after: dict[str, Any], measure_before: Callable[[], dict[str, Any]]) -> None:
         super().__init__(after=after)

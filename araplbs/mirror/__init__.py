@@ -1,2 +1,2 @@
 """Left and right: sides in names, and the plane between them by joints and skin.
-What the bones on both sides do belongs in skeleton/."""
+Symmetric motions of bones belong in skeleton/."""

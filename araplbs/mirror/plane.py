@@ -145,7 +145,7 @@ class _Joints:
         off = np.linalg.norm(images[free][:, None] - self.heads[free], axis=2)
         ends = np.linalg.norm(_image(self.tails[free], plane)[:, None] - self.tails[free], axis=2)
         may = (off <= near) & self.alike[np.ix_(free, free)]
-        # Tails decide between bones at one joint, whatever they are worth.
+        # Tails decide between bones at one joint, even if they are meaningless.
         cost = np.where(may, off + TAIL * np.minimum(ends, self.size), np.inf)
         first = cost.argmin(axis=1)
         least = cost.min(axis=1)

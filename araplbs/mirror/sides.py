@@ -49,7 +49,8 @@ def other_names(name: str) -> list[str]:
 
 
 def _sideless(name: str) -> Iterable[tuple[str, bool]]:
-    """(what is left without a word of a side and a number at the end, whether it is the left)"""
+    """(the rest of a name without a word of a side and a number at the end, whether it is the
+    left)"""
     for mark in SIDE.finditer(name):
         rest = f"{name[: mark.start()]}\0{name[mark.end() :]}"
         yield NUMBER.sub("", rest), mark[0].lower() in LEFT

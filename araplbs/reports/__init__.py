@@ -1,2 +1,2 @@
-"""What was done, as numbers for programs, as lines for people, and as pictures.
-All features report through this room."""
+"""Reports of the work, as numbers for programs, as lines for people, and as pictures. All features
+report through this room."""

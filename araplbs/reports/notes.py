@@ -1,5 +1,5 @@
-"""What the Result box of the sidebar says of a weighting beside its gains: short notes, each with
-what it is about, so that a click can select it. No bpy."""
+"""Notes in the Result box of the sidebar about a weighting, in addition to its gains: short notes,
+each with what it is about, so that a click can select it. No bpy."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -70,7 +70,7 @@ def _doubt(report: dict[str, Any]) -> Note | None:
 
 
 def bare_bones(report: dict[str, Any]) -> list[str]:
-    """Names of the bones that move nothing though skin is around, and that are no mere ends."""
+    """Names of the bones that move nothing though skin is around, and that are not just ends."""
     return [name for name in report["idle_in_skin"] if not is_end_bone(name)]
 
 

@@ -89,7 +89,7 @@ def _box(points: Floats) -> tuple[Floats, Floats]:
 def rasterize(
     xy: Floats, depths: Floats, triangles: Integers, width: int, height: int
 ) -> tuple[Integers, Floats, Floats]:
-    """What is seen at the centers of the pixels: (triangle (height, width), -1 for none;
+    """The triangle seen at the centers of the pixels: (triangle (height, width), -1 for none;
     coordinates (height, width, 3), barycentric; depth (height, width), -inf for none). xy (n, 2) in
     pixels, depths (n,), the larger the nearer."""
     a, b, c = (xy[corner] for corner in triangles.T)
@@ -247,8 +247,8 @@ def _mean_of_samples(samples: Floats) -> Integers:
 
 def png(pixels: Integers, generator: str = "") -> bytes:
     """The bytes of a PNG file of pixels (height, width, 4) uint8. Colors are kept to 6 bits, which
-    nobody sees on a shaded surface and which halves the file. generator: what the file says that it
-    comes from."""
+    nobody sees on a shaded surface and which halves the file. generator: the source named in the
+    file."""
     height, width = pixels.shape[:2]
     kept = pixels.copy()
     kept[..., :3] = (kept[..., :3] & 0xFC) | 2
@@ -288,7 +288,7 @@ def data_uri(pixels: Integers) -> str:
 
 def turned_back(skeleton: Skeleton, pose: Poses, posed: Floats) -> Floats:
     """Points (n, 3) posed by the first of these Poses as seen from the bone that the whole body
-    hangs on: where that turns in a random pose, the body would lie on its side."""
+    hangs on: if that turns in a random pose, the body would lie on its side."""
     transform = pose.transforms[0, _body_root(skeleton)]
     return np.linalg.solve(transform[:, :3], (posed - transform[:, 3]).T).T
 

@@ -27,7 +27,7 @@ UNKNOWN = "an error, of which nothing is said here: the names of the file could 
 
 
 def system_lines() -> list[str]:
-    """Of the machine and the module; the module is loaded for it."""
+    """Facts about the machine and the module; the module is loaded for it."""
     try:
         module = load()
         engine = (
@@ -45,7 +45,7 @@ def system_lines() -> list[str]:
 
 
 def settings_lines(options: Options) -> list[str]:
-    """Those that are not as they are by default. Texts that are typed become dots."""
+    """Settings that differ from their defaults. Texts that are typed become dots."""
     usual, lines = Options().as_dict(), []
     typed = {each.name for each in fields(Options) if isinstance(each.default, str)}
     typed -= {each.name for each in fields(Options) if "choices" in each.metadata}
@@ -56,7 +56,7 @@ def settings_lines(options: Options) -> list[str]:
 
 
 def error_line(fault: Fault) -> str:
-    """What is said about an error, without names."""
+    """The text about an error, without names."""
     if fault.names is None:
         return UNKNOWN
     text = without_names(fault.text, [*fault.names, *(names_of_file() or ())])
@@ -65,8 +65,8 @@ def error_line(fault: Fault) -> str:
 
 
 def without_folder(place: str, names: Iterable[str]) -> str:
-    """The line of a traceback that names a file: of its path the last part, if that is no name of
-    the file's things, as a script in it has."""
+    """The line of a traceback that names a file: of its path the last part, if that is not a name
+    of the file's things, as a script in it has."""
     path, comma, rest = place.strip().partition(", line ")
     name = re.split(r"[\\/]", path)[-1]
     return f"  {DOTS}/{without_names(name, names)}{comma}{without_names(rest, names)}"

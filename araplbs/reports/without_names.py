@@ -1,9 +1,9 @@
 """Texts for maintainers without the names of a file's things, and without paths.
 
-What a file calls its things is taken out wherever it stands, in all the ways in which sentences and
-Python write a name. Names that are not known, of what was deleted since, stand in quotes in our
-sentences: from the first quote that is left to the last one all goes, since a name may have quotes
-of its own. Better a word too many than a name.
+Names in a file are removed wherever they stand, in all the ways in which sentences and Python
+write a name. Names that are not known, of what was deleted since, stand in quotes in our sentences:
+from the first quote that is left to the last one all goes, since a name may have quotes of its own.
+Better a word too many than a name.
 """
 
 import re
@@ -47,7 +47,7 @@ def _without_quoted(text: str) -> str:
 
 
 def _forms(name: str) -> set[str]:
-    """How a name may be written: as it is, in one line, as Python shows it, by its bytes."""
+    """How a name may be written: unchanged, in one line, as Python shows it, by its bytes."""
     shown = {name, " ".join(name.split()), repr(name)[1:-1], ascii(name)[1:-1]}
     shown |= {repr(name)[1:-1].replace("\\'", "'"), *name.splitlines()}
     shown.add(name.encode("utf-8", "backslashreplace").decode())

@@ -1,4 +1,4 @@
-"""One bendy bone as n bones: their names, where they stand at rest, and their weights.
+"""One bendy bone as n bones: their names, rest positions and weights.
 
 Blender moves a vertex at u (0 to 1 along a bone of S segments) by the transforms of two joints,
 (1 - t) M[i] + t M[i + 1] with i + t = u S. That is S + 1 bones that move by M[0] ... M[S], with the

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NEARER = 0.9  # of another distance: skin so much nearer to a bone is its own
 SLACK = 1e-6  # for rounding
-LEAST, LEAST_SHARE = 4, 0.002  # of the vertices: fewer are no skin to speak of
+LEAST, LEAST_SHARE = 4, 0.002  # of the vertices: fewer do not count as skin
 
 
 def distances(points: Floats, skeleton: Skeleton, bones: Integers) -> Floats:

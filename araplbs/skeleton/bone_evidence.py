@@ -1,8 +1,8 @@
-"""Which bones are skin, and which are controls: the evidence beside where they are, weighed.
+"""Which bones are skin, and which are controls: the evidence apart from their places, weighed.
 
-Each kind is a function of BoneFacts. Above 0 speaks for a control, below 0 for skin: 1 is one
-sign, 2 as good as certain. The engine (control_bones.py) sets the sum against what skeleton and
-mesh say, and neither decides alone.
+Each kind is a function of BoneFacts. A value above 0 is evidence for a control, below 0 for skin: 1
+is one sign, 2 as good as certain. The engine (control_bones.py) sets the sum against what skeleton
+and mesh say, and neither decides alone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _fact(name: str) -> Callable[[BoneFacts], Bools]:
 
 
 def _of_few(marked: Bools, facts: BoneFacts) -> Bools:
-    """`marked`, where it sets deform bones apart."""
+    """`marked`, if it sets deform bones apart."""
     few = np.count_nonzero(marked & facts.deform) <= FEW * np.count_nonzero(facts.deform)
     return marked & few
 
@@ -102,7 +102,7 @@ class Evidence:
         return [KINDS[k] for k in np.flatnonzero(self.found[bone]) if KINDS[k].weight > 0]
 
     def words(self, bone: Index) -> str:
-        """'IK target, name', empty where nothing speaks for a control."""
+        """'IK target, name', empty without evidence for a control."""
         return ", ".join(kind.words for kind in self.of(bone))
 
 

@@ -1,4 +1,4 @@
-"""What a file says about bones, apart from where they are: the input of bone_evidence.py.
+"""Facts in a file about bones, apart from their places: the input of bone_evidence.py.
 
 Each fact is a bool for each of the m bones of an armature. A rig of a file that says no more than
 names and parents has names alone.

@@ -12,16 +12,16 @@ CONTROL_WORDS = {
     *("camera", "cam", "view", "lookat", "look", "aim", "orient", "tag", "socket", "attach"),
     *("attachment", "mount", "item", "wield", "prop", "object", "empty", "dummy", "helper"),
 }
-# Those of bones that are controls and nothing else. Feet that a limb reaches for are skin as well,
-# so "ik" is none of these.
+# Words of bones that are controls and nothing else. Feet that a limb reaches for are skin as well,
+# so "ik" is not one of these.
 STEERING_WORDS = {"ctrl", "ctl", "control", "controls", "controller", "mch", "pole"}
-# Those that do so where they are all of the name.
+# Words that do so if they are all of the name.
 ROOT_WORDS = {"root", "master", "world", "origin"}
 NEUTRAL_WORDS = {
     *("b", "bn", "bip", "bone", "joint", "jnt", "j", "l", "r", "left", "right", "node", "null"),
     *("armature", "rig", "skeleton", "character", "def", "main", "mixamorig"),
 }
-# Those of objects that mark where something is held.
+# Words in names of objects that mark a place to hold something.
 SOCKET_WORDS = {"socket", "slot", "attach", "attachment", "mount", "anchor"}
 END_WORDS = {"leaf", "end", "nub"}
 SIDES = {"l", "r", "left", "right"}

@@ -115,7 +115,7 @@ GENERATORS = (
 )
 
 
-# Those that make skeletons for engines, in which all bones with their names deform.
+# Generators that make skeletons for engines, in which all bones with their names deform.
 ENGINES = {"Mixamo", "VRM", "MMD", "Unreal", "Unity", "Daz", "Biped"}
 
 

@@ -1,8 +1,8 @@
 """How the joints of a rig move in its poses, and poses in which all of them do.
 
-A joint is a deform bone in the one that it hangs on. What the rig leaves where it is turns on its
-own, within its limits, on top of what the rig does; so does what the rig tears off, in the poses
-where it does so. What hangs on such a joint goes with it.
+A joint is a deform bone in the one that it hangs on. A joint that the rig does not move turns on
+its own, within its limits, on top of what the rig does; so does what the rig tears off, in the
+poses where it does so. What hangs on such a joint goes with it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Joints:
 
     def extent(self, motion: Motion) -> Floats:
         """(d,) how far each moves, in its lengths: root mean square over the poses and over the
-        head and points beside it, one length away along each axis."""
+        head and points next to it, one length away along each axis."""
         found = self._extent(motion.own, slice(None))
         np.maximum.at(found, self.owner, self._extent(motion.segments, self.owner))
         return found

@@ -71,7 +71,7 @@ class Poses:
         return {} if self.weights is None else {"pose_weights": self.weights}
 
     def weighted(self, factor: float) -> Poses:
-        """The same, each counting `factor` times as much."""
+        """These poses, each counting `factor` times as much."""
         return self if factor == 1 else replace(self, weights=factor * self.all_weights)
 
     def and_more(self, more: Poses) -> Poses:

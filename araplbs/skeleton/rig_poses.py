@@ -141,7 +141,7 @@ def _roots(parents: Integers) -> Integers | None:
 
 
 def _join_trees(parents: Integers, roots: Integers, skeleton: Skeleton) -> None:
-    """Hangs the first deform bone of each tree, but for the largest, on one that is joined."""
+    """Hangs the first deform bone of each tree except the largest on one that is joined."""
     deform = np.flatnonzero(skeleton.deform)
     sizes = np.bincount(roots[deform], minlength=len(parents))
     trees = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]

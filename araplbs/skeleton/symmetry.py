@@ -102,7 +102,7 @@ def _drawn_partners(skeleton: Skeleton) -> Integers | None:
     """The partners at X = 0, within a thousandth of the size.
 
     Names decide (.L and .R) where the places agree; other bones are paired where just one is in
-    the right place. Bones of different kinds are no partners. None for a skeleton that is not
+    the right place. Bones of different kinds are not partners. None for a skeleton that is not
     symmetric.
     """
     m = len(skeleton.names)

@@ -59,7 +59,7 @@ def is_end(
 
 
 def same_weights(one: SparseWeights, other: SparseWeights) -> bool:
-    """Up to the precision of vertex groups; what is 0 may be missing."""
+    """Up to the precision of vertex groups; zeros may be missing."""
     if one.count != other.count:
         return False
     bones = 1 + max(one.bones.max(initial=0), other.bones.max(initial=0))

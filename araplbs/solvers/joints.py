@@ -24,11 +24,11 @@ from ..skeleton.poses import Poses, pose_set
 from .solve import Solution, solve
 
 SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
-LEAST_MOVE = 1e-7  # share of the skeleton's size: less is no move
+LEAST_MOVE = 1e-7  # share of the skeleton's size: less does not count as a move
 LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
 PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or cancelled
 
-# What a JointSolver takes of the arguments of a Solver.
+# Arguments of a Solver that a JointSolver takes.
 SHARED = (
     *("vertices", "triangles", "edges", "poses", "pose_weights", "symmetry"),
     *("bone_heads", "bone_tails", "bone_parents", "bone_roll_axes", "bone_deform", "bone_limits"),
@@ -37,7 +37,7 @@ SHARED = (
 
 @dataclass(frozen=True)
 class JointOptions(Options):
-    """Those of the weights, and those of the joints.
+    """The options of the weights, and those of the joints.
 
     A subclass, not two tables side by side: the task of the joints is one of the weights, and the
     operator, the command line, scripts and reports are flat, so each would have to join the two.
@@ -327,7 +327,7 @@ def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton
     """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
 
     An end of another bone that is where a joint was goes with the joint. Where its head does and
-    its tail is at no joint, the bone goes as it is, and what is connected to it too; so does a
+    its tail is at no joint, the bone moves unchanged, and so do bones connected to it; so does a
     bone that would become too short otherwise.
     """
     m = len(skeleton.names)
@@ -363,7 +363,7 @@ def _kept_axes(axes: Floats, along: Floats) -> Floats:
 
 
 def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[str, Any]:
-    """What was done, as a dictionary that JSON takes."""
+    """The report, as a dictionary that JSON takes."""
     before, after = run.problem.skeleton, solution.skeleton
     moved = moved_bones(before, after)
     skeleton_report = solution.report

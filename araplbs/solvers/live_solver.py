@@ -1,4 +1,4 @@
-"""A solver that keeps converging in a thread of its own, and can be steered meanwhile.
+"""A solver that keeps converging in a thread of its own, and can be steered while it does.
 
 No bpy here, and the thread calls nothing back: its owner asks.
 """
@@ -208,7 +208,7 @@ class LiveSolver(Worker):
         )
 
     def _ties(self, solver: "araplbs.Solver") -> Ties:
-        """Those of the last frame where they are the same."""
+        """The arrays of the last frame if they are the same."""
         ties = Ties(*solver.spokes)
         if self._options.paper_constraints:
             rows = [row for row in solver.constraint_rows if row["kind"] == "attach"]

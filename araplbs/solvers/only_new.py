@@ -17,7 +17,7 @@ from .solve import solve
 if TYPE_CHECKING:
     from .solve import Solution
 
-LEAST_INITIAL = 0.001  # smaller weights are no influences of the start
+LEAST_INITIAL = 0.001  # smaller weights do not count as influences of the start
 AS_LOW, SMOOTHER = 1.01, 0.7  # shares of the energy and of the roughness from fresh weights
 MOST = 1000  # new vertices: of more, the border says too little
 STEPS = 200  # of conjugate gradients, at most: this is where the optimization starts
@@ -85,7 +85,7 @@ def _from_border(problem: Problem) -> SparseWeights | None:
 
 def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
     """(new vertices, m) weights that continue those that are held (n,) bool harmonically, over
-    edges that count alike; 0 where nothing held is joined. arguments: of the solver."""
+    edges that count equally; 0 without a connection to a held one. arguments: of the solver."""
     given: SparseWeights = arguments["weights"]
     new = np.flatnonzero(~arguments["locked_vertices"])
     _points, place = np.unique(arguments["vertices"], axis=0, return_inverse=True)
@@ -110,7 +110,7 @@ def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
 
 
 def _harmonic(pairs: Integers, free: Bools, fixed: Floats) -> Floats:
-    """What is free becomes the mean of its neighbors: conjugate gradients, column by column."""
+    """Free vertices become the mean of their neighbors: conjugate gradients, column by column."""
     pairs = pairs[free[pairs].any(1)]
     both = np.concatenate([pairs, pairs[:, ::-1]])
     both = both[np.argsort(both[:, 0], kind="stable")]

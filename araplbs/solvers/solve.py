@@ -108,7 +108,7 @@ def report_deformation(
 def check(problem: Problem, rows: SparseWeights, most: int) -> None:
     """Raises araplbs.SolverError unless the weights may be written: the promise to the user.
 
-    most: influences that a vertex may have beside locked ones, 0 for any number.
+    most: influences that a vertex may have in addition to locked ones, 0 for any number.
     """
     if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
         raise araplbs.SolverError("the weights are not finite and positive")

@@ -154,7 +154,7 @@ def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
 
 
 def volume_arguments(problem: Problem, mesh: TetMesh, nodes: Integers) -> dict[str, Any]:
-    """What the solver of a volume gets in place of the surface; it lies along bones linearly."""
+    """Input of the solver of a volume in place of the surface; it lies along bones linearly."""
     return {
         **edits_of_nodes(problem, nodes),
         "parameters": None,

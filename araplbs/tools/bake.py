@@ -199,7 +199,7 @@ def bake_report(
     new_names: Sequence[list[str]],
     written: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """What was done, for programs: errors are shares of the size of each mesh, its diagonal.
+    """The report, for programs: errors are shares of the size of each mesh, its diagonal.
     new_names: of the new bones of each mesh."""
     return {
         "armature": armature,

@@ -1,8 +1,6 @@
-"""Weights of one mesh for its copies and for its other side, exactly as they are.
-
-Meshes of the same edges are matched by index: copies of a character, its mirror image. For others
-the other side is found by reflection: each vertex takes the weights of the nearest point of the
-image.
+"""Weights of one mesh for its copies and for its other side, unchanged. Meshes of the same edges
+are matched by index: copies of a character, its mirror image. For others the other side is found by
+reflection: each vertex takes the weights of the nearest point of the image.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ class Copied:
 
 
 def same_edges(a: Integers, b: Integers) -> bool:
-    """Are these the same edges, in whatever order?"""
+    """Are these the same edges, in any order?"""
     if a.shape != b.shape:
         return False
 

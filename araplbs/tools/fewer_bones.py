@@ -1,8 +1,8 @@
 """Fewer bones: which ones a character misses least, and the weights of the others, solved again so
 that they come nearest to what all bones did. Options, the work, the report. No bpy.
 
-Vertices are posed by all bones in the poses. A bone costs how far its vertices move, by their
-weights, where the bone that replaces it best takes them. The cheapest goes first, with its mirror
+Vertices are posed by all bones in the poses. The cost of a bone is how far its vertices move, by
+their weights, if the best replacement bone takes them. The cheapest goes first, with its mirror
 image; its weights are the other's for the next choice. Then araplbs.bake solves the weights of the
 bones that stay for the posed vertices. By strain alone bones that move the most would go first: a
 surface that does not bend has none."""
@@ -189,7 +189,7 @@ def choose(
 ) -> tuple[Bools, dict[int, int]]:
     """(gone (m,) bool, {bone that goes: the one that replaces it best}, in their order).
 
-    Of the unused ones only as many go as have to, the ends of chains first. Both of a pair go,
+    Only as many unused ones are removed as necessary, the ends of chains first. Both of a pair go,
     though one would do. Cost: O(bones^2 * (poses + gone bones)). Raises Refused where none would
     go, or none stay."""
     names, weights = skeleton.names, dense.copy()

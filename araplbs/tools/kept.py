@@ -1,5 +1,5 @@
-"""Weights that were kept: all that is needed to give them to the mesh again, whatever becomes of
-it; as bytes, for a property or a file. No bpy."""
+"""Weights that were kept: all that is needed to restore them, after any change of the mesh; as
+bytes, for a property or a file. No bpy."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Kept:
     vertices: np.ndarray  # (n, 3)
     triangles: np.ndarray  # (f, 3)
     groups: list[str]  # all of its vertex groups
-    rows: SparseWeights  # of these, as they are: sums are anything
+    rows: SparseWeights  # of these, unchanged: sums may be anything
     bones: list[str]  # the deform bones
     heads: np.ndarray  # (bones, 3)
     tails: np.ndarray
@@ -59,7 +59,7 @@ class Kept:
 
     @property
     def bytes(self) -> int:
-        """What the arrays of a file take in memory."""
+        """Memory of the arrays of a file."""
         arrays = [self.vertices, self.triangles, *self.rows, self.heads, self.tails]
         return sum(each.nbytes for each in arrays + [edit.values for edit in self.edits])
 
@@ -125,7 +125,7 @@ def _array(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
 
 
 def _about(arrays: dict[str, np.ndarray]) -> Any:
-    """What the file says about its arrays. Raises Odd."""
+    """The file's description of its arrays. Raises Odd."""
     try:
         return json.loads(_array(arrays, "about").tobytes())
     except RecursionError:

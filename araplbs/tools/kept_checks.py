@@ -28,7 +28,7 @@ ARRAYS = {
 
 
 class Odd(Exception):
-    """What is wrong, in some words."""
+    """The fault, in some words."""
 
 
 def check_list(about: Any) -> None:
@@ -65,7 +65,7 @@ def _list(about: dict[str, Any], name: str) -> list[Any]:
 
 
 def _check_name(what: str, value: Any) -> None:
-    """Blender has bytes, which Python holds as lone surrogates where they are no UTF-8."""
+    """Blender has bytes, which Python holds as lone surrogates if they are not UTF-8."""
     try:
         size = len(value.encode("utf-8", "surrogateescape"))
     except (AttributeError, UnicodeEncodeError):

@@ -1,4 +1,4 @@
-"""Kept weights for a mesh as it is now: options and the work. No bpy."""
+"""Kept weights for the present mesh: options and the work. No bpy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..reports.report import names_in_line
 from .kept import Kept, KeptEdit
 from .transfer import TransferOptions
 
-NEAR = 1e-3  # of the size of what was kept: vertices so near match whatever they face
+NEAR = 1e-3  # of the size of what was kept: vertices so near match in any direction
 # A mesh is made of a kept one where this share of its vertices lie so near, in its sizes.
 COVERED, COVERED_WITHIN = 0.5, 5e-3
 SAME_PLACE = 1e-3  # of the size of the skeleton: a bone that lies there is the same, renamed
@@ -52,7 +52,7 @@ class RestoreOptions(OptionTable):
 
 @dataclass
 class Now:
-    """A mesh as it is now."""
+    """A present mesh."""
 
     mesh: Mesh
     locked: dict[str, Floats]  # of each locked vertex group its weights (n,)
@@ -146,8 +146,8 @@ def _restore(
 
 
 def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> list[Kept]:
-    """Those of an armature, where a file holds what several have had: by its name, or where it has
-    another one by now, all but those of the armatures that are still there (`others`)."""
+    """The kept meshes of an armature, if a file holds those of several: by its name, or where it
+    has another one by now, all but those of the armatures that are still there (`others`)."""
     own = [each for each in kept if each.armature == armature]
     return own or [each for each in kept if each.armature not in others] or list(kept)
 
@@ -156,8 +156,8 @@ def sources_of(
     kept: Sequence[Kept], name: str, points: Floats, triangles: Integers, threads: int = 0
 ) -> list[Kept]:
     """The kept meshes that a mesh is made of: those that it covers, and its namesake. A part that
-    was split off covers none: it is made of the mesh whose name it has, but for a number, or else
-    of all."""
+    was split off covers none: it is made of the mesh with its name, without a number, or else of
+    all."""
     chosen = []
     for each in kept:
         near = np.zeros(1, bool)
@@ -250,7 +250,7 @@ class _Joined:
         return found
 
     def edits(self, found: SparseWeights, points: Floats) -> list[KeptEdit]:
-        """Those of a mesh with these columns."""
+        """The weights of a mesh with these columns."""
         column, out = len(self.groups), []
         for first, edit in self._edits():
             values = []
@@ -269,7 +269,7 @@ class _Joined:
 
 
 def _columns_of(edit: KeptEdit) -> list[Floats]:
-    """What of an edit can be mixed: where it is, and how much; none of a link."""
+    """The parts of an edit that can be mixed: its places and values; none of a link."""
     values = edit.values.astype(np.float64)
     if edit.kind == "LINK":
         return []

@@ -1,4 +1,4 @@
-"""What was done when kept weights were given back, for programs and for people. No bpy."""
+"""The report of a restoration of kept weights, for programs and for people. No bpy."""
 
 import time
 from collections.abc import Sequence

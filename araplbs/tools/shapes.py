@@ -16,7 +16,7 @@ from ..character.mirror_modifier import Reflection, reflect, reflect_moves
 from ..reports.report import names_in_line
 from .transfer import FEW, NEAR, TransferOptions
 
-# Of the time, where each begins and how much it takes.
+# Shares of the time: the start and length of each part.
 STAGES = {
     "matching": (0.0, 0.1),
     "following": (0.1, 0.2),
@@ -54,7 +54,7 @@ class ShapeOptions(OptionTable):
     )
 
     def arguments(self) -> dict[str, Any]:
-        """Those of araplbs.transfer_shapes."""
+        """Arguments of araplbs.transfer_shapes."""
         return {
             "distance": self.distance,
             "angle": self.angle,
