@@ -1,4 +1,4 @@
-"""What the command line takes: the arguments of each command, and the options that they ask for."""
+"""The command line: the arguments of each command, and the options that they ask for."""
 
 import argparse
 import math

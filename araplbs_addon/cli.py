@@ -1,6 +1,6 @@
 """The command line: blender -c araplbs weight IN.blend ... --output OUT.blend|FOLDER
 
-A file is weighted and saved beside its place first, and moved there as a whole: whatever fails,
+A file is weighted and saved next to its place first, and moved there as a whole: if anything fails
 or ends the process, neither the input nor an older output is touched.
 """
 
@@ -75,7 +75,7 @@ def _run(argv, results):
 
 
 def _print_any_name():
-    """Lets names be printed that the terminal has no letters for, or that are no UTF-8."""
+    """Lets names be printed that the terminal has no letters for, or that are not UTF-8."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -143,7 +143,7 @@ def _fail(error):
 
 
 def do_file(command, source, target, options, arguments, stop, outputs):
-    """The work on one file; what the report says of it. Nothing is written when it raises, nor
+    """The work on one file; returns its entry in the report. Nothing is written when it raises, nor
     where there is no target."""
     if target:
         refuse_foreign(target, BLEND)

@@ -1,4 +1,4 @@
-"""What the command line does with many files; cli.py hands it the work on one."""
+"""The command line on many files; cli.py hands it the work on one."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from .tasks import done_before, make_task, read_plan
 
 
 def add_commands(commands):
-    """Those beside the ones that weight."""
+    """The commands other than those that weight."""
     task = commands.add_parser("task", help="do one task of a plan", description="One task.")
     task.add_argument("plan", metavar="PLAN", help="what --plan has printed")
     task.add_argument("number", type=int, metavar="NUMBER", help="1 for the first, and so on")

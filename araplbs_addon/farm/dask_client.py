@@ -34,7 +34,7 @@ def _load():
 
 
 class _Sent:
-    """A function that travels as a whole: what is read at the other end is the function."""
+    """A function that travels as a whole: the other end reads the function."""
 
     def __init__(self, function):
         self.function = function
@@ -49,9 +49,9 @@ class _Sent:
 
 
 def on_worker(task, command, kind):
-    """What a worker does: the reply of Blender, and where. Raises process.Died when Blender did
-    not outlive the task, which Dask then gives to a worker again. `kind` is BlenderProcess, which
-    travels with the call."""
+    """The work of a worker: returns the reply of Blender, and its place. Raises process.Died when
+    Blender did not outlive the task, which Dask then gives to a worker again. `kind` is
+    BlenderProcess, which travels with the call."""
     import os
     import socket
 
@@ -122,7 +122,8 @@ class Farm:
                 time.sleep(0.5)
 
     def _resources(self, task, kinds):
-        """What a task asks of a worker: memory, where workers have said how much they have."""
+        """Resources that a task asks of a worker: memory, if workers have said how much they
+        have."""
         declared = [kind["MEMORY"] for kind in kinds if "MEMORY" in kind]
         return {"MEMORY": min(task["bytes"], max(declared))} if declared else {}
 

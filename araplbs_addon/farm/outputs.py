@@ -1,4 +1,4 @@
-"""What a run of the command line will write, all of it before any work begins."""
+"""The files that a run of the command line will write, all of it before any work begins."""
 
 import os
 import re

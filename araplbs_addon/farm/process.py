@@ -57,7 +57,7 @@ class BlenderProcess:
             reader.start()
 
     def _read_replies(self):
-        """Puts replies, and None when there will be no more, for whatever reason."""
+        """Puts replies, and None when there will be no more, for any reason."""
         stdout = self.process.stdout
         try:
             while not (line := stdout.readline()).endswith(greeting(self.key)):
@@ -124,7 +124,8 @@ class BlenderProcess:
         return f"Blender ended by {how}" + (f", its last line: {last[0]}" if last else "")
 
     def end(self):
-        """Ends the process, in order if it can; what it was writing is whole or not there."""
+        """Ends the process, in order if it can; the file that it was writing is whole or
+        missing."""
         if self.lives:
             self.process.terminate()
         try:
@@ -180,7 +181,7 @@ def read_reply(stream):
 
 
 def result_of(reply):
-    """What a reply says of the one file of its task."""
+    """The entry of a reply for the one file of its task."""
     result = dict(reply["results"][0]) if reply["results"] else {}
     if reply["code"] and "error" not in result:
         result["error"] = f"exit code {reply['code']}"
@@ -195,8 +196,8 @@ def write_reply(stream, reply):
 
 def _own_pipes():
     """The standard input and output for tasks and replies alone. Others find nothing to read, and
-    what they print goes to the standard error: whatever part of Blender they are. (On Windows a
-    library could not even be loaded while a thread waits for its standard input.)"""
+    what they print goes to the standard error: in any part of Blender. (On Windows a library could
+    not even be loaded while a thread waits for its standard input.)"""
     sys.stdout.flush()
     tasks, replies, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

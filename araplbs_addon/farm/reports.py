@@ -2,7 +2,7 @@
 
 The folder has OUTPUT.blend.json for each file with pictures OUTPUT.blend.0.png ..., one for each
 armature, table.json and index.html. Every file is written as a whole, so that what is there can be
-read while a farm works. Reports are known by their mark, whatever the outputs are called.
+read while a farm works. Reports are known by their mark, with any names of the outputs.
 """
 
 import html

@@ -21,7 +21,7 @@ from araplbs.disk.inputs import read_input, read_input_text
 
 from ..native_module import version
 
-# What does not change the weights.
+# Options that do not change the weights.
 MOST_BYTES = 1 << 28  # of a plan, or of a report
 APART = (
     *("help", "input", "output", "json", "threads", "jobs", "timeout", "resume", "report", "plan"),
@@ -40,8 +40,8 @@ TIMEOUT, SLOWER = 3600.0, 30.0
 # Commands that no task has: these do tasks, or reports of them.
 NO_TASKS = ("task", "serve", "merge")
 
-# Files that are read beside the input: their name in a report and the option that names them.
-# Keep Weights writes its file.
+# Files that are read in addition to the input: their name in a report and the option that names
+# them. Keep Weights writes its file.
 READ_FILES = {"tets": "tet_file", "kept weights": "file"}
 WRITES_FILE = "keep"
 
@@ -122,7 +122,7 @@ def report_path(folder, output):
 
 
 def make_task(source, target, arguments, threads=None):
-    """Raises OSError when there is no such input, Refused when it is no file."""
+    """Raises OSError when there is no such input, Refused if it is not a file."""
     source, target = placed(source), placed(target)
     refuse_input(source)
     words = [arguments.command, str(source), f"--output={target}"]
@@ -165,7 +165,7 @@ def named_files(arguments):
 
 def files_read(source, arguments):
     """{name: path} of all that an output is made from, the input first. A named path that begins
-    with // lies beside the input."""
+    with // lies next to the input."""
     found = {"input": str(source)}
     for name, path in named_files(arguments).items():
         found[name] = str(Path(source).parent / path[2:]) if path.startswith("//") else path
@@ -178,8 +178,8 @@ def contents_read(source, arguments):
 
 
 def done_before(source, target, arguments):
-    """Whether the output is there as it was written, made from what is now there and with the same
-    options. Where one is the other the input is not what it was made from any more."""
+    """Whether the output is there unchanged, made from what is now there and with the same options.
+    Where one is the other the input is not what it was made from any more."""
     path = report_path(arguments.report, target)
     try:
         report = json.loads(read_input(path, MOST_BYTES).decode())

@@ -2,9 +2,9 @@
 
 A catalogue is a file of gettext: `msgid` English, `msgstr` the other language, "" as long
 as it lacks. Sentences with names and numbers in them have placeholders there: "'{object}' has no
-vertices". The program makes such a sentence in English, where the thing is known that it speaks of;
-the package araplbs knows no languages. Where it is shown, the placeholders of its msgid are found
-in it again, and filled into the msgstr.
+vertices". The program makes such a sentence in English, with the names of its objects; the package
+araplbs knows no languages. Just before it is shown, the placeholders of its msgid are found in it
+again, and filled into the msgstr.
 """
 
 import re
@@ -43,7 +43,7 @@ def _unquoted(lines):
 
 
 class Sentences:
-    """Translates sentences by a catalogue. What it does not know stays as it is."""
+    """Translates sentences by a catalogue. Unknown sentences stay unchanged."""
 
     def __init__(self, catalogue):
         self.plain = {english: text for english, text in catalogue.items() if text}
@@ -51,7 +51,7 @@ class Sentences:
 
     @cached_property
     def _templates(self):
-        """Those with most words of their own first."""
+        """Entries with most words of their own first."""
         found = [english for english in self.plain if PLACEHOLDER.search(english)]
         found.sort(key=lambda text: (-len(PLACEHOLDER.sub("", text)), text.startswith("{")))
         return [_Template(english, self.plain[english]) for english in found]
@@ -100,7 +100,7 @@ class Sentences:
 
 class _Template:
     """A msgid with placeholders. What stands at its beginning or end must not be joined of several
-    parts, unless it is set off by a joint: "2 problems. 3 notes" is not "{notes} notes". Where the
+    parts, unless it is set off by a joint: "2 problems. 3 notes" is not "{notes} notes". If the
     msgid has hardly a word of its own, numbers and quoted names alone stand for placeholders."""
 
     def __init__(self, english, text):

@@ -2,8 +2,8 @@
 
 Blender translates by itself what operators, panels and properties declare, and literal texts of a
 layout; translated() is for all others: reports, reasons of a poll, status bar, texts with names and
-numbers. Blender wants the catalogues of all languages when the add-on is enabled, whatever it
-speaks (some 25 ms for six); where it was built without languages, none is read."""
+numbers. Blender wants the catalogues of all languages when the add-on is enabled, in any language
+(some 25 ms for six); if it was built without languages, none is read."""
 
 from functools import lru_cache
 from pathlib import Path

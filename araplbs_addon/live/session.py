@@ -1,5 +1,5 @@
 """What all live sessions have in common: a task that is read in short steps on the main thread and
-solved in a thread beside it, while a window shows its progress; it ends by keeping the result or by
+solved in a second thread, while a window shows its progress; it ends by keeping the result or by
 putting everything back. One session runs at a time.
 
 Main thread only. A session is READING, then RUNNING, then KEEPING or RESTORING, and ENDED.
@@ -41,7 +41,8 @@ def end_session():
 
 
 def _of_handler(call):
-    """What a handler of Blender's calls: an error ends the session, whose operator says so."""
+    """The function that a handler of Blender's calls: an error ends the session, whose operator
+    says so."""
 
     @wraps(call)
     def safely(*arguments):
@@ -94,10 +95,10 @@ def threads_beside_window():
 
 
 class LiveSession(ABC):
-    """state: one of the above. report: of what was kept, else None. restored: all is as it was.
-    message: why it ended otherwise than it was asked to, else None. error: an error that is a bug,
-    else None. worker: the thread that solves, None while reading. busy: the last tick has left
-    work, as it was given no more time."""
+    """state: one of the above. report: of what was kept, else None. restored: everything is
+    restored. message: why it ended otherwise than it was asked to, else None. error: an error that
+    is a bug, else None. worker: the thread that solves, None while reading. busy: the last tick has
+    left work, as it was given no more time."""
 
     keys = ()  # what can be pressed while it runs, for people
     token = ""  # by which meshes know of it, where they do
@@ -121,7 +122,7 @@ class LiveSession(ABC):
 
     @property
     def stage(self):
-        """What is being done."""
+        """The present activity."""
         return self.worker.stage if self.worker else "reading"
 
     @property
@@ -151,7 +152,7 @@ class LiveSession(ABC):
             self.state = KEEPING
 
     def restore(self):
-        """Ask to put back everything as it was."""
+        """Ask to restore everything."""
         if self.state == READING:  # nothing was changed
             self.restored = True
             self._end()
@@ -170,7 +171,7 @@ class LiveSession(ABC):
         self._end()
 
     def put_back_data(self):  # noqa: B027  nothing may have been changed
-        """At once, what was changed in Blender's data."""
+        """Restores the changes in Blender's data in one step."""
 
     def disturbed(self):
         """To be called after Blender's own undo or redo."""
@@ -246,8 +247,8 @@ class LiveSession(ABC):
         self._steps = self._restore()
 
     def _gone(self):
-        """The Refused of an object that is not what it was, or None: whatever fails then, fails
-        for that."""
+        """The Refused of an object that is not what it was, or None: any later failure is due to
+        that."""
         for reference in self._objects:
             try:
                 reference.get()

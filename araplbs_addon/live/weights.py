@@ -1,8 +1,8 @@
 """A live session on the weights of one armature's meshes: writes what converges into the vertex
 groups a step at a time, follows edits, and ends by keeping or restoring all.
 
-Nothing is pushed to Blender's undo stack meanwhile: the owner of the session ends it as one step.
-Other operators may push, so a mesh carries a token as long as a session is at work on it: who
+Nothing is pushed to Blender's undo stack in that time: the owner of the session ends it as one
+step. Other operators may push, so a mesh carries a token as long as a session is at work on it: who
 undoes to a state without token has left the session, and who undoes to a state with the token of a
 session that has ended gets what was there before that.
 """
@@ -121,7 +121,7 @@ class WeightSession(LiveSession):
     def after_save(self):
         if self.state != READING:
             self._set_tokens()
-            self._disturbed, self.written = True, -1  # what was written is to be written again
+            self._disturbed, self.written = True, -1  # the written weights have to be written again
 
     def note_edit(self, before):
         """before: copy_edits() before a stroke, for undo_edit()."""
@@ -329,7 +329,7 @@ class WeightSession(LiveSession):
             yield IDLE
 
     def _tell_lost(self, names):
-        """What the message says about weights that are not those of before."""
+        """The part of the message about weights that are not those of before."""
         told = [self.message] if self.message else []
         if names:
             who = names_in_line([f"'{name}'" for name in names])

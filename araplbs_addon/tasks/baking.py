@@ -188,7 +188,7 @@ class BakeTask(Task):
         return written
 
     def _add_bones(self, armature: bpy.types.Object, new_names: list[list[str]]) -> None:
-        """Those of each mesh, with their keys."""
+        """The new bones of each mesh, with their keys."""
         takes = self.reading.takes
         for take in takes:
             take.find()
@@ -198,7 +198,7 @@ class BakeTask(Task):
         key_new_bones(armature, names, transforms, takes)
 
     def _turn_off(self, ob: bpy.types.Object) -> None:
-        """What is in the weights now would deform twice."""
+        """Modifiers whose effect is now in the weights would deform twice."""
         baked = deforming_modifiers(ob)
         volume = [m for m in ob.modifiers if m.type == "ARMATURE" and m.use_deform_preserve_volume]
         if not self.options.turn_off:

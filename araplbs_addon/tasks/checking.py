@@ -38,17 +38,17 @@ FOUND = 3  # exit code
 
 class CheckTask(WeightingTask):
     """As a WeightingTask; apply() changes nothing. findings: what solve() has found in the
-    judged_poses, for `rows`, the SparseWeights of the problem as they are in the file."""
+    judged_poses, for `rows`, the SparseWeights of the problem in the file."""
 
     reads_weights = True
 
     def __init__(self, options: Options, threads: int = 0) -> None:
-        """Of the Options the names in CHECKED count."""
+        """Only the Options with names in CHECKED count."""
         plain: dict[str, Any] = {
             "volume": "NONE",
             "rigid_parts": "OFF",
             "start_from": "FRESH",
-            "control_bones": "INCLUDE",  # weights of every bone, whatever it looks like
+            "control_bones": "INCLUDE",  # weights of every bone, control bones included
             "pose_count": POSES,
         }
         super().__init__(replace(options, **plain), threads)
@@ -60,7 +60,7 @@ class CheckTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """What Auto-weight has left out is no deform bone, but where it holds weights."""
+        """A bone that Auto-weight has left out is not a deform bone, unless it holds weights."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones] = True

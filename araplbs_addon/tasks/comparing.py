@@ -127,21 +127,21 @@ class CompareTask(WeightingTask):
         )
 
     def apply(self) -> dict[str, Any]:
-        """What the comparison came to; its page as "page"."""
+        """The result of the comparison; its page as "page"."""
         return {**self.comparison.as_dict(), "page": self.page}
 
 
 def comparison_files(
     arguments: argparse.Namespace, names: Sequence[str] = ()
 ) -> list[tuple[Path, Kind]]:
-    """Of the command line: [(path, kind)] of what it writes about these characters, beside what it
-    writes about any."""
+    """For the command line: [(path, kind)] of the files about these characters, in addition to
+    those about any."""
     refuse_no_folder(arguments.output)
     return files_of(arguments.output, names)
 
 
 def write_pages(arguments: argparse.Namespace, results: list[dict[str, Any]]) -> int:
-    """Of the command line: writes the pages; its exit code."""
+    """For the command line: writes the pages; returns its exit code."""
     reports = [dict(report) for result in results for report in result["armatures"]]
     made = [(report["character"], report.pop("page"), report) for report in reports]
     say(f"  saved {write_comparisons(arguments.output, made)}")

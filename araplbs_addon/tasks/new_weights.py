@@ -50,7 +50,7 @@ class NewWeightsTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """Bones that hold weights are no control bones."""
+        """Bones that hold weights are not control bones."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones[mesh.weights.weights > 0]] = True

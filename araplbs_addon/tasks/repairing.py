@@ -38,7 +38,7 @@ CHANGED = "'{}' has changed since it was checked: check it again"
 
 @dataclass(frozen=True)
 class Reading:
-    """Beside what the CheckTask has read: what repairs go by."""
+    """In addition to the data of the CheckTask: the input of repairs."""
 
     meshes: list[Mesh]  # without a mask that shows one finding alone
     refusals: list[str | None]  # why the weights of each cannot be changed, or None
@@ -103,7 +103,8 @@ class RepairTask(Task):
         )
 
     def _unmasked(self, index: int, mesh: Mesh) -> Mesh:
-        """Where the mask shows one known finding alone, as a click on it does, it is no mask."""
+        """Where the mask shows one known finding alone, as after a click on it, it does not count
+        as a mask."""
         if mesh.locked_vertices is None:
             return mesh
         shown = np.flatnonzero(~mesh.locked_vertices)
@@ -202,12 +203,12 @@ def repair_summary(report: dict[str, Any]) -> str:
 
 
 def repair_lines(report: dict[str, Any]) -> str:
-    """The same, after what stays as it was."""
+    """The lines, after those about unchanged findings."""
     return "\n    ".join([*repair_notes(report), repair_summary(report)])
 
 
 def repair_notes(report: dict[str, Any]) -> list[str]:
-    """Lines about what stays as it was, and why."""
+    """Lines about findings that stay unchanged, and why."""
     reasons: dict[str, list[str]] = {}
     for each in report["repairs"]:
         if each["why"]:

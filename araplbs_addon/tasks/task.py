@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Task(ABC):
     """The main thread reads and applies, any thread may solve.
 
-    Until apply() nothing in Blender's data is changed. reading: what was read, frozen; None before.
-    warnings: for people.
+    Until apply() nothing in Blender's data is changed. reading: the data that was read, frozen;
+    None before. warnings: for people.
     """
 
     reading: Any = None
@@ -33,7 +33,7 @@ class Task(ABC):
 
     @abstractmethod
     def read_in_steps(self, targets: Any, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """The same as a generator of short steps; sets `reading`."""
+        """read() as a generator of short steps; sets `reading`."""
 
     @abstractmethod
     def solve(self, progress: Listener | None = None) -> None:

@@ -111,7 +111,7 @@ class TransferTask(Task):
     def _write(
         self, armature: bpy.types.Object, objects: list[bpy.types.Object]
     ) -> list[dict[str, Any]]:
-        """What was done to each object."""
+        """The report for each object."""
         written, skeleton = [], self.reading.skeleton
         for ob, mesh, each in zip(objects, self.reading.meshes, self.done, strict=True):
             bones = skeleton.deform.copy()

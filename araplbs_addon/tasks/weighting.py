@@ -52,12 +52,13 @@ from ..blender.write.all_or_nothing import all_or_nothing
 from ..blender.write.write_weights import write_weights
 from .task import Task
 
-OVERFULL = 1e-3  # more than 1 by so much is no rounding
+OVERFULL = 1e-3  # more than 1 by so much is not rounding
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read for a solver. Everything about meshes is in the order of the subjects'."""
+    """The data that was read for a solver. Everything about meshes is in the order of the
+    subjects'."""
 
     subjects: Subjects
     meshes: list[Mesh]
@@ -70,8 +71,8 @@ class Reading:
 
 
 class WeightingTask(Task):
-    reads_weights = False  # present weights are needed, whatever the options
-    later = False  # what the report says of before is measured when it is asked for
+    reads_weights = False  # present weights are needed, with any options
+    later = False  # the state before is measured when it is asked for
     solution: Any = None
     chosen = None  # (bones that were chosen, all), None for all of them
 
@@ -167,7 +168,7 @@ class WeightingTask(Task):
     def _cut(
         self, objects: list[bpy.types.Object], meshes: list[Mesh]
     ) -> tuple[list[bpy.types.Object], list[Mesh]]:
-        """What is solved of these."""
+        """The part of these that is solved."""
         return objects, meshes
 
     def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
@@ -324,7 +325,8 @@ def _overfull(mesh: Mesh) -> list[str]:
 
 
 def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
-    """What is written of a mesh: (bones with groups, bones with weights, vertices), all bool."""
+    """The data that is written for a mesh: (bones with groups, bones with weights, vertices), all
+    bool."""
     bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
     vertices = np.ones(len(mesh.vertices), bool)
     if mesh.locked_bones is not None:

@@ -1,2 +1,2 @@
-"""What is seen. A room imports from itself and from those before it in ROOMS of
+"""The user interface. A room imports from itself and from those before it in ROOMS of
 tests/core/test_rooms.py."""

@@ -30,7 +30,7 @@ from ..read.read_mesh import (
 from ..write.write_weights import batches, make_groups
 from .bendy_refusals import deformed_meshes, refuse_groups, refuse_one_sided
 
-SHEAR = 1e-3  # of the scale of a bone: what is less cannot be seen
+SHEAR = 1e-3  # of the scale of a bone: less cannot be seen
 
 
 def bendy_bones(armature):
@@ -51,8 +51,8 @@ class _Plan:
 
 @dataclass
 class Converted:
-    """What was done. difference: the largest distance of each mesh from where the bendy bones had
-    it, as a share of its bounding box; of those that are visible and keep their number of vertices.
+    """The result. difference: the largest distance of each mesh from where the bendy bones had it,
+    as a share of its bounding box; of those that are visible and keep their number of vertices.
     """
 
     names: dict = field(default_factory=dict)  # of each bendy bone: its new bones
@@ -106,7 +106,7 @@ def convert_in_steps(
     except BaseException:
         _take_back(armature, meshes, plans)
         raise
-    # From here on in one step: what is compared is the same frame.
+    # From here on in one step: the same frame is compared.
     measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
     depsgraph = bpy.context.evaluated_depsgraph_get()
     before = [evaluated_vertices(ob, depsgraph) for ob in measured]
@@ -164,8 +164,8 @@ def _evaluated(armature, name):
 
 
 def _rest_matrices(bone, evaluated, count):
-    """Where the new bones are at rest: at or beside the joints, there where Blender takes u to be
-    that of the joint. They turn as the joints do, so that they need no shear."""
+    """Where the new bones are at rest: at or next to the joints, where Blender takes u to be that
+    of the joint. They turn as the joints do, so that they need no shear."""
     segments = bone.bbone_segments
     joints = [evaluated.bbone_segment_matrix(k, rest=True) for k in range(segments + 1)]
     turns = [joint.to_quaternion() for joint in joints]
@@ -293,7 +293,8 @@ def _parents(armature, plans, chain):
 
 
 def _follow(armature, name, plan):
-    """Makes a bone move as the bendy bone moves what is at its head, whatever its parent does."""
+    """Makes a bone move as the bendy bone moves the skin at its head, for any motion of its
+    parent."""
     bone = armature.pose.bones[name]
     if bone.parent:
         limit = bone.constraints.new("LIMIT_LOCATION")

@@ -1,4 +1,4 @@
-"""What a conversion of bendy bones refuses, and the meshes that it changes."""
+"""Refusals of a conversion of bendy bones, and the meshes that it changes."""
 
 import bpy
 import numpy as np

@@ -1,2 +1,2 @@
-"""What the add-on keeps in a file, and what several rooms ask of objects, bones and modifiers.
-Nothing here evaluates poses."""
+"""Data that the add-on keeps in a file, and questions that several rooms ask of objects, bones and
+modifiers. Nothing here evaluates poses."""

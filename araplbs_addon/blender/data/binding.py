@@ -52,8 +52,8 @@ def bind(ob, armature):
             constraint.mute = True
         _make_child(ob, armature, Matrix(base).inverted_safe() @ above)
     elif ob.parent != armature or ob.parent_type != "OBJECT":
-        # What the former parent did to it becomes part of the new parent inverse, without the
-        # loss that taking it apart into location, rotation and scale would mean.
+        # The effect of the former parent becomes part of the new parent inverse, without the loss
+        # that taking it apart into location, rotation and scale would mean.
         above = Matrix()
         if ob.parent and ob.parent_type == "OBJECT":
             above = ob.parent.matrix_world @ ob.matrix_parent_inverse

@@ -17,7 +17,7 @@ def selected_bones(armature):
 
 
 def bones_to_lock(armature):
-    """(m,) bool: all but the bones that are visible and selected, where the armature is in Pose
+    """(m,) bool: all bones except those that are visible and selected, if the armature is in Pose
     mode and some are."""
     selected = chosen_bones(armature)
     return ~selected if selected.any() else np.zeros(len(selected), bool)

@@ -1,7 +1,7 @@
 """Edits of a mesh, kept in the mesh and saved with the file.
 
 Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on the vertices, so that
-it stays with its vertices whatever becomes of the mesh, and a new vertex has none:
+it stays with its vertices after any change of the mesh, and a new vertex has none:
   WEIGHT     0 for none, else 1 + the wanted weight
   INFLUENCE  0 for none, 1 for an added bone, -1 for a removed one
   RELEASE    0 for none, 1 where nothing ties the vertex to the bone
@@ -131,7 +131,7 @@ def leave_rigid_parts(mesh, vertices):
 
 
 def remove_edit(mesh, index):
-    """Removes an item and its attribute, where no other item has it as well."""
+    """Removes an item and its attribute, unless another item has it as well."""
     item = mesh.araplbs.edits[index]
     attribute = _attribute(mesh, item)
     if attribute and sum(each.layer == item.layer for each in mesh.araplbs.edits) == 1:
@@ -175,7 +175,7 @@ def read_edits(mesh, bones):
         elif item.kind == "RIGID":
             if len(vertices):
                 edits.rigid.append(vertices)
-        elif len(vertices) == 2:  # what is left of a link with other ends says nothing
+        elif len(vertices) == 2:  # the rest of a link with other ends means nothing
             edits.links = np.vstack([edits.links, vertices])
     return edits
 

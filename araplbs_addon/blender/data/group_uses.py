@@ -29,8 +29,8 @@ def used_groups(ob, armature):
 
 
 def _named_groups(item):
-    """What the properties for vertex groups of a modifier or particle system hold, and those of its
-    settings."""
+    """The values of the properties for vertex groups of a modifier or particle system hold, and
+    those of its settings."""
     names = set()
     for each in item.bl_rna.properties:
         name = each.identifier

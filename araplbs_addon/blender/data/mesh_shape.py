@@ -1,4 +1,4 @@
-"""What a mesh is made of, to recognize whether its vertices are still the same; and what its shape
+"""The elements of a mesh, to recognize whether its vertices are still the same; and what its shape
 keys do."""
 
 import hashlib
@@ -49,7 +49,7 @@ def triangle_vertices(mesh):
 
 
 def points_of(mesh):
-    """(n, 3) float32, where the vertices are."""
+    """(n, 3) float32, positions of the vertices."""
     found = _attribute(mesh, "position", mesh.vertices)
     items, name = (found, "vector") if found else (mesh.vertices, "co")
     return _values(items, name, 3, np.float32).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""What the command line takes care of in a file that it has opened, besides the weights."""
+"""Care that the command line takes of a file that it has opened, besides the weights."""
 
 import bpy
 from araplbs.base.refusal import Refused

@@ -111,9 +111,9 @@ def _at_rest(armatures):
 
 @contextmanager
 def _stage():
-    """Gives evaluate(objects): their world matrices in a new scene. What is evaluated are children
-    without a place of their own, so that no mesh has to be deformed. Its frame is never set: that
-    would play animations, over what was posed by hand and has no key."""
+    """Gives evaluate(objects): their world matrices in a new scene. The evaluated objects are
+    children without a place of their own, so that no mesh has to be deformed. Its frame is never
+    set: that would play animations, over what was posed by hand and has no key."""
     scene, children = bpy.data.scenes.new("Auto-weight"), []
 
     def evaluate(objects):

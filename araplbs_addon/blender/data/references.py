@@ -25,7 +25,7 @@ class Reference(NamedTuple):
         return next((ob for ob in bpy.data.objects if ob.session_uid == self.uid), None)
 
     def get(self):
-        """The object. Raises Refused when it was deleted or changed meanwhile."""
+        """The object. Raises Refused if it was deleted or changed since."""
         ob = self.find()
         if not ob:
             raise Refused(f"'{self.name}' was deleted meanwhile")
@@ -86,9 +86,9 @@ def references_of(targets):
 
 
 def reason_of(error, references):
-    """What to say of an error: where the work is about what is gone or has changed by now, through
-    a handler perhaps, it has failed for that. Blender's data that is gone raises a ReferenceError:
-    then it was a copy that the work had made."""
+    """The error to report: if the data of the work is gone or has changed by now, through a handler
+    perhaps, it has failed for that. Blender's data that is gone raises a ReferenceError: then it
+    was a copy that the work had made."""
     if isinstance(error, Refused):
         return error
     for reference in references:
@@ -104,7 +104,7 @@ def reason_of(error, references):
 
 
 def remove_made(*made):
-    """Removes data that the work has made for itself, as far as it is still there."""
+    """Removes data that the work has made for itself, if it still exists."""
     left = []
     for data in made:
         with suppress(ReferenceError):

@@ -29,7 +29,7 @@ def deform_off(armature, names):
 
 
 def animated_bones(names):
-    """Those of the names (a set) that some action has keys for."""
+    """The names (of a set) that some action has keys for."""
     found = set()
     for action in bpy.data.actions:
         for _slot, curve in action_curves(action):

@@ -101,8 +101,8 @@ def other_armatures(armature):
 
 
 def path_of(text):
-    """Where the file of an option is. Raises Refused for one beside a .blend file that is not saved
-    yet."""
+    """The path of the file of an option. Raises Refused for one next to a .blend file that is not
+    saved yet."""
     if text.startswith("//") and not bpy.data.filepath:
         raise Refused(
             f"'{text}' is beside a .blend file that is not saved yet: save it, or give the whole "

@@ -1,9 +1,10 @@
 """What bendy and stretchable bones do in random poses, as Blender itself bends and stretches them.
 
-How a bendy bone curves hangs on its segments, easing, handles and neighbors, what a scaled bone
-does to others on what they inherit. So random transforms are given to a copy of the armature,
-without constraints, drivers and animation, in a scene of its own, and what Blender makes of them is
-read back. The copy is made for each step anew: between steps a file may be saved, or undo come.
+How a bendy bone curves hangs on its segments, easing, handles and neighbors, and the effect of a
+scaled bone on others on their inheritance. So random transforms are given to a copy of the
+armature, without constraints, drivers and animation, in a scene of its own, and what Blender makes
+of them is read back. The copy is made again for each step: between steps a file may be saved, or
+undo come.
 """
 
 import time

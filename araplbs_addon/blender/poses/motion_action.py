@@ -57,7 +57,7 @@ def write_action(armature, name, curves, markers):
 
 
 def channels_of(action, armature):
-    """(slot or None, what has its curves). Actions have slots since 4.4."""
+    """(slot or None, the owner of its curves). Actions have slots since 4.4."""
     if not hasattr(action, "layers"):
         return None, action
     slot = action.slots.new(id_type="OBJECT", name=armature.name)

@@ -28,7 +28,7 @@ class ARAPLBS_motion(bpy.types.PropertyGroup):
 
 
 def mark_motion(action, armature):
-    """Notes that the action, as it is now, was made for this armature."""
+    """Notes that the action, in its present form, was made for this armature."""
     made = action.araplbs_motion_of
     made.mark = armature.araplbs_motion_mark = secrets.token_hex(8)
     made.made_as, made.content = action.name, content_of(action)

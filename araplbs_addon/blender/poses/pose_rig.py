@@ -10,7 +10,7 @@ TURNS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
 class PosedRig:
     """An armature in another pose than its own. transforms: {bone: (3, 4) from rest in armature
-    space}; bones that are not in it follow their parents. Constraints rest meanwhile."""
+    space}; bones that are not in it follow their parents. Constraints are off in that time."""
 
     def __init__(self, armature, transforms):
         self._reference = Reference.to(armature)
@@ -77,7 +77,7 @@ def channels_of_bones(armature):
 
 
 def set_channels(armature, channels):
-    """Those of the bones that are still there."""
+    """The bones that still exist."""
     for posed in armature.pose.bones:
         for name, value in channels.get(posed.name, {}).items():
             setattr(posed, name, value)

@@ -16,7 +16,7 @@ LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
 
 
 def action_bags(action):
-    """[(slot or None, what has its fcurves and groups)]. Actions have slots since 4.4."""
+    """[(slot or None, the owner of its fcurves and groups)]. Actions have slots since 4.4."""
     if not hasattr(action, "layers"):
         return [(None, action)]
     return [
@@ -115,8 +115,8 @@ def find_sources(armature, scene):
 class SourceCounts:
     """Remembers the Found of the armature drawn last, which a panel asks for with every redraw.
 
-    It is found anew where the file has other numbers of things, and once it is old: so old that
-    looking takes a hundredth of the time at most, where there are many actions.
+    It is found again if the numbers of things in the file have changed, and once it is old: so old
+    that looking takes a hundredth of the time at most, if there are many actions.
     """
 
     def __init__(self):

@@ -7,7 +7,7 @@ from ..data.references import Reference
 from .own_motion import is_motion_of
 from .pose_rig import channels_of_bones, set_channels
 
-# Of the size of the skeleton: what the rig's controls make of a pose may be so far off.
+# Share of the size of the skeleton by which the rig's controls may miss a pose.
 CLOSE = 1e-3
 
 

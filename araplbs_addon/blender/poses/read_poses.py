@@ -70,7 +70,7 @@ def frames_of_actions(armature, most):
 
 
 def _assets(armature, most):
-    """Those of pose assets."""
+    """The poses of pose assets."""
     found = pose_assets(armature)
     if not found:
         raise Refused(
@@ -154,7 +154,7 @@ class PoseReader:
 
     def read(self, armature, depsgraph):
         """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy ones:
-        what the Armature modifier deforms with."""
+        the transforms with which the Armature modifier deforms."""
         posed = armature.evaluated_get(depsgraph).pose.bones
         place = {name: i for i, name in enumerate(posed.keys())}
         order = [place[name] for name in self.skeleton.names]
@@ -206,7 +206,7 @@ def stage(armature):
 
 @contextmanager
 def _rested(armature, wanted):
-    """Bones without a key rest in place of staying as they were posed by hand."""
+    """Bones without a key rest instead of staying in the pose set by hand."""
     kept = []
     try:
         for bone in armature.pose.bones if wanted else ():

@@ -1,5 +1,5 @@
-"""Blender's own automatic weights of meshes, computed on copies in a scene of their own: what the
-user sees is neither selected nor changed."""
+"""Blender's own automatic weights of meshes, computed on copies in a scene of their own: the user's
+objects are neither selected nor changed."""
 
 import time
 from contextlib import contextmanager

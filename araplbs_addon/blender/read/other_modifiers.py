@@ -7,7 +7,7 @@ from araplbs.reports.report import names_in_line
 from ..data.binding import armature_modifier, is_deformed_by
 from ..data.places import deforming_armatures
 
-CARRIERS = {  # modifiers by which a mesh follows another object: what it is, and which it is
+CARRIERS = {  # modifiers by which a mesh follows another object: its kind, and the object
     "LATTICE": ("lattice", "object"),
     "MESH_DEFORM": ("Mesh Deform cage", "object"),
     "SURFACE_DEFORM": ("Surface Deform target", "target"),
@@ -79,7 +79,7 @@ def _works(modifier):
 
 
 def _carrier(modifier):
-    """What a mesh follows by this modifier, or None."""
+    """The object that a mesh follows by this modifier, or None."""
     return getattr(modifier, CARRIERS[modifier.type][1]) if modifier.type in CARRIERS else None
 
 

@@ -3,7 +3,7 @@ random poses.
 
 A copy of the object is evaluated in a scene of its own, so that nothing of the file is touched.
 Modifiers that make or take away vertices are off there. In random poses it follows a bare copy of
-the armature (flexible_bones.py); other objects that its modifiers look at stay as they are.
+the armature (flexible_bones.py); other objects that its modifiers use do not move.
 """
 
 import time
@@ -34,7 +34,7 @@ NOT_DEFORMING |= {"UV_PROJECT", "UV_WARP"}
 
 
 def deforming_modifiers(ob):
-    """Those that are baked, beside what the Armature modifiers do."""
+    """The modifiers that are baked, in addition to the Armature modifiers."""
     off = MAKES_VERTICES | NOT_DEFORMING
     return [m for m in ob.modifiers if m.type not in off and (m.show_viewport or m.show_render)]
 
@@ -68,7 +68,7 @@ class Take:
     frames: tuple
 
     def find(self):
-        """(action, slot). Raises Refused when they were deleted meanwhile."""
+        """(action, slot). Raises Refused if they were deleted since."""
         if self.action is None:
             return None, None
         action = bpy.data.actions.get(self.action)
@@ -165,7 +165,8 @@ def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_l
 
 @contextmanager
 def _played(armature, take, view_layer):
-    """The armature plays the action of a Take; bones without a key in it are as they are posed."""
+    """The armature plays the action of a Take; bones without a key in it keep their present
+    pose."""
     if take.action is None:
         yield
         return

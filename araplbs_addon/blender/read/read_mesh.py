@@ -46,7 +46,7 @@ def refuse_linked(ob):
 
 def refuse_edited(*objects):
     """Raises Refused for those in Edit mode, which keeps data of its own: scripts, and windows
-    without Lock Object Modes, have another object active meanwhile."""
+    without Lock Object Modes, have another object active in that time."""
     for ob in objects:
         if ob and getattr(ob.data, "is_editmode", False):
             raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
@@ -61,9 +61,9 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, 
     """The Mesh of an object, as a generator of short steps.
 
     The object has passed refuse_mesh(). painting: honor the paint mask. not_meant (m,) bool:
-    bones that are locked beside those with a locked group. weights: its present_weights(), else
-    they are read if something is locked.
-    Raises Refused when there is nothing to weight, or the coordinates are not usable.
+    bones that are locked in addition to those with a locked group. weights: its present_weights(),
+    else they are read if something is locked. Raises Refused when there is nothing to weight, or
+    the coordinates are not usable.
     """
     locked = not_meant | locked_bones(ob, skeleton)
     if locked[skeleton.deform].all():
@@ -91,7 +91,7 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, 
 
 def _held_on(ob, armature, skeleton, shape):
     """The deform bone that a mesh hangs on as a whole, -1 for none. A mesh around most of the bones
-    that carry nothing is their skin, whatever it hangs on."""
+    that carry nothing is their skin, even if it hangs on another bone."""
     name = bone_it_hangs_on(ob, armature)
     place = skeleton.names.index(name) if name in skeleton.names else -1
     if place < 0 or not skeleton.deform[place]:
@@ -152,7 +152,7 @@ def _loose_edges(mesh):
 
 def matrix_between(ob, armature, view_layer):
     """(4, 4) from the space of the mesh to that of the armature, of a mesh that follows bones where
-    it is when they rest. Raises Refused where that is no place to be weighted at."""
+    it is when they rest. Raises Refused if a mesh cannot be weighted at that place."""
     posing = moved_by(ob, armature) if moved_by(ob) else ()
     objects = (armature, ob)
     matrices = world_matrices(objects, view_layer, posing)
@@ -177,7 +177,7 @@ def locked_bones(ob, skeleton):
 
 
 def masked_vertices(mesh):
-    """(n,) bool: what the paint mask leaves out; None where no mask is on."""
+    """(n,) bool: vertices that the paint mask leaves out; None where no mask is on."""
     selected = np.empty(len(mesh.vertices), bool)
     if mesh.use_paint_mask_vertex:
         mesh.vertices.foreach_get("select", selected)
@@ -273,7 +273,7 @@ def named_entries(ob):
 
 def named_entries_in_steps(ob):
     """The same as a generator of short steps. It begins again where somebody moves, renames or
-    removes a group between two steps: what it returns is of the groups of its last step."""
+    removes a group between two steps: its value is that of the groups in its last step."""
     while True:
         names, steps = group_names(ob), group_entries_in_steps(ob.data)
         try:

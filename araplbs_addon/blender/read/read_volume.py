@@ -7,7 +7,7 @@ from araplbs.solvers.volume import Source
 
 
 def refuse_volume(options):
-    """Raises Refused for what does not go with a volume, whatever the meshes are."""
+    """Raises Refused for settings that a volume does not support, with any meshes."""
     if options.volume == "NONE":
         return
     if options.start_from == "PRESENT":

@@ -32,8 +32,8 @@ def find_targets(context, posing=False, editing=False):
     """The Targets of the operator in this context. Raises Refused with what is to be done.
 
     Where an armature is selected and no mesh, they are the visible meshes bound to it.
-    posing: also in Pose mode, where they are the same.
-    editing: also in Edit mode, where they are the meshes in it.
+    posing: also in Pose mode, with the same meshes. editing: also in Edit mode, with the meshes in
+    it.
     """
     if editing and context.mode == "EDIT_MESH":
         return _edited(context)
@@ -72,7 +72,7 @@ def _found_targets(context, posing, editing):
 
 
 def find_checked(context):
-    """The Targets of a check or repair of all of the meshes, whatever is selected of them: in Edit
+    """The Targets of a check or repair of all of the meshes, with any selection in them: in Edit
     mode those in it, in Pose mode those that hang on the armature. Raises Refused."""
     if context.mode == "EDIT_MESH":
         return _edited(context, all_of_them=True)
@@ -82,7 +82,7 @@ def find_checked(context):
 
 
 def _bound_to(context, armature):
-    """The Targets of an armature without a selection. What is hidden, by itself or with its
+    """The Targets of an armature without a selection. A mesh that is hidden, by itself or with its
     collection, is left alone, as by Blender's own operators."""
     bound = [
         ob for ob in context.scene.objects if ob.type == "MESH" and is_deformed_by(ob, armature)
@@ -131,8 +131,8 @@ def _chosen_armature(context, selected, meshes):
 def find_in_file(view_layer, armature_name=None, mesh_names=()):
     """[Targets] of the command line: every armature with what hangs on it.
 
-    Where there is one armature and nothing hangs on it: all visible meshes. Names narrow it
-    down. Raises Refused when there is nothing to do, or a name is unknown.
+    If there is one armature and nothing hangs on it: all visible meshes. Names narrow it down.
+    Raises Refused when there is nothing to do, or a name is unknown.
     """
     objects = list(view_layer.objects)
     meshes = [ob for ob in objects if ob.type == "MESH"]
@@ -214,7 +214,7 @@ def _under(ob, armature):
 
 
 def _same_problem(armature, ob, other_armature, other, view_layer):
-    """Whether two objects with one mesh datablock lie alike among the same bones."""
+    """Whether two objects with one mesh datablock lie in the same way among the same bones."""
     if armature.data != other_armature.data:
         return False
     place = matrix_between(ob, armature, view_layer)

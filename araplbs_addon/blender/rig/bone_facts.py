@@ -14,7 +14,7 @@ from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses
 from .rig_relations import BONE, constraint_targets, drivers, object_targets
 
-# What a constraint of this type says of the bone that it looks at.
+# Evidence of a constraint of this type about the bone that it looks at.
 OF_TARGET = {
     "IK": "ik_target",
     "COPY_LOCATION": "followed",
@@ -38,7 +38,7 @@ STILL = 0.01  # radians, or of the length of a bone: keys that differ less do no
 
 
 def read_facts(armature, skeleton):
-    """The BoneFacts, but for those that take poses or weights."""
+    """The BoneFacts, except those that need poses or weights."""
     reader = _Reader(armature, skeleton)
     for posed in armature.pose.bones:
         for constraint in posed.constraints:

@@ -1,7 +1,7 @@
 """A copy of a rig that constraints and drivers move, and that nobody sees.
 
 The copy looks at itself where the rig looks at itself, and at copies of the objects that hang on
-the rig, such as curves with hooks. Like that of flexible_bones.py it is made for each step anew.
+the rig, such as curves with hooks. Like that of flexible_bones.py it is made again for each step.
 """
 
 import time

@@ -1,7 +1,7 @@
 """Poses of a copy of a rig as frames of an action.
 
-Where a bone is set, Blender copies the whole rig for the evaluation, with all of its constraints:
-in film rigs that takes longer than they do. A frame is evaluated without.
+If a bone is set, Blender copies the whole rig for the evaluation, with all of its constraints: in
+film rigs that takes longer than they do. A frame is evaluated without.
 """
 
 import bpy
@@ -15,7 +15,8 @@ TURN = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"
 
 
 class Frames:
-    """What a copy does in some poses, each with a key of the caller's; first what it does now."""
+    """The motion of a copy in some poses, each with a key of the caller's; first what it does
+    now."""
 
     def __init__(self, copy, bones, switches):
         """bones: {name: is it bendy} of what is posed; switches: [(path of an owner, name)]."""
@@ -29,7 +30,7 @@ class Frames:
 
     @staticmethod
     def can_play(switches):
-        """Of what an armature has beside its bones and itself, none."""
+        """No data of an armature except its bones and itself."""
         return all(owner.startswith("pose.") or not owner for owner, _name in switches)
 
     def add(self, key, names):

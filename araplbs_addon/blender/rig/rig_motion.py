@@ -1,9 +1,9 @@
-"""What the controls of an armature do in a range of motion: each joint alone, all together, and
+"""The motion of an armature's controls in a range of motion: each joint alone, all together, and
 where the hands and feet of a body go.
 
 Where constraints or drivers move deform bones the poses are those of the rig's controls, tried on a
-copy that nobody sees: a control that turns no deform bone is no joint, and of the two sides of a
-switch between IK and FK the one counts on which it turns more. Elsewhere bones turn as they are.
+copy that nobody sees: a control that turns no deform bone is not a joint, and of the two sides of a
+switch between IK and FK the one counts on which it turns more. Other bones turn directly.
 """
 
 from abc import ABC, abstractmethod
@@ -30,7 +30,7 @@ from .rig_trials import trials_together
 
 TRIED = 0.3  # radians, and share of a limb: so far a control goes on trial
 SAME_END = 0.2  # of a limb's length: a chain of controls that comes so near to its end is the limb
-LEAST = 0.02  # radians: what turns a deform bone by less is no joint of it
+LEAST = 0.02  # radians: a control that turns a deform bone by less is not a joint of it
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Motion:
     combinations: int
     acts: bool
     moved: np.ndarray  # (m,) bool: deform bones that some joint turns
-    broken: list  # paths of drivers that do not run: what they move stays
+    broken: list  # paths of drivers that do not run: the bones that they move stay
 
 
 def motion_in_steps(armature, skeleton, options, up):

@@ -1,5 +1,5 @@
-"""What the controls of a rig do in random poses: how each turns and is moved, where the targets of
-limbs go, and which switches between IK and FK are on."""
+"""The motion of a rig's controls in random poses: how each turns and is moved, the places of the
+targets of limbs, and which switches between IK and FK are on."""
 
 import numpy as np
 from araplbs.base.affine import inverse
@@ -29,7 +29,7 @@ REACHES = 0x2E5B19
 
 
 class ControlPlan:
-    """What the controls do in all poses."""
+    """The motion of the controls in all poses."""
 
     broken = None  # a list for paths of drivers that do not run; None: such a rig is refused
 
@@ -53,7 +53,7 @@ class ControlPlan:
         self._arrange()
 
     def _arrange(self):
-        """What the controls turn and reach, and what they do in all poses."""
+        """The bones that the controls turn and reach, and their motion in all poses."""
         skeleton, relations = self.skeleton, self.relations
         reached = {int(b): relations.reached(int(b)) for b in np.flatnonzero(self.controls)}
         whole = self._find_whole()
@@ -242,7 +242,7 @@ def _is_bounded(posed):
 
 
 def keep_locked(posed):
-    """Exactly, what the limits of the turns keep about."""
+    """Keeps exactly the range that the limits of the turns keep approximately."""
     if any(posed.lock_location):
         posed.location = [
             0.0 if lock else x for lock, x in zip(posed.lock_location, posed.location, strict=True)

@@ -18,8 +18,8 @@ PILOT = 8  # poses that show how far joints turn
 
 def rig_poses_in_steps(armature, skeleton, options, warnings):
     """Poses, whole, of options.pose_count random poses of the controls; None where no constraint or
-    driver moves a deform bone, and, with a line more in `warnings`, where the rig cannot be driven.
-    A generator of short steps.
+    driver moves a deform bone, and, with a line more in `warnings`, if the rig cannot be driven. A
+    generator of short steps.
 
     Where weights are the same on both sides, an image is as good as a pose: every second one is
     that of the one before it.
@@ -121,7 +121,7 @@ def _square(transforms):
 
 
 class RigReader(PoseReader):
-    """The same, of rigs with many more bones than deform."""
+    """The poses of rigs with many more bones than deform."""
 
     def __init__(self, armature, skeleton):
         super().__init__(armature, skeleton)

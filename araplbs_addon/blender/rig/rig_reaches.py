@@ -20,8 +20,8 @@ class Reach:
 
 
 def find_reaches(relations, skeleton, controls, movable, whole):
-    """[Reach] of the chains of IK. controls, movable, whole: (m,) bool, what is posed, what of it
-    can be moved, and what of it carries all of the rig."""
+    """[Reach] of the chains of IK. controls, movable, whole: (m,) bool, the posed bones, those of
+    them that can be moved, and those of it carries all of the rig."""
     found, movable = {}, movable & ~whole
     in_chains = {b for chain in relations.chains for b in chain.bones}
     for chain in relations.chains:

@@ -45,7 +45,7 @@ class Switch:
 
 @dataclass
 class Relations:
-    """Of the m bones of an armature, by their places."""
+    """Relations of the m bones of an armature, by their places."""
 
     followers: list[set[int]]  # (m) that follow a bone at once
     carriers: list[set[int]]  # (m) what carries a bone: its parent, targets of its constraints
@@ -131,7 +131,7 @@ def read_relations(armature):
 
 
 def controls(armature, relations, deform):
-    """(m,) bool: what is posed. Of the free bones that deform bones (m,) follow these are the
+    """(m,) bool: the posed bones. Among the free bones that deform bones (m,) follow these are the
     visible ones that can be selected, or all of them where nothing can."""
     moved = set(np.flatnonzero(deform).tolist())
     free = relations.free.copy()
@@ -325,7 +325,7 @@ def bone_name(armature, bone):
 
 
 def owner_of(armature, path):
-    """What a path leads to from an armature object, itself if it is empty."""
+    """The data to which a path leads from an armature object, itself if it is empty."""
     return armature.path_resolve(path) if path else armature
 
 

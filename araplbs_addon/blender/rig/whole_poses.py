@@ -1,4 +1,5 @@
-"""The poses that options ask for, beside the random ones that the solver makes of rigid bones."""
+"""The poses that options ask for, in addition to the random ones that the solver makes of rigid
+bones."""
 
 from araplbs.skeleton.symmetry import symmetry_plane
 

@@ -1,4 +1,4 @@
-"""Meshes in Edit mode: what is there now, and weights written without leaving it."""
+"""Meshes in Edit mode: their present weights, and weights written without leaving it."""
 
 import bmesh
 import numpy as np

@@ -3,7 +3,7 @@ they were, to the last bit.
 
 Entries that were there before are never removed on the way, only set to zero: Blender moves the
 last entry of a vertex to the place of a removed one, and their order has to come back as well.
-Groups are known by their names, since others may add, remove or move them meanwhile.
+Groups are known by their names, since others may add, remove or move them in between.
 """
 
 import itertools
@@ -82,7 +82,7 @@ class LiveWeights:
 
     def put_back(self):
         """Steps that put back what was there at the start, in all holders. They return the names of
-        those whose vertices are others by now: what was written stays there."""
+        those whose vertices are others by now: the written weights stay there."""
         lost = []
         for reference in [Reference.to(ob) for ob in self.holders()]:
             try:
@@ -101,7 +101,7 @@ class LiveWeights:
         return lost
 
     def put_back_at_once(self, wanted):
-        """The same in one step and in any mode, of the holders that are `wanted`(object)."""
+        """Does this in one step and in any mode, for the holders that are `wanted`(object)."""
         for ob in self.holders():
             if not wanted(ob) or not self._fits(ob):
                 continue
@@ -221,7 +221,7 @@ class LiveWeights:
             yield group, vertices[groups == group].tolist()
 
     def _note(self, chunk, keys, weights, gone, exact):
-        """What is there now: an entry that was not worth adding (old weight -1) is not."""
+        """The present entries: an entry that was not worth adding (old weight -1) is not."""
         there = weights >= 0
         keys, weights = keys[there], weights[there]
         if not exact and gone.any():
@@ -256,6 +256,6 @@ class LiveWeights:
 
 
 def _found(keys, among):
-    """(places, found) of keys in others, both ascending; what is not found has any place."""
+    """(places, found) of keys in others, both ascending; a key that is not found has any place."""
     at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
     return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)

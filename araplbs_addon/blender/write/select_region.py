@@ -1,4 +1,4 @@
-"""Selects vertices of a mesh in whatever mode the window is in, and goes there where it must."""
+"""Selects vertices of a mesh in any mode of the window, and goes there where it must."""
 
 import bmesh
 import bpy

@@ -10,7 +10,7 @@ from .write_weights import write_weights
 
 
 class WeightSlot:
-    """The weights that an object has now. known: its NamedEntries, where they are known."""
+    """The weights that an object has now. known: its NamedEntries, if they are known."""
 
     def __init__(self, ob, known=None):
         self._reference = Reference.to(ob)

@@ -27,13 +27,13 @@ def write_joints(armature, before, after):
 
 
 def _move(edit_bones, after, moved):
-    """Of these bones; leaves all as it was when it fails."""
+    """Writes the joints of these bones; changes nothing if it fails."""
     bones = [edit_bones[after.names[i]] for i in moved]
     were = [(bone.head.copy(), bone.tail.copy(), bone.roll) for bone in bones]
     try:
         for i, bone in zip(moved, bones, strict=True):
             bone.head, bone.tail = after.heads[i], after.tails[i]
-        # Not before all are in place: what is connected moves with its parent.
+        # Only when all are in place: connected bones move with their parents.
         for i, bone in zip(moved, bones, strict=True):
             bone.align_roll(Vector(after.roll_axes[i]))
     except BaseException:

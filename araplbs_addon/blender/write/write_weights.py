@@ -14,8 +14,8 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
 
     names: of all bones. with_group (m,) bool: bones that get a group where they have none.
     bones (m,) bool: those whose groups are written. vertices (n,) bool: those that are written.
-    entries: group_entries() of the object, where they are known.
-    A bone without a group has no weights in `rows`. All other entries stay as they are.
+    entries: group_entries() of the object, if they are known. A bone without a group has no weights
+    in `rows`. All other entries stay unchanged.
     """
     has_groups = len(ob.vertex_groups) > 0
     groups, new_groups = make_groups(ob, names, with_group)
@@ -44,15 +44,15 @@ def _in_order(vertices, groups, weights):
 
 
 def _are_plain(entries, count):
-    """Whether bmesh gives these entries as they are: those of groups that are not in the list any
+    """Whether bmesh gives these entries unchanged: those of groups that are not in the list any
     more, or with weights beyond 1, come from files alone."""
     _vertices, groups, weights = entries
     return bool((groups < count).all() and ((weights >= 0) & (weights <= 1)).all())
 
 
 def _merged(entries, changed, removed):
-    """Entries in the order in which Blender has them after these are changed and removed: what is
-    there keeps its place, what is new comes after it, groups ascending."""
+    """Entries in the order in which Blender has them after these are changed and removed: present
+    entries keep their places, new ones come after them, groups ascending."""
     stride = 1 + max(int(groups.max(initial=0)) for _v, groups, _w in (entries, changed))
     there, new, gone = (v * stride + g for v, g, _w in (entries, changed, removed))
     kept = ~np.isin(there, gone)

@@ -1,2 +1,2 @@
-"""What operators share: work beside a window, live sessions, options as properties, scene settings.
-No feature has its operator here."""
+"""Shared parts of operators: work while a window stays usable, live sessions, options as
+properties, scene settings. No feature has its operator here."""

@@ -6,7 +6,7 @@ from pathlib import PurePath, PureWindowsPath
 
 import bpy
 
-# What has names in data of these kinds, beside the data itself.
+# Things with names in data of these kinds, in addition to the data itself.
 PARTS = {
     "Object": ("vertex_groups", "modifiers", "constraints", "particle_systems"),
     "Armature": ("bones", "edit_bones", "collections_all", "collections"),

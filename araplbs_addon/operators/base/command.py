@@ -1,4 +1,4 @@
-"""A command of the command line: an operator's file declares it as COMMAND, beside the operator.
+"""A command of the command line: an operator's file declares it as COMMAND, next to the operator.
 
 arguments.py makes its parser, cli.py runs it on one file after the other."""
 

@@ -66,10 +66,10 @@ class LiveOperator(TaskOperator):
         return self._key(context, event, session)
 
     def prepare(self, context):
-        """What a window needs for the session."""
+        """The session's parts that a window needs."""
 
     def follow(self, context, session):
-        """Called ahead of each look at the session: what the artist has set meanwhile."""
+        """Called ahead of each look at the session, for settings that the artist has changed."""
 
     def _key(self, context, event, session):
         space = space_under(context, event)

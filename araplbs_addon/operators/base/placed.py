@@ -16,12 +16,12 @@ class Placed:
 
     @classmethod
     def draw_row(cls, layout):
-        """In a panel of the tab, where it is not as in a menu."""
+        """Its entry in a panel of the tab, if it differs from that in a menu."""
         cls.draw_entry(layout)
 
 
 def entries(classes, place):
-    """Those of the classes that stand there, in their order."""
+    """The classes in that place, in their order."""
     orders = [(dict(each.places).get(place), each) for each in classes if issubclass(each, Placed)]
     found = [(order, each) for order, each in orders if order is not None]
     return [each for _order, each in sorted(found, key=lambda pair: pair[0])]

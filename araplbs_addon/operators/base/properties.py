@@ -47,7 +47,7 @@ def option_names(table=Options):
     return [option.name for option in fields(table)]
 
 
-BESIDE = ("only_selected_bones", "directory")  # properties of the panel that are no options
+BESIDE = ("only_selected_bones", "directory")  # properties of the panel that are not options
 
 
 class OptionProperties:
@@ -58,7 +58,7 @@ class OptionProperties:
     own_options = ()  # those that do not begin as the panel has them
 
     def take_settings(self, context):
-        """For invoke(): what the caller does not say is as the panel shows it."""
+        """For invoke(): options that the caller does not give are those of the panel."""
         settings = context.scene.araplbs
         shown = (settings, settings.joints, settings.transfer, settings.comparison)
         for name in (*option_names(self.option_table), *BESIDE):
@@ -107,7 +107,7 @@ SAMPLED = ("pose_count", "swing", "twist", "reach_poses", "seed", "use_joint_lim
 
 
 def draw_result_options(layout, properties):
-    """What the weights are for: five rows."""
+    """The purpose of the weights: five rows."""
     for name in MAIN:
         layout.prop(properties, name)
 
@@ -144,7 +144,7 @@ def draw_played_options(layout, properties, found=None):
 
 
 def draw_expert_options(layout, properties):
-    """Those that take some knowledge of how the weights are computed; never those of the paper
+    """Options that require some knowledge of how the weights are computed; never those of the paper
     alone."""
     layout.prop(properties, "volume")
     if properties.volume == "FILE":

@@ -1,5 +1,5 @@
 """The operator "Report a Problem": writes what we need to know to fix it to a file that the user
-names, and if the user agrees, the problem itself beside it. Sends nothing."""
+names, and if the user agrees, the problem itself next to it. Sends nothing."""
 
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def _keep_problem(context, path):
             replay.save(temporary, arguments, about)
     except refusals() as reason:
         return f"none: {_nameless(str(reason) or 'there is not enough memory')}"
-    except Exception as error:  # what is reported may be just this
+    except Exception as error:  # the report may be about just this
         return f"none: {_nameless(fault_sentence('Reading', error, most=None))}"
     return None
 

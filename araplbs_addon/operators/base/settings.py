@@ -39,7 +39,7 @@ class ARAPLBS_compare_settings(bpy.types.PropertyGroup):
 
 
 class ARAPLBS_settings(bpy.types.PropertyGroup):
-    """One property for each of the Options, and what the tab has beside them."""
+    """One property for each of the Options, and further properties of the tab."""
 
     __annotations__ = option_properties() | {
         "only_selected_bones": bone_choice(),

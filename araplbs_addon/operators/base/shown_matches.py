@@ -11,7 +11,7 @@ from .properties import option_names, options_of
 
 REFRESH = 0.1  # seconds after a change: a slider makes many
 
-shown = []  # (Reference to an object, matched (n,)): what the overlay draws
+shown = []  # (Reference to an object, matched (n,)): the data that the overlay draws
 _shown_task = None  # the TransferTask that it comes from
 
 

@@ -1,9 +1,10 @@
-"""Work beside a window: turns by a timer, a line in the status bar, Esc, and how it ends."""
+"""Work while a window stays usable: turns by a timer, a line in the status bar, Esc, and how it
+ends."""
 
 from ...languages.translate import translated
 from .placed import Placed
 
-# What moves the view goes on working meanwhile; everything else waits.
+# Tools that move the view keep working; everything else waits.
 VIEW_EVENTS = (
     *("WHEEL", "TRACKPAD", "NDOF", "NUMPAD", "MIDDLEMOUSE"),
     *("MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER", "WINDOW"),

@@ -1,4 +1,4 @@
-"""The common base of operators whose work is a task, done at once or beside a window."""
+"""The common base of operators whose work is a task, done without a window or in turns of one."""
 
 import time
 
@@ -25,7 +25,7 @@ STEP = 0.05  # seconds of reading between its turns
 MEASURED = {MEASURING, "surface strain", "surface strain as Blender deforms"}  # stages
 
 
-_undone = [0]  # undos and redos: what is held of Blender's data is gone then
+_undone = [0]  # undos and redos: references to Blender's data are invalid then
 
 
 def tell(operator, report, task, done=None):
@@ -57,7 +57,7 @@ def poll_targets(operator, context, find):
 
 
 class TaskOperator(WindowOperator):
-    """To be mixed into an operator whose work is a task, at once or beside a window.
+    """To be mixed into an operator whose work is a task, without a window or in turns of one.
 
     task_kind: class of the task; find(context): its Targets."""
 
@@ -126,13 +126,13 @@ class TaskOperator(WindowOperator):
 
 class WorkOperator(TaskOperator):
     """To be mixed into an operator that in a window reads a slice at a time, solves in a thread,
-    and writes. doing: what the status bar calls that."""
+    and writes. doing: its name in the status bar."""
 
     doing = "Weighting"
     _worker = None
 
     def invoke(self, context, _event):
-        """In a window: the work is done beside it, and can be cancelled."""
+        """In a window: the work is done in turns, and can be cancelled."""
         self.take_settings(context)
         self.start(context)
         self.read_for(AT_ONCE)

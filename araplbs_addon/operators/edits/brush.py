@@ -24,10 +24,10 @@ from .edit import Change, active_bone, paint_edit, refuse_bone
 
 IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
-LEAST_EFFECT = 0.02  # of the falloff: what is less is not touched
+LEAST_EFFECT = 0.02  # of the falloff: less is not touched
 MIRROR_DISTANCE = 1e-3  # of the mesh's size: how far a mirrored vertex may be off
 
-UNKNOWN, NO_IMAGE = -2, -1  # what is no vertex at the mirrored place
+UNKNOWN, NO_IMAGE = -2, -1  # beyond it, a vertex is not at the mirrored place
 
 _strokes = []  # the one that is being made, for the overlay
 _images = {}  # (kind, bone): the bone of the other side, as strokes have found it
@@ -83,8 +83,8 @@ def unregister():
 
 
 class Stroke:
-    """What a stroke has touched so far. points (n, 3): vertices in world space; effect (n,): the
-    largest falloff at each vertex; ends: the vertices of a link."""
+    """The vertices that a stroke has touched so far. points (n, 3): vertices in world space; effect
+    (n,): the largest falloff at each vertex; ends: the vertices of a link."""
 
     def __init__(self, context, kind):
         self.kind, self.ob = kind, context.active_object
@@ -253,7 +253,7 @@ class OBJECT_OT_araplbs_brush(Operator):
             self._paint(stroke, image, pairs[:, 1], values[pairs[:, 0]])
         for index, item in enumerate(mesh.araplbs.edits):
             if (item.kind, item.bone) == (self.kind, bone):
-                mesh.araplbs.active = index  # the artist's own side, whichever was made last
+                mesh.araplbs.active = index  # the artist's own side, or the one made last
 
     @staticmethod
     def _link(mesh, ends):
@@ -266,7 +266,7 @@ class OBJECT_OT_araplbs_brush(Operator):
             add_link(mesh, *images)
 
     def _paint(self, stroke, bone, vertices, values):
-        if self.kind == "RELEASE":  # what is not tied has nothing to release
+        if self.kind == "RELEASE":  # a vertex that is not tied has nothing to release
             tied, _held, _released = tied_vertices(current_session(), stroke.ob, bone)
             vertices, values = np.intersect1d(tied, vertices), values[:1]
         if len(vertices):

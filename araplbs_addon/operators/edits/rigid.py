@@ -28,7 +28,7 @@ SOURCES = (
 
 @contextmanager
 def out_of_edit_mode(ob):
-    """Edit mode is left meanwhile: attributes and selection are those of the mesh then."""
+    """Edit mode is left in between: attributes and selection are those of the mesh then."""
     edits = ob.mode == "EDIT"
     if edits:
         bpy.ops.object.mode_set(mode="OBJECT")

@@ -53,7 +53,7 @@ class Found:
 
     @property
     def findings(self):
-        """Of the objects, the worst first."""
+        """Findings of the objects, the worst first."""
         return self.list.findings if self.list else []
 
     @property
@@ -65,7 +65,7 @@ class Found:
         return self.list.objects
 
     def keep(self, findings, bones, armature, objects, poses):
-        """What the findings are about, as a Checked has it."""
+        """The subject of the findings, as a Checked has it."""
         self._remember()
         self.past = self.past[-MOST_PAST:]
         new = Checked(list(findings), list(bones), armature, list(objects), [], poses)
@@ -154,7 +154,7 @@ def _chosen(check, _context):
 
 
 class ARAPLBS_check(bpy.types.PropertyGroup):
-    """Belongs to the window manager: what the panel shows."""
+    """Belongs to the window manager: the list that the panel shows."""
 
     findings: CollectionProperty(type=ARAPLBS_finding)
     active: IntProperty(
@@ -233,7 +233,7 @@ def _forget(*_arguments):
     show_findings()
 
 
-_while_saving = []  # (active, [bool]) of the list, which is no part of a file
+_while_saving = []  # (active, [bool]) of the list, which is not part of a file
 
 
 @persistent

@@ -1,4 +1,5 @@
-"""The operator "Show Problems": what a weighting has left, in the list of Check Weights."""
+"""The operator "Show Problems": the problems that a weighting has left, in the list of Check
+Weights."""
 
 import bpy
 from araplbs.base.refusal import Refused

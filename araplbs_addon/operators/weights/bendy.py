@@ -151,7 +151,7 @@ export to games. The bendy bones stay as controls that the new bones follow"""
             bpy.ops.object.mode_set(mode="OBJECT")
 
     def go_on(self, seconds=math.inf):
-        """Works so long; what the operator ends with, or None when there is more to do."""
+        """Works so long; returns the operator's result, or None if there is more to do."""
         end = time.perf_counter() + seconds
         try:
             next(self._steps)

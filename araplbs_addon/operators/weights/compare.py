@@ -30,7 +30,7 @@ LABEL = "Compare Methods"
 
 
 def real_folder(directory):
-    """The path of what a folder property says. Raises Refused for one beside a file that was never
+    """The path of what a folder property says. Raises Refused for one next to a file that was never
     saved."""
     if not directory.strip():
         raise Refused("Name a folder for the page")

@@ -77,8 +77,8 @@ class Outcome:
         )
 
     def renew(self, findings, stretch):
-        """The new weights were repaired, and are those that the meshes have now. findings: what is
-        left; stretch: theirs."""
+        """The new weights were repaired, and are those that the meshes have now. findings: those
+        that are left; stretch: theirs."""
         self.slots[AFTER] = [WeightSlot(each.get()) for each in self.objects]
         self.findings = findings
         self.facts = {
@@ -93,7 +93,7 @@ class Outcome:
             each.get().data.araplbs.weighting = f"{self.token}:{which}"
 
     def show(self, which):
-        """Gives the meshes these weights; what they have now is kept in place of the others, so
+        """Gives the meshes these weights; the present ones are kept in place of the others, so
         nothing that was painted since is lost."""
         now = self.shown()
         if now == which:
@@ -169,7 +169,7 @@ def _original(objects, before):
 
 
 def _digest(armature):
-    """Of the bones that deform, and where they are at rest."""
+    """The bones that deform, and their rest positions."""
     bones = armature.data.bones
     deform, heads = np.zeros(len(bones), bool), np.zeros(3 * len(bones), np.float32)
     bones.foreach_get("use_deform", deform)
@@ -191,7 +191,7 @@ def _token(rows):
 
 
 def _plain_facts(report):
-    """Those that every report has; of before where that is what there was."""
+    """The numbers that every report has; of before where that is what there was."""
     both = report["deformation"]
     before = (
         both["before"]["surface_strain"] if report["options"]["start_from"] == "PRESENT" else None
@@ -355,7 +355,7 @@ def _parts(ob, places):
 
 
 def vertices_above(ob, most, bones):
-    """Those that more bones than this move."""
+    """Vertices that more bones than this move."""
     is_bone = np.array([group.name in bones for group in ob.vertex_groups] + [False])
     vertices, groups, weights = group_entries(ob.data)
     take = is_bone[np.minimum(groups, len(is_bone) - 1)] & (weights > 0)

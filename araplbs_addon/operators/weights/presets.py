@@ -48,8 +48,8 @@ def _values(file):
 
 
 def preset_in_use(settings):
-    """The name of the preset that these settings are: the one that was loaded last, where they are
-    as it has them, else the first that has them; CUSTOM where none has."""
+    """The name of the preset that these settings are: the one that was loaded last, if they are the
+    same, else the first that has them; CUSTOM where none has."""
     files = preset_files()
     names = [settings.preset, *files] if settings.preset in files else list(files)
     return next((name for name in names if is_in_use(_values(files[name]), settings)), CUSTOM)

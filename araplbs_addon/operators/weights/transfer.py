@@ -105,7 +105,7 @@ class OBJECT_OT_araplbs_show_matches(Operator):
 
 
 def draw_transfer_options(layout, own, common):
-    """own, common: what has the options of a transfer alone, and those of the weights too."""
+    """own, common: the holder of the options of a transfer alone, and those of the weights too."""
     layout.prop(own, "sources")
     column = layout.column(align=True)
     column.prop(own, "distance")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """Beside what the CheckTask has read."""
+    """In addition to the data that the CheckTask has read."""
 
     wanted: Bools
     unused: Bools  # Deform is on, but they were left out as control bones
@@ -103,7 +103,7 @@ class FewerBonesTask(Task):
 
 
 def _drop_groups(ob: bpy.types.Object, armature: bpy.types.Object, names: list[str]) -> None:
-    """Removes the empty groups of bones that went, but for those that something else uses."""
+    """Removes the empty groups of removed bones, except those that something else uses."""
     used = used_groups(ob, armature)
     for name in names:
         group = ob.vertex_groups.get(name)

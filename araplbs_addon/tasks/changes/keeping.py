@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class KeepTask(Task):
-    """Reads; there is nothing to solve. alone: what it keeps is all that goes into its file."""
+    """Reads; there is nothing to solve. alone: its meshes are all that goes into its file."""
 
     path = ""
     alone = True
@@ -88,7 +88,7 @@ def keep_together(tasks: list[KeepTask]) -> None:
 
 
 def kept_path(text: str, source: str | Path) -> Path:
-    """Where the file of an option is, beside the .blend file `source` perhaps."""
+    """The path of the file of an option, next to the .blend file `source` perhaps."""
     return Path(source).parent / text[2:] if text.startswith("//") else Path(text)
 
 

@@ -1,1 +1,1 @@
-"""The task for weights that are copied as they are: read, match, write."""
+"""The task for weights that are copied unchanged: read, match, write."""

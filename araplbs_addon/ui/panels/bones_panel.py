@@ -87,7 +87,7 @@ def has_control_bones(armature):
 
 
 def draw_corrections(layout, context):
-    """Those of the active mesh."""
+    """The corrections of the active mesh."""
     ob = context.active_object
     settings = ob.data.araplbs
     layout.label(text="Corrections:")

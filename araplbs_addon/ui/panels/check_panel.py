@@ -1,4 +1,4 @@
-"""The panel "Check and Repair": what is wrong with the weights, where, and in which pose."""
+"""The panel "Check and Repair": faults of the weights, their places, and their worst poses."""
 
 import bpy
 from araplbs.checks.findings import NAMES, level

@@ -1,5 +1,5 @@
 """The panel "Expert": settings that take some knowledge of how weights are computed. The preference
-"Expert Settings" shows it. What the paper of 2018 did is in presets, on the command line and in
+"Expert Settings" shows it. Settings of the paper of 2018 are in presets, on the command line and in
 Python."""
 
 from bpy.types import Panel

@@ -104,7 +104,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
 
 
 def target_texts(targets):
-    """[(text, icon)]: what the buttons will work on."""
+    """[(text, icon)]: the objects that the buttons will work on."""
     meshes = targets.meshes
     text = meshes[0].name if len(meshes) == 1 else f"{len(meshes)} meshes"
     if targets.hidden:

@@ -96,7 +96,7 @@ def _draw_note(layout, index, note):
     row.label(text=translated(note.text), icon="ERROR" if note.urgent else "INFO")
     button = row.row()
     button.alignment = "RIGHT"
-    if note.remedy:  # as the large button, but for one option
+    if note.remedy:  # as the large button, except for one option
         option, value, text = REMEDIES[note.remedy]
         button.operator_context = "INVOKE_DEFAULT"
         setattr(button.operator(AUTO_WEIGHT, text=text), option, value)

@@ -1,5 +1,4 @@
-"""What the tab shows while a session runs: how far it is, Accept and Cancel, brushes and
-corrections."""
+"""The tab while a session runs: how far it is, Accept and Cancel, brushes and corrections."""
 
 from ...languages.translate import translated
 from ...live.session import current_session
@@ -43,7 +42,7 @@ def draw_session(layout, context):
 
 
 def _draw_settings(layout, context):
-    """Those that act at once; all others wait for the end of the session, out of sight."""
+    """Settings that act at once; all others wait for the end of the session, out of sight."""
     column = layout.column(align=True)
     column.use_property_split, column.use_property_decorate = True, False
     settings = settings_of(context)

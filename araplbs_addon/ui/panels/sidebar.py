@@ -17,7 +17,7 @@ POPOVER = 280  # pixels: the width of a panel that is not in the sidebar
 
 
 class InTab:
-    """To be mixed into a panel; own_modes: where there is something to do, by context.mode."""
+    """To be mixed into a panel; own_modes: modes with something to do, by context.mode."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"

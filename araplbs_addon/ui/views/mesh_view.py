@@ -1,4 +1,4 @@
-"""What is drawn over a mesh in the 3D view, computed in a thread and kept up to date."""
+"""Drawings over a mesh in the 3D view, computed in a thread and kept up to date."""
 
 import time
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ CALM = 0.4  # seconds without change before weights are read, which takes some t
 
 
 class MeshView(ABC):
-    """result: what has been computed for the object `name`, or None; message: why not.
+    """result: the drawing computed for the object `name`, or None; message: why not.
 
     A kind of view says which mesh it is about (subject), whether it may be read now (ready) and
     what is to be computed (work), and keeps what it has read of the mesh as its source.
@@ -36,7 +36,7 @@ class MeshView(ABC):
         self.name = self.result = self.message = None
         self._worker = self._key = self._source = None
         self._changed = 0.0  # when weights were last seen to change
-        self._reading = False  # Blender is changed and put back meanwhile
+        self._reading = False  # Blender is changed and put back in between
 
     @abstractmethod
     def subject(self, context):
@@ -96,7 +96,7 @@ class MeshView(ABC):
 
     @abstractmethod
     def new_result(self):
-        """What was drawn is out of date."""
+        """The drawing is out of date."""
 
     def _tell(self, message):
         if message != self.message:
@@ -104,7 +104,7 @@ class MeshView(ABC):
             redraw_views()
 
     def forget(self):
-        """What is known of the weights is out of date."""
+        """The knowledge of the weights is out of date."""
         if not self._reading:
             self._key = self._source = None
             self._changed = time.monotonic()

@@ -1,4 +1,4 @@
-"""What is drawn over the 3D view: a session's numbers and its energy curve, edits, strokes."""
+"""Drawings over the 3D view: a session's numbers and its energy curve, edits, strokes."""
 
 from contextlib import suppress
 
@@ -40,7 +40,7 @@ def draw_view():
     deformer_view.draw()
     context = bpy.context
     if context.space_data.overlay.show_overlays:
-        with suppress(Refused, ReferenceError):  # what is shown has just gone
+        with suppress(Refused, ReferenceError):  # the shown data has just gone
             _draw_matches(context)
             _draw_finding(context)
             _draw_edits(context)
@@ -169,7 +169,7 @@ def _draw_finding(context):
 
 
 def _draw_edits(context):
-    """Points of the active edit, what is tied to the active bone, links, and the stroke that is
+    """Points of the active edit, vertices tied to the active bone, links, and the stroke that is
     being made."""
     ob = context.active_object
     if not ob or ob.type != "MESH" or ob.mode != "WEIGHT_PAINT":

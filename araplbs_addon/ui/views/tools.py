@@ -34,7 +34,7 @@ SIZES = (_radial("radius"), _radial("strength", shift=True), _radial("weight", c
 
 
 def _icon(name):
-    """Blender adds the ending, and takes a path as it is."""
+    """Blender adds the ending, and takes a path unchanged."""
     return str(ICONS / name)
 
 
