@@ -52,19 +52,45 @@ if TYPE_CHECKING:
     from ._engine import BoneKind as BoneKind  # for annotations: the engine itself lacks these
     from ._engine import Floats as Floats
     from ._engine import InitialWeights as InitialWeights
-    from ._engine import Rows as Rows
+    from .api.baseline import baseline_weights
+    from .api.gltf import GltfCharacter, GltfFile, load_gltf, save_gltf
+    from .api.rows import Rows
+    from .api.weights import Weights, weights
+    from .base.refusal import Refused
+    from .character.problem import Skeleton
+
+# Names that the engine does not have: where they are. They come first for most programs.
+_PLACES = {
+    "weights": ".api.weights",
+    "Weights": ".api.weights",
+    "Rows": ".api.rows",
+    "Skeleton": ".character.problem",
+    "load_gltf": ".api.gltf",
+    "save_gltf": ".api.gltf",
+    "GltfFile": ".api.gltf",
+    "GltfCharacter": ".api.gltf",
+    "baseline_weights": ".api.baseline",
+    "Refused": ".base.refusal",
+}
 
 __all__ = [
     "SETTINGS",
     "Cancelled",
     "Deformation",
+    "GltfCharacter",
+    "GltfFile",
     "InputError",
     "JointSolver",
+    "Refused",
+    "Rows",
+    "Skeleton",
     "Solver",
     "SolverError",
+    "Weights",
     "__version__",
     "automatic_weights",
     "bake",
+    "baseline_weights",
     "bone_directions",
     "center_of_rotation_skinning",
     "control_bones",
@@ -79,6 +105,7 @@ __all__ = [
     "inverse_kinematics",
     "linear_algebra",
     "linear_skinning",
+    "load_gltf",
     "match_surfaces",
     "mixed_elasticity",
     "nearest_points",
@@ -89,18 +116,28 @@ __all__ = [
     "reach_chains",
     "rotation_centers",
     "sample_poses",
+    "save_gltf",
     "simd",
     "surface_strain",
     "transfer_shapes",
     "transfer_weights",
+    "weights",
 ]
 
 
 def __getattr__(name: str) -> "Any":
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _PLACES:
+        from importlib import import_module
+
+        return getattr(import_module(_PLACES[name], __name__), name)
     from .base.engine import load
 
+    if name == "automatic_weights":
+        from warnings import warn
+
+        warn("automatic_weights is now baseline_weights", DeprecationWarning, stacklevel=2)
     return getattr(load(), name)
 
 

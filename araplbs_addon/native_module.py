@@ -83,8 +83,8 @@ def _taken_out():
 
 
 def mismatch(error):
-    """The sentence for an ImportError if the package that Python finds lacks a name: another package
-    comes first. None for other errors."""
+    """The sentence for an ImportError if the package that Python finds lacks a name: another
+    package comes first. None for other errors."""
     if (error.name or "").partition(".")[0] != NAME:
         return None
     return (

@@ -24,7 +24,7 @@ LANGUAGES = ADDON / "languages"
 # What is seen in a terminal, in a browser or in files, but never in Blender's window.
 ELSEWHERE = (
     *("cli.py", "arguments.py", "notice.py", "farm", "araplbs/comparison", "presets", "languages"),
-    *("araplbs/replay.py", "araplbs/arrays.py"),
+    *("araplbs/replay.py", "araplbs/arrays.py", "araplbs/gltf", "araplbs/api", "araplbs/cli"),
     *("araplbs/reports/problem_report.py", "blender/data/again.py", "operators/base/command.py"),
 )
 # Where lines for people are put together from parts.

@@ -66,6 +66,14 @@ class Skeleton:
         # A bone that does not deform has no joints for the solver, and none are read of it.
         self.kinds = [k if d else RIGID for k, d in zip(self.kinds, self.deform, strict=True)]
 
+    @classmethod
+    def from_joints(cls, joints: Any, parents: Any, **known: Any) -> Skeleton:
+        """A Skeleton of joints (m, 3) and parents (m,), -1 for none. known: tails (m, 3), names,
+        deform (m,) of bool, roll_axes (m, 3). Raises ValueError."""
+        from .from_joints import skeleton_from_joints
+
+        return skeleton_from_joints(cls, joints, parents, **known)
+
     @property
     def other_side(self) -> Integers:
         """(m,) as `opposite`, by every way in which names tell sides."""

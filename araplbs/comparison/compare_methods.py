@@ -105,7 +105,7 @@ def _automatic(
 ) -> Callable[[Work], SparseWeights]:
     def make(work: Work) -> SparseWeights:
         arguments = {name: work.problem.arguments[name] for name in GEOMETRY}
-        rows = araplbs.automatic_weights(
+        rows = araplbs.baseline_weights(
             **arguments,
             method=method,
             max_influences=work.options.max_influences,

@@ -14,9 +14,9 @@ from araplbs.base.steps import Steps
 from araplbs.character.directions import read_directions_in_steps
 from araplbs.character.options import Options
 from araplbs.character.problem import Mesh, Skeleton
-from araplbs.checks.findings import KINDS, NAMES, OF_MESH, Finding, as_json
+from araplbs.checks.findings import Finding, as_json
 from araplbs.checks.repair import RepairInput, repair
-from araplbs.reports.report import names_in_line
+from araplbs.checks.repair_report import EVERY_KIND
 from araplbs.skeleton.poses import pose_set
 
 from ..blender.read.control_bones import leave_out_of_armature_in_steps
@@ -32,7 +32,6 @@ from .task import Task
 if TYPE_CHECKING:
     import bpy
 
-EVERY_KIND = frozenset(kind for kind, _name, _about in KINDS) - OF_MESH
 CHANGED = "'{}' has changed since it was checked: check it again"
 
 
@@ -189,29 +188,3 @@ def _why_not(ob: bpy.types.Object) -> str | None:
     except Refused as reason:
         return str(reason)
     return None
-
-
-def repair_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
-    results = [each["result"] for each in report["repairs"]]
-    if not results:
-        return "no findings to repair"
-    which = "1 finding" if len(results) == 1 else f"{len(results)} findings"
-    words = {"REPAIRED": "repaired", "BETTER": "better", "UNCHANGED": "as before"}
-    parts = [f"{results.count(key)} {word}" for key, word in words.items() if key in results]
-    return f"{which}: {', '.join(parts)} in {report['seconds']:.1f} s"
-
-
-def repair_lines(report: dict[str, Any]) -> str:
-    """The lines, after those about unchanged findings."""
-    return "\n    ".join([*repair_notes(report), repair_summary(report)])
-
-
-def repair_notes(report: dict[str, Any]) -> list[str]:
-    """Lines about findings that stay unchanged, and why."""
-    reasons: dict[str, list[str]] = {}
-    for each in report["repairs"]:
-        if each["why"]:
-            place = f"{NAMES[each['kind']]} {each['bone'] or each['mesh']}"
-            reasons.setdefault(each["why"], []).append(place)
-    return [f"{why}: {names_in_line(places)}" for why, places in reasons.items()]

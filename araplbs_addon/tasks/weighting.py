@@ -12,7 +12,6 @@ from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.base.worker import work_in_steps
-from araplbs.character.directions import read_directions_in_steps
 from araplbs.character.doubles import part_doubles
 from araplbs.character.problem import Mesh, Problem, Skeleton
 from araplbs.character.sparse_weights import SparseWeights
@@ -22,6 +21,7 @@ from araplbs.reports.worst_picture import worst_picture
 from araplbs.solvers.ends import remember_end
 from araplbs.solvers.solve import solve
 from araplbs.solvers.volume import solve_volume
+from araplbs.solvers.weigh import decided_in_steps
 
 from ..blender.data.binding import (
     armature_modifier,
@@ -112,16 +112,15 @@ class WeightingTask(Task):
             targets, skeleton, view_layer, locked, wanted
         )
         skeleton = self._take(objects, meshes, skeleton)
-        directions = options.bone_directions
-        skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, self.threads)
-        if options.control_bones == "LEAVE_OUT":
-            meshes, skeleton = yield from leave_out_of_armature_in_steps(
+
+        def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:
+            return leave_out_of_armature_in_steps(
                 armature, objects, meshes, skeleton, view_layer, self.threads
             )
-            if skeleton.directions != "TAILS" and skeleton.left_out.any():
-                skeleton = yield from read_directions_in_steps(
-                    meshes, skeleton, directions, self.threads
-                )
+
+        meshes, skeleton = yield from decided_in_steps(
+            meshes, skeleton, options, leave_out, self.threads
+        )
         if locked[skeleton.deform].all():
             raise Refused(f"Only control bones of '{armature.name}' are selected")
         meshes = part_doubles(meshes, skeleton)

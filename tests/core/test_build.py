@@ -38,8 +38,9 @@ def test_the_package_has_all_names_of_its_engine():
     from araplbs import _engine
 
     public = {name for name in vars(_engine) if not name.startswith("_")}
-    assert public | {"__version__"} == set(araplbs.__all__) <= set(dir(araplbs))
-    for name in araplbs.__all__:
+    assert public | {"__version__"} == set(araplbs.__all__) - set(araplbs._PLACES)
+    assert set(araplbs.__all__) <= set(dir(araplbs))
+    for name in set(araplbs.__all__) - {*araplbs._PLACES, "automatic_weights"}:
         assert getattr(araplbs, name) is getattr(_engine, name)
         assert getattr(getattr(araplbs, name), "__module__", "araplbs") == "araplbs", name
     with pytest.raises(AttributeError, match="module 'araplbs' has no attribute 'Solvers'"):
@@ -52,3 +53,11 @@ def test_the_package_has_all_names_of_its_engine():
 def test_version_is_the_manifests():
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
     assert araplbs.__version__ == manifest["version"]
+
+
+def test_names_of_the_package():
+    """Each is where the table says; the old name of baseline_weights works, with a warning."""
+    for name, place in araplbs._PLACES.items():
+        assert getattr(araplbs, name).__module__ == "araplbs" + place, name
+    with pytest.warns(DeprecationWarning, match="is now baseline_weights"):
+        araplbs.automatic_weights  # noqa: B018

@@ -11,7 +11,7 @@ from paths import ADDON, PACKAGE
 # From the ground up.
 PACKAGE_ROOMS = [
     *("base", "disk", "mirror", "skeleton", "body", "character", "measures", "solvers"),
-    *("reports", "tools", "checks", "comparison"),
+    *("reports", "tools", "checks", "comparison", "gltf", "api", "cli"),
 ]
 LAYERS = [
     *("native_module", "manual_pages", "farm", "blender", "tasks", "live", "languages"),
@@ -30,6 +30,7 @@ OPTIONAL = {
     "solvers/tet_mesh.py": {"meshio"},
     "solvers/fill_tets.py": {"tetgen"},
     "disk/blend_file.py": {"zstandard"},
+    "api/rows.py": {"scipy"},
 }
 BLENDER = {"bpy", "mathutils", "bmesh", "gpu", "blf", "gpu_extras", "bpy_extras"}
 OF_PACKAGE = sorted(PACKAGE.rglob("*.py"))

@@ -2,8 +2,8 @@
 
 registration.py guards every class that it registers, so that no operator is forgotten. An error
 ends the operator: `abandon(context)`, if the class has it, takes back what was begun, and the
-sentence of araplbs/base/faults.py is reported; `reason_of(error)`, if it has that, gives another error
-to be reported in its place.
+sentence of araplbs/base/faults.py is reported; `reason_of(error)`, if it has that, gives another
+error to be reported in its place.
 
 Work evaluates the scene, and so drivers and handlers of others. An operator that these call in the
 midst of another one is refused: it would change what is being read. So is one that is called in

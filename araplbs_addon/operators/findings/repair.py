@@ -7,6 +7,7 @@ from araplbs.base.refusal import Refused
 from araplbs.character.options import Options
 from araplbs.checks.findings import KINDS, level
 from araplbs.checks.gains import VISIBLE
+from araplbs.checks.repair_report import EVERY_KIND, repair_lines, repair_notes, repair_summary
 from bpy.props import EnumProperty
 from bpy.types import Operator
 
@@ -14,7 +15,7 @@ from ...blender.read.targets import Targets, find_checked
 from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ...tasks.judged import JudgedRepair
-from ...tasks.repairing import EVERY_KIND, RepairTask, repair_lines, repair_notes, repair_summary
+from ...tasks.repairing import RepairTask
 from ..base.command import WHICH, Command
 from ..base.properties import (
     BoneChoice,

@@ -1,0 +1,125 @@
+"""Characters of .glb, .gltf and .vrm files for programs: read, weighted, saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Floats, Integers
+from ..base.progress import Listener
+from ..base.threads import thread_count
+from ..character.problem import Skeleton
+from ..character.sparse_weights import SparseWeights, join_sparse_weights, sparse_of
+from ..gltf.character import Character, load_characters
+from ..gltf.container import Document, save_document
+from ..gltf.work import weigh_character
+from .options import options_of
+from .rows import Rows
+from .weights import Weights, weights_of
+
+
+class GltfCharacter:
+    """A skeleton of a file and all meshes on it, as one character: vertices and bones at rest, in
+    one space, Z up as in Blender.
+
+    vertices (n, 3), triangles (f, 3): of all meshes, one after the other. mesh_names, first: where
+    each of them begins.
+    """
+
+    def __init__(self, character: Character) -> None:
+        self._character = character
+        meshes = character.meshes
+        self.mesh_names = [mesh.name for mesh in meshes]
+        self.first = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
+
+    def __repr__(self) -> str:
+        return (
+            f"GltfCharacter {self.name!r} of {self.first[-1]:,} vertices, {len(self.mesh_names)} "
+            f"meshes and {len(self.skeleton.names)} bones"
+        )
+
+    @property
+    def name(self) -> str:
+        return self._character.name
+
+    @property
+    def skeleton(self) -> Skeleton:
+        return self._character.skeleton
+
+    @property
+    def vertices(self) -> Floats:
+        """(n, 3); a new array at each access."""
+        return np.concatenate([mesh.vertices for mesh in self._character.meshes])
+
+    @property
+    def triangles(self) -> Integers:
+        """(f, 3); a new array at each access."""
+        parts = zip(self._character.meshes, self.first, strict=False)
+        return np.concatenate([mesh.triangles + begin for mesh, begin in parts])
+
+    @property
+    def weights(self) -> Rows:
+        """Those that the file has, or was given."""
+        joined = join_sparse_weights(self._character.weights)
+        return Rows(*joined, bone_count=len(self.skeleton.names))
+
+    def weigh(
+        self, *, threads: int = 0, progress: Listener | None = None, **options: Any
+    ) -> Weights:
+        """New weights, as `araplbs weight` gives them; options as of araplbs.weights. The file does
+        not have them before set_weights()."""
+        table = options_of(options)
+        found, _report = weigh_character(
+            self._character, table, (), thread_count(threads), progress
+        )
+        return weights_of(found, table, self.name)
+
+    def set_weights(self, weights: Any) -> None:
+        """Puts weights into the file that was read: Weights, Rows, or (n, m). Raises ValueError."""
+        rows = weights.rows if isinstance(weights, Weights) else weights
+        n, m = int(self.first[-1]), len(self.skeleton.names)
+        if not isinstance(rows, tuple):
+            dense = np.asarray(rows, np.float64)
+            if dense.shape != (n, m):
+                raise ValueError(f"weights has shape {dense.shape}: expected ({n}, {m})")
+            rows = sparse_of(dense)
+        rows = SparseWeights(*rows)
+        if rows.count != n:
+            raise ValueError(f"weights has {rows.count} rows: there are {n} vertices")
+        sums = rows.sums()
+        off = np.flatnonzero(~(np.abs(sums - 1) <= 1e-6))
+        if len(off) or (rows.weights < 0).any():
+            raise ValueError(f"the weights of vertex {off[0] if len(off) else 0} do not sum to 1")
+        parts = [rows.slice(a, b) for a, b in zip(self.first, self.first[1:], strict=False)]
+        self._character.write(parts)
+        for each, part in zip(self._character.skinned, parts, strict=True):
+            each.mesh.weights = part
+
+
+class GltfFile:
+    """A file that was read. characters: one for each skeleton with meshes."""
+
+    def __init__(self, characters: Sequence[Character]) -> None:
+        self._document: Document = characters[0].document
+        self.characters = [GltfCharacter(each) for each in characters]
+
+    def __repr__(self) -> str:
+        return f"GltfFile {self._document.path.name!r}: {self.characters}"
+
+    def save(self, path: str | Path) -> None:
+        """Writes the file with the weights that its characters were given, whole or not at all."""
+        save_document(self._document, path)
+
+
+def load_gltf(path: str | Path) -> GltfFile:
+    """The characters of a .glb, .gltf or .vrm file. Raises araplbs.Refused (a sentence) for what
+    cannot be read: compressed meshes, no skin, files that are not whole."""
+    return GltfFile(load_characters(path))
+
+
+def save_gltf(file: GltfFile, path: str | Path) -> None:
+    """Writes a file that load_gltf() has read; the same as file.save(path)."""
+    file.save(path)

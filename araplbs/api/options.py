@@ -1,0 +1,65 @@
+"""Options as keyword arguments: under the names of the panel, and under those of the settings."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ..character.options import Options
+
+# Those that arrays have nothing for.
+WITHOUT = frozenset(("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig"))
+
+
+def names_of() -> dict[str, str]:
+    """{keyword: field of Options}"""
+    found: dict[str, str] = {}
+    for option in fields(Options):
+        about = option.metadata
+        if option.name in WITHOUT or "name" not in about:
+            continue
+        found[option.name] = option.name
+        if not about.get("paper"):
+            found["_".join(about["name"].lower().split())] = option.name
+    return found
+
+
+def options_of(given: dict[str, Any], defaults: dict[str, Any] | None = None) -> Options:
+    """The Options of keyword arguments. Raises TypeError for a name that is not one, ValueError for
+    a value out of range."""
+    known, values = names_of(), dict(defaults or {})
+    kinds = {option.name: option for option in fields(Options)}
+    for name, value in given.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f": did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"unexpected keyword argument {name!r}{hint}")
+        values[known[name]] = _value(name, value, kinds[known[name]])
+    return Options(**values)
+
+
+def _value(name: str, value: Any, option: Any) -> Any:
+    default, about = option.default, option.metadata
+    if "choices" in about:
+        choices = [choice[0].lower() for choice in about["choices"]]
+        if not isinstance(value, str) or value.lower() not in choices:
+            raise ValueError(f"{name} is {value!r}: must be one of {choices}")
+        return value.upper()
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is {value!r}: must be True or False")
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{name} is {value!r}: must be a number")
+    if isinstance(default, int) and value != int(value):
+        raise ValueError(f"{name} is {value!r}: must be a whole number")
+    least, most = about["least"], about["most"]
+    if not least <= value <= most:
+        unit = " radians" if about.get("angle") else ""
+        raise ValueError(f"{name} is {value:g}{unit}: must be from {least:g} to {most:g}{unit}")
+    return type(default)(value)

@@ -1,0 +1,202 @@
+"""weights(): from arrays to weights in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base.progress import Listener
+from ..base.threads import thread_count
+from ..character.edits import Edits
+from ..character.options import Options
+from ..character.problem import Mesh, Skeleton
+from ..character.sparse_weights import SparseWeights, sparse_of
+from ..reports.report import make_report, notes, summary, warnings
+from ..skeleton.poses import Poses
+from ..solvers.weigh import Weighed, weigh
+from .options import options_of
+from .rows import Rows
+
+
+class Weights(NamedTuple):
+    """What weights() gives. rows: the weights. control_bones: {name: why} of the joints that only
+    control the rig and got none. report: all that is known of the result, as --json writes it."""
+
+    rows: Rows
+    control_bones: dict[str, str]
+    report: dict[str, Any]
+
+    def toarray(self) -> Any:
+        """(n, m) the weights as a dense array."""
+        return self.rows.toarray()
+
+    @property
+    def lines(self) -> list[str]:
+        """What a person should know of it, the result last."""
+        found = [*notes(self.report), *(f"Warning: {w}" for w in warnings(self.report))]
+        return [*found, summary(self.report)]
+
+    def __repr__(self) -> str:
+        left = len(self.control_bones)
+        return f"Weights({self.rows!r}; {left} control bones left out)"
+
+
+def weights(
+    vertices: Any,
+    triangles: Any,
+    joints: Any,
+    parents: Any,
+    *,
+    tails: Any = None,
+    names: Iterable[object] | None = None,
+    deform: Any = None,
+    roll_axes: Any = None,
+    edges: Any = None,
+    rigid: Sequence[Any] = (),
+    animation: Any = None,
+    start: Any = None,
+    threads: int = 0,
+    progress: Listener | None = None,
+    **options: Any,
+) -> Weights:
+    """Skinning weights of a character, with all that Auto-weight in Blender does: symmetry, control
+    bones left out, loose and rigid parts, joints without tails.
+
+    vertices (n, 3) and triangles (f, 3): the skin in the rest pose; several meshes of one character
+        are given together. Vertices in one place get the same weights, so seams stay closed.
+    joints (m, 3): where the bones begin, in the space of the vertices, in any unit, Z up. parents
+        (m,): the joint that each hangs on, -1 for none.
+    tails (m, 3): where the bones end, if somebody drew that; by default bones go from joint to
+        joint. roll_axes (m, 3): the local Z axis of each bone.
+    names: of the joints. They tell sides, rig generators and controls apart.
+    deform (m,) of bool: False for joints that move nothing.
+    edges (e, 2): edges that no triangle has. rigid: arrays of vertices, each a part that keeps its
+        shape.
+    animation (p, m, 3, 4) or (p, m, 4, 4): poses in which the skin has to keep its shape as well,
+        each joint's transform from rest.
+    start: weights to start from, (n, m) or Rows.
+    threads: 0 for what ARAPLBS_THREADS or OMP_NUM_THREADS say, or all processors.
+    progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
+    options: any of the panel's, by its name or that of the setting: max_influences=4,
+        firmness=12.0, crispness=0.004, symmetric=True, loose_parts_follow=True,
+        rigid_parts="detected", control_bones="leave_out", bone_directions="automatic",
+        initial_weights="heat", random_poses=80, swing and twist (radians), reach_poses, seed...
+
+    Raises ValueError for arrays or options that do not fit, TypeError for unknown options. The same
+    input gives the same weights on any number of threads.
+
+    >>> vertices, triangles = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 2], [0, 2, 3]]
+    >>> found = weights(vertices, triangles, [[0, 0, 0], [0, 0, 0.5]], [-1, 0])
+    >>> found.rows.shape
+    (4, 2)
+    """
+    skeleton = Skeleton.from_joints(
+        joints, parents, tails=tails, names=names, deform=deform, roll_axes=roll_axes
+    )
+    defaults: dict[str, Any] = {"bone_directions": "JOINTS" if tails is None else "AUTOMATIC"}
+    if start is not None:
+        defaults["start_from"] = "PRESENT"
+    table = options_of(options, defaults)
+    mesh = mesh_of_arrays(vertices, triangles, edges, rigid, start, len(skeleton.names))
+    poses = _poses(animation, len(skeleton.names), table)
+    found = weigh(
+        [mesh], skeleton, table, poses=poses, threads=thread_count(threads), progress=progress
+    )
+    return weights_of(found, table)
+
+
+def weights_of(found: Weighed, options: Options, name: str = "skeleton") -> Weights:
+    """The Weights of all meshes of a problem that was solved."""
+    problem = found.problem
+    report = make_report(problem, found.solution, options, name)
+    rows = found.rows[0] if len(found.rows) == 1 else found.solution.rows
+    named = Rows(*rows, bone_count=len(problem.skeleton.names))
+    return Weights(named, dict(report["control_bones"]), report)
+
+
+def mesh_of_arrays(
+    vertices: Any, triangles: Any, edges: Any, rigid: Sequence[Any], start: Any, bones: int
+) -> Mesh:
+    """A core Mesh. Raises ValueError."""
+    points = np.array(vertices, np.float64)
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+        raise ValueError(f"vertices has shape {points.shape}: expected (n, 3)")
+    if not np.isfinite(points).all():
+        row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+        raise ValueError(f"vertices[{row}] is {points[row]}: must be finite")
+    faces = _indices("triangles", triangles, 3, len(points))
+    lines = _indices("edges", [] if edges is None else edges, 2, len(points))
+    parts = [_part(k, part, len(points)) for k, part in enumerate(rigid)]
+    return Mesh(
+        name="mesh",
+        vertices=points,
+        triangles=faces,
+        edges=lines,
+        matrix=np.eye(4),
+        weights=None if start is None else _start(start, len(points), bones),
+        edits=Edits(rigid=parts),
+    )
+
+
+def _indices(name: str, values: Any, width: int, count: int) -> Any:
+    found = np.asarray(values)
+    if found.size == 0:
+        return np.zeros((0, width), np.int64)
+    if found.ndim != 2 or found.shape[1] != width:
+        raise ValueError(f"{name} has shape {found.shape}: expected (n, {width})")
+    if found.dtype.kind not in "iu":
+        raise ValueError(f"{name} has dtype {found.dtype}: expected integers")
+    found = found.astype(np.int64)
+    wrong = np.argwhere((found < 0) | (found >= count))
+    if len(wrong):
+        row, column = wrong[0]
+        raise ValueError(
+            f"{name}[{row}, {column}] is {found[row, column]}: no vertex of the {count} there are"
+        )
+    return found
+
+
+def _part(number: int, part: Any, count: int) -> Any:
+    found = np.asarray(part)
+    if found.dtype == bool and found.shape == (count,):
+        return np.flatnonzero(found)
+    if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
+        raise ValueError(f"rigid[{number}] must hold numbers of vertices, or a bool for each")
+    if found.min() < 0 or found.max() >= count:
+        worst = found.min() if found.min() < 0 else found.max()
+        raise ValueError(f"rigid[{number}] has {worst}: no vertex of the {count} there are")
+    return found.astype(np.int64)
+
+
+def _start(start: Any, count: int, bones: int) -> SparseWeights:
+    if isinstance(start, tuple):
+        rows = SparseWeights(*start)
+    else:
+        dense = np.asarray(start, np.float64)
+        if dense.shape != (count, bones):
+            raise ValueError(f"start has shape {dense.shape}: expected ({count}, {bones})")
+        if not (dense >= 0).all() or np.isinf(dense).any():
+            raise ValueError("start has weights that are negative or not finite")
+        rows = sparse_of(dense)
+    if rows.count != count:
+        raise ValueError(f"start has {rows.count} rows: there are {count} vertices")
+    if len(rows.bones) and not 0 <= rows.bones.min() <= rows.bones.max() < bones:
+        raise ValueError(f"start names bone {rows.bones.max()}: there are {bones}")
+    if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
+        raise ValueError("start has weights that are negative or not finite")
+    return rows
+
+
+def _poses(animation: Any, bones: int, options: Options) -> Poses | None:
+    if animation is None:
+        return None
+    frames = np.array(animation, np.float64)
+    if frames.ndim != 4 or frames.shape[1] != bones or frames.shape[2:] not in ((3, 4), (4, 4)):
+        raise ValueError(f"animation has shape {frames.shape}: expected (p, {bones}, 3 or 4, 4)")
+    if not np.isfinite(frames).all():
+        raise ValueError("animation has transforms that are not finite")
+    transforms = np.ascontiguousarray(frames[:, :, :3])
+    poses = Poses(transforms, np.zeros((len(transforms), 0, 3, 4)))
+    return poses.weighted(options.pose_weight)

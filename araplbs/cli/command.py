@@ -1,0 +1,61 @@
+"""What a command of the shell consists of."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..base.option_table import OptionTable
+from ..base.progress import Listener
+
+
+@dataclass
+class Job:
+    """One file of a run."""
+
+    source: Path
+    target: Path | None
+    options: Any
+    arguments: argparse.Namespace
+    say: Callable[[str], None]
+    progress: Listener
+
+    def save(self, document: Any, write: Callable[[Any, Path], None]) -> None:
+        """Writes the document where the command is to put it."""
+        assert self.target is not None
+        write(document, self.target)
+        self.say(f"{self.source}: saved {self.target}")
+
+
+@dataclass
+class Outcome:
+    """What a file has become. characters: a report of each; code: the exit code that it asks for;
+    lines: what a person reads, of each character."""
+
+    characters: list[dict[str, Any]] = field(default_factory=list)
+    code: int = 0
+    pictures: list[bytes | None] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Command:
+    """work: does a Job and gives its Outcome. add: further arguments. check: looks at them before
+    anything is read."""
+
+    name: str
+    help: str
+    description: str
+    examples: str
+    table: type[OptionTable]
+    work: Callable[[Job], Outcome]
+    saves: bool = True
+    without: frozenset[str] = frozenset()
+    only: frozenset[str] | None = None
+    add: Callable[[argparse.ArgumentParser], None] | None = None
+    check: Callable[[argparse.Namespace], None] | None = None
+    defaults: Callable[[argparse.Namespace], dict[str, Any]] | None = None
+    page: bool = True

@@ -1,0 +1,67 @@
+"""araplbs check: what is wrong with the weights that a file has."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...character.options import Options
+from ...checks.findings import LEVELS, check_summary
+from ...gltf.character import load_characters
+from ...gltf.work import check_character
+from ..command import Command, Job, Outcome
+from ..errors import FINDINGS
+from .weight import refuse_animation
+
+ONLY = frozenset(
+    (
+        *("max_influences", "symmetric", "swing", "twist", "reach_poses", "seed"),
+        *("bone_directions", "animation", "animation_frames"),
+    )
+)
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fail-on",
+        choices=(*LEVELS, "never"),
+        default="high",
+        metavar="LEVEL",
+        help="exit code 3 if a finding is as severe: high, medium, low or never (default: high)",
+    )
+
+
+def _work(job: Job) -> Outcome:
+    outcome, levels = Outcome(), list(LEVELS)
+    fail_on = job.arguments.fail_on
+    counted = [] if fail_on == "never" else levels[: levels.index(fail_on) + 1]
+    for character in load_characters(job.source):
+        found = check_character(character, job.options, job.arguments.threads, job.progress)
+        report = found.as_dict(character)
+        outcome.characters.append(report)
+        job.say(f"{job.source}: {character.name}: {check_summary(report)}")
+        if any(report["health"][level] for level in counted):
+            outcome.code = FINDINGS
+        if job.arguments.report:
+            from ...reports.worst_picture import worst_picture
+
+            problem, threads = found.problem, job.arguments.threads
+            outcome.pictures.append(worst_picture(problem, found.rows, job.options, None, threads))
+    return outcome
+
+
+COMMAND = Command(
+    "check",
+    "say what is wrong with the weights of a file",
+    "Prints findings about the weights of each file, the worst first, and writes no such file.",
+    """examples:
+  araplbs check out.glb
+  araplbs check *.glb --fail-on medium --json findings.json
+
+exit codes: 0 nothing is as bad as --fail-on, 3 something is, 1 a file could not be checked""",
+    Options,
+    _work,
+    saves=False,
+    only=ONLY,
+    add=_add,
+    check=refuse_animation,
+)

@@ -1,0 +1,75 @@
+"""araplbs compare: a page that compares methods on the characters of a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ...base.refusal import Refused
+from ...comparison.compare import CompareOptions
+from ...comparison.compare_files import refuse_folder, write_comparisons
+from ...comparison.compare_methods import METHODS, find_methods
+from ...comparison.compare_page import page
+from ...comparison.compare_report import compare_summary
+from ...gltf.changes import compare_character
+from ...gltf.character import load_characters
+from ..command import Command, Job, Outcome
+from ..errors import WrongArguments
+
+NAMES = [method.identifier.lower().replace("_", "-") for method in METHODS]
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", "-o", required=True, metavar="FOLDER", help="folder of the page"
+    )
+    parser.add_argument(
+        "--method",
+        action="append",
+        metavar="NAME",
+        help=f"only this method; repeatable: {', '.join(NAMES)}",
+    )
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if len(arguments.input) > 1:
+        raise WrongArguments(f"one FILE is compared at a time, not {len(arguments.input)}")
+    try:
+        find_methods(arguments.method)
+        refuse_folder(arguments.output)
+    except Refused as error:
+        raise WrongArguments(str(error)) from None
+
+
+def _work(job: Job) -> Outcome:
+    made: list[tuple[str, str, dict[str, Any]]] = []
+    arguments = job.arguments
+    for character in load_characters(job.source):
+        found = compare_character(
+            character, job.options, arguments.method, arguments.threads, job.progress
+        )
+        about = f"{job.source.name}: {', '.join(found.case.problem.names)}"
+        content = found.as_dict()
+        job.say(f"  {character.name}: {compare_summary(content)}")
+        made.append((character.name, page(found, about, None, arguments.threads), content))
+    index = write_comparisons(Path(arguments.output), made)
+    job.say(f"{job.source}: saved {index}")
+    return Outcome([content for _name, _page, content in made])
+
+
+COMMAND = Command(
+    "compare",
+    "a page that compares weights of several methods",
+    "Weights the characters of a file by several methods and judges them in poses that none was "
+    "optimized for. The file itself stays as it is.",
+    """examples:
+  araplbs compare in.glb -o report/
+  araplbs compare in.glb -o report/ --method present --method heat --method ours""",
+    CompareOptions,
+    _work,
+    saves=False,
+    add=_add,
+    check=_check,
+    page=False,
+)

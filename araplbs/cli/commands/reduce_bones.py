@@ -1,0 +1,49 @@
+"""araplbs reduce-bones: weights for fewer joints."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...gltf.changes import reduce_character
+from ...gltf.character import characters_of
+from ...gltf.container import read_document, save_document
+from ...reports.report import names_in_line
+from ...tools.fewer_bones import FewerOptions, fewer_summary
+from ..command import Command, Job, Outcome
+from ..errors import WrongArguments
+from .weight import refuse_animation
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    refuse_animation(arguments)
+    if arguments.which == "selected":
+        raise WrongArguments("--remove is selected: must be count or ends for these files")
+
+
+def _work(job: Job) -> Outcome:
+    document, outcome = read_document(job.source), Outcome()
+    for character in characters_of(document):
+        _fewer, report = reduce_character(
+            character, job.options, job.options.posing(), job.arguments.threads, job.progress
+        )
+        names = names_in_line([f"'{name}'" for name in report["removed"]])
+        job.say(f"  {character.name}: these joints move nothing now: {names}")
+        job.say(f"  {character.name}: {fewer_summary(report)}")
+        outcome.characters.append(report)
+    job.save(document, save_document)
+    return outcome
+
+
+COMMAND = Command(
+    "reduce-bones",
+    "weights for fewer joints",
+    "Takes the weights off the joints that a character misses least, and solves those of the "
+    "others again. The joints themselves stay in the file.",
+    """examples:
+  araplbs reduce-bones in.glb -o out.glb --bones 30
+  araplbs reduce-bones in.glb -o out.glb --remove ends""",
+    FewerOptions,
+    _work,
+    check=_check,
+    page=False,
+)

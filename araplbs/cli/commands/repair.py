@@ -1,0 +1,56 @@
+"""araplbs repair: new weights where check finds something, and nowhere else."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...character.options import Options
+from ...checks.findings import KINDS
+from ...checks.repair_report import EVERY_KIND, repair_notes, repair_summary
+from ...gltf.changes import repair_character
+from ...gltf.character import characters_of
+from ...gltf.container import read_document, save_document
+from ..command import Command, Job, Outcome
+from .weight import WITHOUT, refuse_animation
+
+KNOWN = [kind.lower() for kind, _name, _about in KINDS if kind in EVERY_KIND]
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=KNOWN,
+        metavar="KIND",
+        help=f"only findings of this kind; repeatable: {', '.join(KNOWN)}",
+    )
+
+
+def _work(job: Job) -> Outcome:
+    document, outcome = read_document(job.source), Outcome()
+    kinds = {kind.upper() for kind in job.arguments.kind or KNOWN}
+    for character in characters_of(document):
+        _done, report = repair_character(
+            character, job.options, kinds, job.arguments.threads, job.progress
+        )
+        for line in [*repair_notes(report), repair_summary(report)]:
+            job.say(f"  {character.name}: {line}")
+        outcome.characters.append(report)
+    job.save(document, save_document)
+    return outcome
+
+
+COMMAND = Command(
+    "repair",
+    "repair what is wrong with the weights of a file",
+    "Solves weights again where `check` finds something. All others stay to the last bit.",
+    """examples:
+  araplbs repair in.glb -o out.glb
+  araplbs repair in.glb -o out.glb --kind speckle --kind bleeding""",
+    Options,
+    _work,
+    without=WITHOUT | {"start_from"},
+    add=_add,
+    check=refuse_animation,
+    page=False,
+)

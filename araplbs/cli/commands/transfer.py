@@ -1,0 +1,62 @@
+"""araplbs transfer: weights of some meshes for others on the same skeleton."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...base.refusal import Refused
+from ...gltf.changes import transfer_in_character
+from ...gltf.character import Character, characters_of
+from ...gltf.container import read_document, save_document
+from ...tools.transfer import TransferOptions, transfer_summary, transfer_warnings
+from ..command import Command, Job, Outcome
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    for name, text in (
+        ("source", "a mesh, or its node, whose weights are taken; repeatable"),
+        ("target", "a mesh, or its node, that gets weights; repeatable"),
+    ):
+        parser.add_argument(f"--{name}", action="append", required=True, metavar="NAME", help=text)
+
+
+def _work(job: Job) -> Outcome:
+    arguments, document = job.arguments, read_document(job.source)
+    character = _with_mesh(characters_of(document), arguments.source[0])
+    _done, report = transfer_in_character(
+        character,
+        arguments.source,
+        arguments.target,
+        job.options,
+        arguments.threads,
+        job.progress,
+    )
+    report |= {"vertices": sum(each["vertices"] for each in report["objects"])}
+    report["warnings"] = transfer_warnings(report)
+    for line in report["warnings"]:
+        job.say(f"  {character.name}: warning: {line}")
+    job.say(f"  {character.name}: {transfer_summary(report)}")
+    job.save(document, save_document)
+    return Outcome([report])
+
+
+def _with_mesh(characters: list[Character], name: str) -> Character:
+    for character in characters:
+        if any(name in character.names_of(each) for each in character.skinned):
+            return character
+    raise Refused(f"has no skinned mesh '{name}'")
+
+
+COMMAND = Command(
+    "transfer",
+    "give meshes the weights of others that they are worn on",
+    "Gives target meshes the weights of source meshes of the same skeleton, such as clothes those "
+    "of the body, or a simpler mesh those of the full one.",
+    """examples:
+  araplbs transfer in.glb -o out.glb --source Body --target Shirt --target Skirt""",
+    TransferOptions,
+    _work,
+    without=frozenset(("sources", "bones")),
+    add=_add,
+    page=False,
+)

@@ -1,0 +1,110 @@
+"""araplbs weight: new weights for all skinned meshes of a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ...character.options import Options
+from ...gltf.accessors import FLOAT
+from ...gltf.character import characters_of
+from ...gltf.container import read_document, save_document
+from ...gltf.graft import graft
+from ...gltf.work import weigh_character
+from ...reports.report import notes, summary, warnings
+from ..command import Command, Job, Outcome
+from ..errors import WrongArguments
+from ..files import refuse_input
+
+# Of the panel, what glTF has not.
+WITHOUT = frozenset(
+    ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
+)
+ANIMATIONS = ("NONE", "ALL")
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--skeleton",
+        metavar="FILE",
+        help="take the skeleton of another file, for meshes without a skin",
+    )
+    parser.add_argument(
+        "--rigid-material",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="what has this material keeps its shape; repeatable",
+    )
+    parser.add_argument(
+        "--rigid-mesh",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the mesh or node of this name keeps its shape; repeatable",
+    )
+    parser.add_argument(
+        "--float-weights",
+        action="store_true",
+        help="store weights as floats, also where the file has whole numbers",
+    )
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    arguments.reads = [arguments.skeleton]
+    if arguments.skeleton is not None:
+        refuse_input(arguments.skeleton)
+    refuse_animation(arguments)
+
+
+def refuse_animation(arguments: argparse.Namespace) -> None:
+    """Raises WrongArguments for animations that these files do not have."""
+    asked = arguments.animation
+    if asked and asked.upper() not in ANIMATIONS:
+        known = " or ".join(name.lower() for name in ANIMATIONS)
+        raise WrongArguments(f"--my-animation is {asked}: must be {known} for these files")
+
+
+def _work(job: Job) -> Outcome:
+    arguments, outcome = job.arguments, Outcome()
+    document = read_document(job.source)
+    if arguments.skeleton is not None:
+        graft(document, read_document(Path(arguments.skeleton)))
+    for character in characters_of(document):
+        rigid = character.parts_of(arguments.rigid_material, arguments.rigid_mesh)
+        found, report = weigh_character(
+            character, job.options, rigid, arguments.threads, job.progress
+        )
+        character.write(found.rows, FLOAT if arguments.float_weights else None)
+        report["notes"], report["warnings"] = notes(report), warnings(report)
+        outcome.characters.append(report)
+        for line in report["notes"]:
+            job.say(f"  {character.name}: {line}")
+        for line in report["warnings"]:
+            job.say(f"  {character.name}: warning: {line}")
+        job.say(f"  {character.name}: {summary(report)}")
+        if arguments.report:
+            from ...reports.worst_picture import worst_picture
+
+            rows = found.solution.rows
+            picture = worst_picture(found.problem, rows, job.options, None, arguments.threads)
+            outcome.pictures.append(picture)
+    job.save(document, save_document)
+    return outcome
+
+
+COMMAND = Command(
+    "weight",
+    "give the skinned meshes of a file new weights",
+    "Gives all skinned meshes of each file new weights. Everything else stays byte for byte.",
+    """examples:
+  araplbs weight in.glb -o out.glb
+  araplbs weight in.glb -o out.glb --max-influences 8 --report page.html
+  araplbs weight characters/*.glb -o weighted/
+  araplbs weight body.glb -o rigged.glb --skeleton skeleton.glb""",
+    Options,
+    _work,
+    without=WITHOUT,
+    add=_add,
+    check=_check,
+)

@@ -1,0 +1,100 @@
+"""Which files a command reads, and which it writes: settled before any work begins."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..base.refusal import Refused
+from ..disk.files import identity
+from ..disk.outputs import REPORT_PAGE, RESULTS, Kind, Outputs
+from ..gltf.container import GLTF, SUFFIXES, is_gltf
+from .errors import WrongArguments
+
+KNOWN = ", ".join(SUFFIXES[:-1]) + " or " + SUFFIXES[-1]
+
+
+def inputs_of(patterns: Sequence[str]) -> list[Path]:
+    """The files of these names and patterns, which not every shell expands. Raises
+    WrongArguments."""
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        names = [pattern]
+        if not os.path.exists(pattern) and glob.has_magic(pattern):
+            names = sorted(glob.glob(pattern, recursive=True))
+            if not names:
+                raise WrongArguments(f"{pattern}: no file matches this")
+        for name in names:
+            refuse_input(name)
+            found[Path(name)] = None
+    return list(found)
+
+
+def refuse_input(name: str) -> None:
+    """Raises WrongArguments for what is no file of ours by its name."""
+    if not os.path.exists(name):
+        raise WrongArguments(f"{name}: no such file")
+    if os.path.isdir(name):
+        raise WrongArguments(f"{name}: is a folder; name its files, such as {name}/*.glb")
+    if not is_gltf(name):
+        raise WrongArguments(f"{name}: is not a {KNOWN} file by its name")
+
+
+def outputs_of(
+    inputs: Sequence[Path], output: str | None, in_place: bool
+) -> list[tuple[Path, Path]]:
+    """[(input, output)]. Raises WrongArguments."""
+    if in_place:
+        if output is not None:
+            raise WrongArguments("--in-place and --output exclude each other")
+        return [(path, path) for path in inputs]
+    if output is None:
+        raise WrongArguments("--output is missing: name a file or a folder, or give --in-place")
+    if not output:
+        raise WrongArguments("--output is empty: name a file or a folder")
+    folder = os.path.isdir(output) or output.endswith(("/", os.sep))
+    if folder:
+        plan = [(path, Path(output, path.name)) for path in inputs]
+    elif is_gltf(output):
+        if len(inputs) > 1:
+            raise WrongArguments(f"--output {output} is one file, for {len(inputs)} inputs")
+        plan = [(inputs[0], Path(output))]
+    elif len(inputs) > 1 and not Path(output).suffix:
+        plan = [(path, Path(output, path.name)) for path in inputs]
+    else:
+        raise WrongArguments(f"--output {output}: is neither a {KNOWN} file nor a folder")
+    names = [os.path.normcase(target) for _source, target in plan]
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise WrongArguments(f"two inputs would become {plan[k][1]}")
+    return plan
+
+
+def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse.Namespace) -> None:
+    """Raises WrongArguments where a file of this run would replace an input, another output or a
+    file that is not ours."""
+    others = [Path(each) for each in getattr(arguments, "reads", ()) if each]
+    outputs = Outputs([source for source, _target in plan] + others)
+    in_place = getattr(arguments, "in_place", False)
+    known = {identity(source) for source, _target in plan}
+    files: list[tuple[Path, Kind, str, Path | None]] = [
+        (target, GLTF, "output", source if in_place else None)
+        for source, target in plan
+        if target is not None
+    ]
+    if arguments.json and arguments.json != "-":
+        files.append((Path(arguments.json), RESULTS, "report", None))
+    if getattr(arguments, "report", None):
+        files.append((Path(arguments.report), REPORT_PAGE, "page", None))
+    for path, kind, what, source in files:
+        if kind is GLTF and not in_place and identity(path) in known:
+            raise WrongArguments(
+                f"the output {path} would replace an input: give --in-place to have that"
+            )
+        try:
+            outputs.add(path, kind, what, source)
+        except Refused as error:
+            raise WrongArguments(str(error)) from None

@@ -1,0 +1,235 @@
+"""araplbs COMMAND FILE... : reads the arguments, does one file after the other, and gives the exit
+code.
+
+Only the module of the command that is asked for is loaded: the start takes most of the time of a
+small file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import araplbs
+
+from ..base.faults import sentence
+from ..base.printed import complain, printable
+from ..base.refusal import Refused
+from ..base.stop import Stop, Stopped
+from ..base.threads import thread_count
+from ..disk.files import remove_leftovers
+from ..disk.outputs import RESULTS, write_json
+from .command import Command, Job
+from .errors import DONE, FAILED, WRONG, WrongArguments
+from .files import inputs_of, outputs_of, refuse_outputs
+from .options import add_options, read_options
+
+# In the order of the help: (name, what it does).
+COMMANDS = (
+    ("weight", "give the skinned meshes of a file new weights"),
+    ("check", "say what is wrong with the weights of a file"),
+    ("repair", "repair what check finds, and nothing else"),
+    ("transfer", "give meshes the weights of others that they are worn on"),
+    ("compare", "a page that compares weights of several methods"),
+    ("reduce-bones", "weights for fewer joints"),
+    ("quantize", "store weights in 8 or 16 bits whose sum is exact"),
+)
+SCHEMA = 1  # of what --json writes
+EPILOG = """examples:
+  araplbs weight in.glb -o out.glb
+  araplbs weight characters/*.glb -o weighted/ --max-influences 8
+  araplbs check out.glb --fail-on high --json findings.json
+
+exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something
+'araplbs COMMAND --help' has the options of a command."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Without abbreviations: a new option would change what an old script means."""
+
+    def __init__(self, **settings: Any) -> None:
+        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        raise WrongArguments(f"{message} (see {self.prog} --help)")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code: 0 done, 1 a file failed, 2 wrong arguments, 3 findings, 128 + the number of a
+    signal that stopped it."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        with Stop() as stop:
+            return _run(argv, stop)
+    except WrongArguments as error:
+        complain(f"araplbs: {error}")
+        return WRONG
+    except Stopped as end:
+        complain(f"araplbs: {end}")
+        return 128 + end.number
+    except BrokenPipeError:  # whoever read has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:
+        complain(f"araplbs: {sentence('The command', error)}")
+        return FAILED
+
+
+def _run(argv: list[str], stop: Stop) -> int:
+    names = [name for name, _help in COMMANDS]
+    if not argv or argv[0] not in names:
+        return _without_command(argv, names)
+    command = load_command(argv[0])
+    parser = make_parser(command)
+    try:
+        arguments = parser.parse_args(argv[1:])
+    except SystemExit:  # help was printed
+        return DONE
+    if arguments.threads < 0:
+        raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
+    arguments.threads = thread_count(arguments.threads)
+    if command.check:
+        command.check(arguments)
+    defaults = command.defaults(arguments) if command.defaults else None
+    options = read_options(command.table, arguments, defaults)
+    inputs = inputs_of(arguments.input)
+    plan: list[tuple[Path, Path | None]] = [(path, None) for path in inputs]
+    if command.saves:
+        plan = list(outputs_of(inputs, arguments.output, arguments.in_place))
+    refuse_outputs(plan, arguments)
+    return _do_files(command, plan, options, arguments, stop)
+
+
+def _without_command(argv: list[str], names: list[str]) -> int:
+    parser = Parser(
+        prog="araplbs",
+        description="Skinning weights for characters in .glb, .gltf and .vrm files.",
+        epilog=EPILOG,
+    )
+    parser.add_argument("--version", action="version", version=f"araplbs {araplbs.__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, text in COMMANDS:
+        commands.add_parser(name, help=text, add_help=False)
+    if not argv:
+        parser.print_help()
+        return DONE
+    if argv[0] not in names and not argv[0].startswith("-"):
+        raise WrongArguments(f"{argv[0]} is not a command: must be {', '.join(names)}")
+    try:
+        parser.parse_args(argv)
+    except SystemExit:
+        return DONE
+    raise WrongArguments("the command is missing (see araplbs --help)")
+
+
+def load_command(name: str) -> Command:
+    module = importlib.import_module(f".commands.{name.replace('-', '_')}", __package__)
+    return module.COMMAND
+
+
+def make_parser(command: Command) -> Parser:
+    parser = Parser(
+        prog=f"araplbs {command.name}", description=command.description, epilog=command.examples
+    )
+    parser.add_argument("input", nargs="+", metavar="FILE", help=".glb, .gltf or .vrm; patterns")
+    if command.saves:
+        parser.add_argument(
+            "--output", "-o", metavar="FILE|FOLDER", help="file to write, or a folder"
+        )
+        parser.add_argument(
+            "--in-place", action="store_true", help="replace the inputs instead of --output"
+        )
+    parser.add_argument(
+        "--json", metavar="FILE|-", help="write what was done for programs; -: standard output"
+    )
+    if command.page:
+        parser.add_argument(
+            "--report", metavar="PAGE.html", help="write a page with numbers and pictures"
+        )
+    parser.add_argument(
+        "--threads", type=int, default=0, metavar="N", help="0: OMP_NUM_THREADS, or all processors"
+    )
+    parser.add_argument("--quiet", "-q", action="store_true", help="print errors only")
+    if command.add:
+        command.add(parser)
+    add_options(parser, command.table, command.without, command.only)
+    return parser
+
+
+def _do_files(
+    command: Command,
+    plan: list[tuple[Path, Path | None]],
+    options: Any,
+    arguments: argparse.Namespace,
+    stop: Stop,
+) -> int:
+    stream = sys.stderr if arguments.json == "-" else sys.stdout
+
+    def say(text: str) -> None:
+        if not arguments.quiet:
+            print(printable(text), file=stream, flush=True)
+
+    def progress(*_said: object) -> bool:
+        stop.check()
+        return True
+
+    for folder in {target.parent for _source, target in plan if target}:
+        remove_leftovers(folder)
+    results, pictures, codes = [], [], [DONE]
+    for source, target in plan:
+        stop.check()
+        start = time.perf_counter()
+        result: dict[str, Any] = {"input": str(source)}
+        shown: list[bytes | None] = []
+        if target:
+            result["output"] = str(target)
+        try:
+            outcome = command.work(Job(source, target, options, arguments, say, progress))
+            result |= {"characters": outcome.characters, "warnings": outcome.warnings}
+            codes.append(outcome.code)
+            shown = outcome.pictures
+        except (Stopped, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            result["error"] = sentence("The work", error)
+            complain(f"araplbs: {source}: {result['error']}")
+            codes.append(FAILED)
+        result["seconds"] = time.perf_counter() - start
+        results.append(result)
+        pictures.append(shown)
+    content = {
+        "schema": SCHEMA,
+        "version": araplbs.__version__,
+        "command": command.name,
+        "files": results,
+    }
+    try:
+        _write_report(content, pictures, arguments)
+    except (Refused, OSError) as error:
+        complain(f"araplbs: {error}")
+        codes.append(FAILED)
+    return FAILED if FAILED in codes else max(codes)
+
+
+def _write_report(
+    content: dict[str, Any], pictures: list[list[bytes | None]], arguments: argparse.Namespace
+) -> None:
+    if arguments.json == "-":
+        print(json.dumps({"generator": RESULTS.generator} | content, indent=2), flush=True)
+    elif arguments.json:
+        write_json(arguments.json, RESULTS, content)
+    if getattr(arguments, "report", None):
+        from .page import write_report_page
+
+        write_report_page(arguments.report, content, pictures)

@@ -1,0 +1,217 @@
+"""The skeletons of a glTF file: skins whose joints hang together are one, as in Blender's importer,
+and its rest pose is the one that the meshes were bound in, as far as the file says.
+
+Axes are Blender's: what decides by place then decides as in Blender after import. A joint is only
+a point with axes. Its bone goes along the local Y axis, as Blender draws it, as far as to the
+nearest child. The engine decides whether such tails mean anything (character/directions.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.arrays import Array, Bools, Floats
+from ..base.refusal import Refused
+from ..character.problem import Skeleton
+from .accessors import read_floats
+from .container import Document
+from .nodes import ROOT, Nodes, decomposed
+
+# glTF has Y up, Blender has Z up.
+AXES = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+LEAST_LENGTH = 0.004  # children nearer than this say nothing of the length of a bone
+
+
+@dataclass
+class Skin:
+    """joints: nodes. to_joint (j, 4, 4): from a mesh in the bind pose to each joint."""
+
+    number: int
+    name: str
+    joints: list[int]
+    to_joint: np.ndarray
+    root: int | None = None  # the node that its `skeleton` names, or what this hangs on
+    armature: int = ROOT  # the node that the bones hang on
+
+
+@dataclass
+class Armature:
+    """bones: nodes, parents first, in the order that Blender's importer gives them. rest
+    (m, 4, 4): of each bone, in the space of `node`, in axes of glTF, without scale."""
+
+    node: int
+    skins: list[Skin]
+    bones: list[int]
+    rest: np.ndarray
+    skeleton: Skeleton
+
+    @property
+    def name(self) -> str:
+        return self.skins[0].name
+
+    @property
+    def places(self) -> dict[int, int]:
+        """{node: bone}"""
+        return {node: bone for bone, node in enumerate(self.bones)}
+
+
+def to_blender(matrices: Array) -> Floats:
+    """(..., 4, 4) the same transforms in Blender's axes."""
+    return AXES @ matrices @ AXES.T
+
+
+def read_skins(document: Document) -> list[Skin]:
+    """All skins. Raises Refused for joints that are no nodes, or matrices that do not fit."""
+    found = []
+    for number, item in enumerate(document.items("skins")):
+        joints, name = item.get("joints"), str(item.get("name") or f"Skin_{number}")
+        if not isinstance(joints, list) or not joints:
+            raise Refused(f"skin {number} has no joints")
+        for joint in joints:
+            document.item("nodes", joint)
+        if len(set(joints)) < len(joints):
+            raise Refused(f"skin {number} has a joint twice")
+        to_joint: Floats = np.tile(np.eye(4), (len(joints), 1, 1))
+        if "inverseBindMatrices" in item:
+            columns = read_floats(document, item["inverseBindMatrices"], "MAT4")
+            if len(columns) < len(joints):
+                raise Refused(
+                    f"skin {number} has {len(columns)} bind matrices for {len(joints)} joints"
+                )
+            to_joint = columns[: len(joints)].reshape(-1, 4, 4).swapaxes(1, 2)
+            flat = np.abs(np.linalg.det(to_joint[:, :3, :3])) < 1e-30
+            if flat.any():
+                which = int(np.flatnonzero(flat)[0])
+                raise Refused(f"skin {number} has a bind matrix without volume (joint {which})")
+        found.append(Skin(number, name, joints, to_joint))
+    return found
+
+
+def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[Armature]:
+    """The Armature of each group of skins whose joints hang together."""
+    is_bone = np.zeros(len(nodes.items), bool)
+    tops: set[int] = set()
+    for skin in skins:
+        item, named = document.item("skins", skin.number), list(skin.joints)
+        if "skeleton" in item:
+            document.item("nodes", item["skeleton"])
+            named.append(item["skeleton"])
+            root = item["skeleton"]
+            skin.root = nodes.parents[root] if root in skin.joints else root
+        top = nodes.common_ancestor(named)
+        if top in skin.joints:
+            top = nodes.parents[top]
+        tops.add(top)
+        for joint in skin.joints:
+            for node in nodes.above(joint):
+                if node == top:
+                    break
+                is_bone[node] = True
+    for skin in skins:
+        above = (n for n in nodes.above(skin.joints[0]) if not is_bone[n])
+        skin.armature = next(above, ROOT)
+    found = []
+    for top in dict.fromkeys(skin.armature for skin in skins):
+        own = [skin for skin in skins if skin.armature == top]
+        for group in _apart(nodes, own) if top == ROOT else [own]:
+            roots = {list(nodes.above(joint))[-1] for skin in group for joint in skin.joints}
+            begin = [n for n in nodes.children[top] if top != ROOT or n in roots]
+            found.append(_armature(nodes, top, group, _bones_below(nodes, begin, is_bone)))
+    return found
+
+
+def _apart(nodes: Nodes, skins: list[Skin]) -> list[list[Skin]]:
+    """Skins that no node holds together, in groups that hang on the same trees of joints."""
+    groups: list[tuple[set[int], list[Skin]]] = []
+    for skin in skins:
+        roots, own = {list(nodes.above(joint))[-1] for joint in skin.joints}, [skin]
+        for group in [group for group in groups if group[0] & roots]:
+            groups.remove(group)
+            roots, own = roots | group[0], group[1] + own
+        groups.append((roots, own))
+    return [own for _roots, own in groups]
+
+
+def _bones_below(nodes: Nodes, begin: list[int], is_bone: Bools) -> list[int]:
+    """The bones among these nodes and below them, parents first."""
+    bones, stack = [], begin[::-1]
+    while stack:
+        node = stack.pop()
+        if is_bone[node]:
+            bones.append(node)
+            stack += nodes.children[node][::-1]
+    return bones
+
+
+def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Armature:
+    place = {node: bone for bone, node in enumerate(bones)}
+    parents = np.array([place.get(nodes.parents[node], -1) for node in bones], np.int32)
+    to_joint = {ROOT: np.eye(4)}
+    for skin in skins:
+        if skin.root is not None:  # matrices count from there
+            to_joint.setdefault(skin.root, np.eye(4))
+        to_joint |= dict(zip(skin.joints, skin.to_joint, strict=True))
+    rest, steps = np.zeros((len(bones), 4, 4)), np.zeros(len(bones))
+    for bone, node in enumerate(bones):
+        up = nodes.parents[node]
+        local = np.eye(4)
+        if node in to_joint and up in to_joint:
+            local[:3, 3], local[:3, :3], _scale = decomposed(
+                to_joint[up] @ np.linalg.inv(to_joint[node])
+            )
+        else:
+            local[:3, 3], local[:3, :3], _scale = nodes.place(node)
+        steps[bone] = np.linalg.norm(local[:3, 3])
+        rest[bone] = local if parents[bone] < 0 else rest[parents[bone]] @ local
+    turned = to_blender(rest)
+    heads = turned[:, :3, 3].copy()
+    along, across = (turned[:, :3, :3] @ AXES[:3, axis] for axis in (1, 2))
+    # Blender's importer divides them by the scale of the armature; the engine knows that.
+    scale = 1.0 if top == ROOT else float(nodes.place(top)[2].max())
+    lengths = _lengths(parents, steps) / (scale if scale > 0 else 1.0)
+    m, joints = len(bones), {joint for skin in skins for joint in skin.joints}
+    skeleton = Skeleton(
+        names=_names(nodes, bones),
+        heads=heads,
+        tails=heads + lengths[:, None] * along,
+        parents=parents,
+        roll_axes=across,
+        deform=np.array([node in joints for node in bones]),
+        limits=np.full((m, 3, 2), np.nan),
+        opposite=np.arange(m),
+    )
+    return Armature(top, skins, bones, rest, skeleton)
+
+
+def _lengths(parents: Array, steps: Floats) -> Floats:
+    """(m,) to the nearest child that is not at the joint itself, else as long as the parent."""
+    nearest = np.full(len(parents), np.inf)
+    far = steps > LEAST_LENGTH
+    has_parent = parents >= 0
+    np.minimum.at(nearest, parents[has_parent & far], steps[has_parent & far])
+    for bone, parent in enumerate(parents.tolist()):
+        if not np.isfinite(nearest[bone]):
+            own = steps[bone] if far[bone] else 1.0
+            nearest[bone] = nearest[parent] if parent >= 0 else own
+    return nearest
+
+
+def _names(nodes: Nodes, bones: list[int]) -> list[str]:
+    """Those of the nodes, each once: a second one of a name gets a number, as in Blender."""
+    found: dict[str, None] = {}
+    for node in bones:
+        name, number = nodes.names[node], 0
+        while name in found:
+            number += 1
+            name = f"{nodes.names[node]}.{number:03d}"
+        found[name] = None
+    return list(found)
+
+
+def to_rest(armature: Armature, skin: Skin) -> Floats:
+    """(j, 4, 4) from a mesh in the bind pose to the rest pose of the skeleton, by each joint: all
+    the same if the bind pose is the rest pose, as usual."""
+    places = armature.places
+    return armature.rest[[places[joint] for joint in skin.joints]] @ skin.to_joint

@@ -1,0 +1,206 @@
+"""Changes of the weights that a file has: repaired, taken over from other meshes, quantized, for
+fewer bones; and how they compare with those of other methods."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..base.progress import Listener
+from ..base.refusal import Refused
+from ..base.steps import finish
+from ..character.control_bones import leave_out_in_steps
+from ..character.options import Options
+from ..checks.findings import Finding, as_json
+from ..checks.repair import Repaired, RepairInput, repair
+from ..comparison.compare import CompareOptions, Comparison, compare
+from ..comparison.compare_judge import ANIMATION, RANDOM, Case, judged_poses
+from ..reports.report import names_in_line
+from ..skeleton.poses import pose_set
+from ..tools.fewer_bones import Fewer, FewerOptions, fewer_bones, fewer_report
+from ..tools.quantize import STEPS, QuantizeOptions, quantize
+from ..tools.transfer import Source, TransferOptions, Transferred, transfer, transfer_report
+from .accessors import BYTE, FLOAT, SHORT
+from .animations import poses_of
+from .character import Character
+from .work import CHECK_POSES, poses_asked_for, problem_as_it_is
+
+STORED = {"8": BYTE, "16": SHORT, "NONE": FLOAT}
+
+
+def repair_character(
+    character: Character,
+    options: Options,
+    kinds: Collection[str],
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> tuple[Repaired, dict[str, Any]]:
+    """(Repaired, report): findings of these kinds get new weights for their regions, which the
+    document then has; all other weights stay to the last bit."""
+    start = time.perf_counter()
+    checking = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
+    problem, _rows = problem_as_it_is(character, checking, threads)
+    skeleton, meshes = problem.skeleton, character.meshes
+    if options.control_bones == "LEAVE_OUT":
+        used = np.zeros(len(skeleton.names), bool)
+        for rows in character.weights:
+            used[rows.bones] = True
+        taken = replace(skeleton, taken_in=skeleton.taken_in | used)
+        facts = character.facts(taken)
+        _meshes, skeleton = finish(leave_out_in_steps(meshes, taken, threads, facts))
+    poses = pose_set(problem, checking)
+    given = poses_asked_for(character, options)
+    source = RepairInput(
+        problem, meshes, [None] * len(meshes), poses, checking, skeleton, given, options
+    )
+
+    def wanted(finding: Finding) -> bool:
+        return finding.kind in kinds
+
+    done = repair(source, wanted, None, threads, progress)
+    character.write(done.weights, changed=done.changed)
+    found = as_json([each.finding for each in done.outcomes], problem)
+    report = {
+        "armature": character.name,
+        "vertices": sum(problem.sizes),
+        "changed": int(sum(each.sum() for each in done.changed)),
+        "repairs": [
+            {
+                **about,
+                "result": outcome.result,
+                "severity_now": round(float(outcome.severity), 3),
+                "why": outcome.words,
+            }
+            for outcome, about in zip(done.outcomes, found, strict=True)
+        ],
+        "seconds": time.perf_counter() - start,
+    }
+    return done, report
+
+
+def transfer_in_character(
+    character: Character,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    options: TransferOptions,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> tuple[list[Transferred], dict[str, Any]]:
+    """(what each target gets, report): the targets take the weights of the sources, named as meshes
+    or nodes; the document then has them. Raises Refused."""
+    start, names = time.perf_counter(), [character.names_of(each) for each in character.skinned]
+    wanted: list[list[int]] = []
+    for asked in (sources, targets):
+        wanted.append([k for k, own in enumerate(names) if own & set(asked)])
+        missing = sorted(set(asked) - set().union(*names))
+        if missing:
+            known = names_in_line([each.mesh.name for each in character.skinned])
+            raise Refused(f"has no skinned mesh '{missing[0]}': there are {known}")
+    both = set(wanted[0]) & set(wanted[1])
+    if both:
+        name = character.meshes[min(both)].name
+        raise Refused(f"'{name}' is a source and a target")
+    skeleton, meshes = character.skeleton, [character.meshes[k] for k in wanted[1]]
+    source = Source([character.meshes[k] for k in wanted[0]], skeleton)
+    done = transfer(source, meshes, skeleton, options, threads, progress)
+    rows = list(character.weights)
+    changed = [np.zeros(each.count, bool) for each in rows]
+    for k, each in zip(wanted[1], done, strict=True):
+        rows[k], changed[k] = each.rows, np.ones(each.rows.count, bool)
+    character.write(rows, changed=changed)
+    written: list[dict[str, Any]] = [{} for _mesh in meshes]
+    report = transfer_report(source, meshes, done, options, character.name, written, start)
+    return done, report
+
+
+def quantize_character(character: Character, options: QuantizeOptions) -> dict[str, Any]:
+    """The report: the weights of the file as whole steps, in the type of that many bits."""
+    written, rows = [], []
+    for mesh in character.meshes:
+        before = mesh.weights
+        bare = np.flatnonzero(before.sums() <= 0)
+        if len(bare):
+            raise Refused(f"'{mesh.name}' has vertices without weights (first: {bare[0]})")
+        limits = np.full(before.count, options.limit)
+        after = quantize(before, STEPS[options.bits], limits, options.threshold)
+        rows.append(after)
+        width = len(character.skeleton.names)
+        keys = np.concatenate([each.vertices * width + each.bones for each in (before, after)])
+        signed = np.concatenate([-before.weights, after.weights])
+        _keys, where = np.unique(keys, return_inverse=True)
+        off = np.abs(np.bincount(where.ravel(), signed))
+        written.append(
+            {
+                "name": mesh.name,
+                "vertices": after.count,
+                "changed": int((off > 0).sum()),
+                "removed": len(before.bones) - len(after.bones),
+                "most_influences": int(np.diff(after.start).max()),
+                "largest_change": float(off.max(initial=0)),
+            }
+        )
+    character.write(rows, STORED[options.bits])
+    return {
+        "armature": character.name,
+        "vertices": sum(each["vertices"] for each in written),
+        "objects": written,
+        "options": options.as_dict(),
+    }
+
+
+def reduce_character(
+    character: Character,
+    table: FewerOptions,
+    options: Options,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> tuple[Fewer, dict[str, Any]]:
+    """(Fewer, report): some joints move nothing any more; the weights of the others make up for
+    them as well as they can. The joints themselves stay."""
+    problem, rows = problem_as_it_is(character, options, threads)
+    skeleton = problem.skeleton
+    poses = pose_set(problem, replace(options, pose_count=CHECK_POSES))
+    arguments = problem.arguments
+    fewer = fewer_bones(
+        arguments["vertices"],
+        arguments["triangles"],
+        rows,
+        skeleton,
+        poses.transforms,
+        table,
+        edges=arguments["edges"],
+        threads=threads,
+        progress=progress,
+        unused=skeleton.left_out,
+    )
+    parts = problem.split(fewer.rows)
+    character.write(parts)
+    written = [{"name": name} for name in problem.names]
+    report = fewer_report(character.name, skeleton, fewer, written, [], table)
+    return fewer, report | {"vertices": sum(problem.sizes)}
+
+
+def compare_character(
+    character: Character,
+    options: CompareOptions,
+    methods: Sequence[str] | None = None,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> Comparison:
+    """All methods on a character, the weights of the file among them."""
+    own = Options(max_influences=options.max_influences, seed=options.seed)
+    problem, rows = problem_as_it_is(character, own, threads)
+    poses = {RANDOM: judged_poses(problem.skeleton, options)}
+    if options.judged_frames and character.clips:
+        frames = poses_of(
+            character.nodes, character.armature, character.clips, options.judged_frames
+        )
+        poses[ANIMATION] = frames
+    present = rows if len(rows.bones) else None
+    return compare(
+        Case(character.name, problem, poses, present), options, threads, progress, methods
+    )

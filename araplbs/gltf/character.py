@@ -1,0 +1,149 @@
+"""Characters of a glTF file: a skeleton with all meshes that hang on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats
+from ..base.refusal import Refused
+from ..character.problem import Mesh, Skeleton
+from ..character.sparse_weights import SparseWeights
+from ..skeleton.bone_facts import BoneFacts
+from .animations import Clip, read_clips
+from .armature import Armature, find_armatures, read_skins
+from .container import Document, read_document
+from .facts import read_facts
+from .meshes import SkinnedMesh, read_meshes
+from .nodes import Nodes
+from .write_skin import write_weights
+
+SAME_PLACE = 1e-6  # of the size: vertices so near are one
+NO_SKIN = (
+    "has no skin: no mesh hangs on joints. Take the joints of another file by --skeleton, or bind "
+    "the mesh to a skeleton first, with any weights"
+)
+
+
+@dataclass
+class Character:
+    """A skeleton of the file and the meshes on it."""
+
+    document: Document
+    nodes: Nodes
+    armature: Armature
+    skinned: list[SkinnedMesh]
+
+    @cached_property
+    def clips(self) -> list[Clip]:
+        """Its animations; read when first asked for."""
+        return read_clips(self.document, self.armature.bones)
+
+    @property
+    def name(self) -> str:
+        return self.armature.name
+
+    @property
+    def skeleton(self) -> Skeleton:
+        return self.armature.skeleton
+
+    @property
+    def meshes(self) -> list[Mesh]:
+        return [each.mesh for each in self.skinned]
+
+    @property
+    def weights(self) -> list[SparseWeights]:
+        """Those that the file has."""
+        return [each.mesh.weights for each in self.skinned]
+
+    def facts(self, skeleton: Skeleton) -> BoneFacts:
+        """What the file says of the bones; skeleton: as read, its tails perhaps others."""
+        points = np.concatenate([mesh.vertices for mesh in self.meshes])
+        return read_facts(self.nodes, self.armature, skeleton, points, lambda: self.clips)
+
+    def write(
+        self,
+        rows: Sequence[SparseWeights],
+        component: int | None = None,
+        changed: Sequence[Bools] | None = None,
+    ) -> None:
+        """Puts SparseWeights of its meshes into the document, the file itself is not touched; see
+        write_weights()."""
+        write_weights(self.document, self.armature, self.skinned, rows, component, changed)
+
+    def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
+        """[[vertices of a rigid part]] of each mesh: all of a mesh or node of one of these names,
+        and what has one of these materials. Raises Refused for a name that is nowhere."""
+        known = [str(m.get("name", "")) for m in self.document.items("materials")]
+        numbers = {k for k, name in enumerate(known) if name in materials}
+        missing = sorted(set(materials) - set(known))
+        names = [self.names_of(each) for each in self.skinned]
+        missing += sorted(set(named) - set().union(*names))
+        if missing:
+            raise Refused(f"has no material or mesh '{missing[0]}'")
+        found: list[list[Any]] = []
+        for each, own in zip(self.skinned, names, strict=True):
+            if own & set(named):
+                found.append([np.arange(len(each.mesh.vertices))])
+                continue
+            parts = [np.flatnonzero(each.material == number) for number in sorted(numbers)]
+            found.append([part for part in parts if len(part)])
+        return found
+
+    def names_of(self, skinned: SkinnedMesh) -> set[str]:
+        mesh = self.document.item("meshes", skinned.number)
+        return {self.nodes.names[skinned.node], str(mesh.get("name", ""))} - {""}
+
+
+def load_characters(path: str | Path) -> list[Character]:
+    """All characters of a file, which share its document. Raises Refused."""
+    return characters_of(read_document(path))
+
+
+def characters_of(document: Document) -> list[Character]:
+    nodes = Nodes(document)
+    found = []
+    for armature in find_armatures(document, nodes, read_skins(document)):
+        skinned = read_meshes(document, nodes, armature)
+        if skinned:
+            found.append(Character(document, nodes, armature, _welded(skinned)))
+    if not found:
+        raise Refused(NO_SKIN)
+    return found
+
+
+def _welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
+    """The same, with vertices of several meshes that lie in one place, but for rounding, exactly
+    there: what the solver takes for one point."""
+    if len(skinned) < 2:
+        return skinned
+    points = np.concatenate([each.mesh.vertices for each in skinned])
+    size = float(np.ptp(points, axis=0).max()) or 1.0
+    label = _labels(points, SAME_PLACE * size)
+    first = np.full(label.max() + 1, -1)
+    order = np.arange(len(points))[::-1]
+    first[label[order]] = order
+    points = points[first[label]]
+    ends = np.cumsum([len(each.mesh.vertices) for each in skinned])[:-1]
+    return [
+        replace(each, mesh=replace(each.mesh, vertices=own))
+        for each, own in zip(skinned, np.split(points, ends), strict=True)
+    ]
+
+
+def _labels(points: Floats, step: float) -> Any:
+    """(n,) equal for points in one cell of this size, on two grids that are half a cell apart."""
+    label = np.arange(len(points))
+    for shift in (0.0, 0.5):
+        cells = np.floor(points / step + shift).astype(np.int64)
+        _each, place = np.unique(cells, axis=0, return_inverse=True)
+        place = place.ravel()
+        least = np.full(place.max() + 1, len(points))
+        np.minimum.at(least, place, label)
+        label = least[place]
+    return label

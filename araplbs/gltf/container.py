@@ -1,0 +1,232 @@
+"""Files of glTF 2.0 as JSON and buffers: .glb and .vrm (binary) and .gltf (text).
+
+Nothing is interpreted here. What is written has the same JSON values and the same bytes in its
+buffers, except for what was replaced or added.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ..base.refusal import Refused
+from ..disk.inputs import read_input
+from ..disk.outputs import Kind, replaced
+
+MAGIC, VERSION = b"glTF", 2
+JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+MOST_BYTES = 1 << 32  # a .glb says its length in 32 bits
+SUFFIXES = (".glb", ".gltf", ".vrm")
+GLTF = Kind("glTF file", "", re.compile(rb"glTF|(\xef\xbb\xbf)?\s*\{"))
+DATA_URI = "data:application/octet-stream;base64,"
+
+
+@dataclass
+class Document:
+    """A file that was read. buffers: bytes of each, which work may replace or lengthen; those of
+    `outside` are files beside a .gltf, which stay as they are."""
+
+    path: Path
+    json: dict[str, Any]
+    binary: bool
+    buffers: list[bytearray]
+    outside: set[int] = field(default_factory=set)
+    more_chunks: bytes = b""  # after the second one of a .glb
+
+    def items(self, kind: str) -> list[dict[str, Any]]:
+        """The list of this name ("nodes"), empty if the file has none."""
+        found = self._list(kind)
+        if not all(isinstance(each, dict) for each in found):
+            raise Refused(f"'{kind}' of the file is not a list of objects")
+        return found
+
+    def item(self, kind: str, number: object) -> dict[str, Any]:
+        """One of them. Raises Refused for a number that leads nowhere."""
+        found = self._list(kind)
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(found):
+            raise Refused(f"the file asks for {kind}[{number!r}], and has {len(found)}")
+        if not isinstance(found[number], dict):
+            raise Refused(f"{kind}[{number}] of the file is not an object")
+        return found[number]
+
+    def _list(self, kind: str) -> list[Any]:
+        found = self.json.get(kind, [])
+        if not isinstance(found, list):
+            raise Refused(f"'{kind}' of the file is not a list")
+        return found
+
+
+def is_gltf(path: str | Path) -> bool:
+    return Path(path).suffix.lower() in SUFFIXES
+
+
+def read_document(path: str | Path) -> Document:
+    """Raises Refused for what is no glTF 2.0 file, or not a whole one."""
+    path = Path(path)
+    content = read_input(path, MOST_BYTES)
+    if content[:4] == MAGIC:
+        return _read_binary(path, content)
+    if path.suffix.lower() in (".glb", ".vrm"):
+        raise Refused(f"not a binary glTF file: it does not begin with '{MAGIC.decode()}'")
+    document = Document(path, _parsed(content), False, [])
+    _check_version(document)
+    _read_buffers(document, None)
+    return document
+
+
+def _read_binary(path: Path, content: bytes) -> Document:
+    if len(content) < 20:
+        raise Refused(f"ends after {len(content)} bytes, within its header")
+    version, length = struct.unpack_from("<II", content, 4)
+    if version != VERSION:
+        raise Refused(f"is of version {version} of glTF: only version {VERSION} is read")
+    if length > len(content):
+        raise Refused(f"ends after {len(content)} of {length} bytes")
+    chunks: list[tuple[int, bytes]] = []
+    place = 12
+    while place + 8 <= length and len(chunks) < 2:
+        size, kind = struct.unpack_from("<II", content, place)
+        if place + 8 + size > length:
+            raise Refused(f"has a chunk of {size} bytes that goes past its end")
+        if len(chunks) == 1 and kind != BINARY_CHUNK:
+            break
+        chunks.append((kind, content[place + 8 : place + 8 + size]))
+        place += 8 + size
+    if not chunks or chunks[0][0] != JSON_CHUNK:
+        raise Refused("has no JSON in its first chunk")
+    document = Document(path, _parsed(chunks[0][1]), True, [], more_chunks=content[place:length])
+    _check_version(document)
+    _read_buffers(document, chunks[1][1] if len(chunks) > 1 else None)
+    return document
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"its JSON cannot be read: {error}") from None
+    if not isinstance(found, dict):
+        raise Refused("its JSON is not an object")
+    return found
+
+
+def _check_version(document: Document) -> None:
+    asset = document.json.get("asset")
+    version = asset.get("version") if isinstance(asset, dict) else None
+    if not isinstance(version, str) or version.split(".")[0] != str(VERSION):
+        raise Refused(f"is of version {version!r} of glTF: only version {VERSION} is read")
+
+
+def _read_buffers(document: Document, binary: bytes | None) -> None:
+    for number, buffer in enumerate(document.items("buffers")):
+        size = buffer.get("byteLength")
+        if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+            raise Refused(f"buffer {number} has a length of {size!r}")
+        uri = buffer.get("uri")
+        if uri is None:
+            content = binary if number == 0 and binary is not None else None
+            if content is None:
+                # Decoders of compressed files fill such a buffer; what reads from it is refused.
+                content = b""
+        elif str(uri).startswith("data:"):
+            content = _data_of(number, str(uri))
+        else:
+            content = read_input(place_of(document, str(uri)), MOST_BYTES)
+            document.outside.add(number)
+        if uri is not None and len(content) < size:
+            raise Refused(f"buffer {number} has {len(content)} of {size} bytes")
+        document.buffers.append(bytearray(content[:size]))
+
+
+def _data_of(number: int, uri: str) -> bytes:
+    head, _comma, data = uri.partition(",")
+    try:
+        if not head.endswith(";base64"):
+            raise ValueError("not base64")
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Refused(f"buffer {number} has a data URI that cannot be read: {error}") from None
+
+
+def place_of(document: Document, uri: str) -> Path:
+    """The file beside a .gltf that a URI names. Raises Refused for one that is elsewhere: a file
+    from anybody must not have others read."""
+    folder = document.path.resolve().parent
+    split = urlsplit(uri)
+    name = unquote(split.path)
+    if split.scheme or split.netloc or "\0" in name or "\\" in name:
+        raise Refused(f"names '{uri}', which is not a file in its folder")
+    found = (folder / name).resolve()
+    if not found.is_relative_to(folder):
+        raise Refused(f"names '{uri}', which is outside of its folder")
+    return found
+
+
+def as_bytes(document: Document, binary: bool) -> bytes:
+    """The content of the file: binary, or text with what is not in files beside it inside."""
+    if binary:
+        return _as_binary(document)
+    head = dict(document.json)
+    head["buffers"] = [dict(buffer) for buffer in document.items("buffers")]
+    for number, buffer in enumerate(head["buffers"]):
+        content = document.buffers[number]
+        if number in document.outside:
+            continue
+        buffer["byteLength"] = len(content)
+        if content or "uri" in buffer:
+            buffer["uri"] = DATA_URI + base64.b64encode(bytes(content)).decode("ascii")
+    if not head["buffers"]:
+        del head["buffers"]
+    text = json.dumps(head, ensure_ascii=False, indent="\t")
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _as_binary(document: Document) -> bytes:
+    """Buffers but the first of a .glb stay where they are, inside the JSON or beside the file."""
+    head = dict(document.json)
+    buffers = [dict(buffer) for buffer in document.items("buffers")]
+    first = bytes(document.buffers[0]) if buffers and 0 not in document.outside else b""
+    for number, buffer in enumerate(buffers):
+        if number in document.outside or (number and not document.buffers[number]):
+            continue
+        buffer["byteLength"] = len(document.buffers[number])
+        if number == 0:
+            buffer.pop("uri", None)
+        else:
+            data = base64.b64encode(bytes(document.buffers[number])).decode("ascii")
+            buffer["uri"] = DATA_URI + data
+    if buffers:
+        head["buffers"] = buffers
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
+    return _chunks(text.encode("utf-8", "surrogatepass"), first, document.more_chunks)
+
+
+def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
+    text += b" " * (-len(text) % 4)
+    binary += bytes(-len(binary) % 4)
+    parts = [struct.pack("<II", len(text), JSON_CHUNK), text]
+    if binary:
+        parts += [struct.pack("<II", len(binary), BINARY_CHUNK), binary]
+    body = b"".join(parts) + more
+    if 12 + len(body) >= MOST_BYTES:
+        raise Refused("is larger than the 4 GB that a .glb can hold")
+    return struct.pack("<4sII", MAGIC, VERSION, 12 + len(body)) + body
+
+
+def save_document(document: Document, path: str | Path) -> None:
+    """Writes it as a whole or not at all: text if the name ends with .gltf, else binary. Raises
+    Refused where that would replace a file of another kind, or lose files beside a .gltf."""
+    path = Path(path)
+    if document.outside and path.resolve().parent != document.path.resolve().parent:
+        names = sorted(str(document.json["buffers"][k]["uri"]) for k in document.outside)
+        raise Refused(f"has data in files beside it ({names[0]}): write it into the same folder")
+    content = as_bytes(document, path.suffix.lower() != ".gltf")
+    with replaced(path, GLTF) as temporary:
+        temporary.write_bytes(content)

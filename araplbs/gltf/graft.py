@@ -1,0 +1,111 @@
+"""Takes the skeleton of another file into a file whose meshes have no skin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Floats
+from ..base.refusal import Refused
+from .accessors import FLOAT, add_accessor, new_accessor
+from .armature import find_armatures, read_skins
+from .container import Document
+from .nodes import ROOT, Nodes
+
+
+def graft(document: Document, other: Document) -> None:
+    """All meshes of the document hang on the one skeleton of the other one afterwards, in its rest
+    pose. Both are taken to be in one space. Raises Refused."""
+    bodies = [n for n, node in enumerate(document.items("nodes")) if "mesh" in node]
+    if not bodies:
+        raise Refused("has no mesh that could hang on a skeleton")
+    skinned = [n for n in bodies if "skin" in document.item("nodes", n)]
+    if skinned:
+        name = Nodes(document).names[skinned[0]]
+        raise Refused(f"'{name}' has a skin already: leave --skeleton out")
+    source = Nodes(other)
+    found = find_armatures(other, source, read_skins(other))
+    if not found:
+        raise Refused(f"{other.path} has no skin whose joints could be taken")
+    if len(found) > 1:
+        names = ", ".join(f"'{armature.name}'" for armature in found)
+        raise Refused(f"{other.path} has {len(found)} skeletons ({names}): one is wanted")
+    armature = found[0]
+    joints = {joint for skin in armature.skins for joint in skin.joints}
+    world = _rest_in_world(source, armature.node, armature.rest)
+    taken = _add_nodes(document, source, armature.node, armature.bones, armature.rest)
+    own = Nodes(document)
+    order = [bone for bone, node in enumerate(armature.bones) if node in joints]
+    for body in bodies:
+        matrices = np.linalg.inv(world[order]) @ own.world(body)
+        columns = matrices.swapaxes(1, 2).reshape(-1, 16)
+        number = add_accessor(document, new_accessor(document, columns, FLOAT, kind="MAT4"))
+        skins = document.json.setdefault("skins", [])
+        skins.append(
+            {
+                "name": armature.name,
+                "inverseBindMatrices": number,
+                "joints": [taken[bone] for bone in order],
+            }
+        )
+        document.item("nodes", body)["skin"] = len(skins) - 1
+
+
+def _rest_in_world(nodes: Nodes, top: int, rest: Floats) -> Floats:
+    """(m, 4, 4) the bones at rest, in the space of the file."""
+    return rest if top == ROOT else nodes.world(top) @ rest
+
+
+def _add_nodes(
+    document: Document, source: Nodes, top: int, bones: list[int], rest: Floats
+) -> list[int]:
+    """The numbers of new nodes, one for each bone, on a node that stands for the armature."""
+    nodes = document.json["nodes"]
+    first, place = len(nodes) + 1, {node: bone for bone, node in enumerate(bones)}
+    children: dict[int, list[int]] = {}
+    made: list[dict[str, Any]] = []
+    roots = []
+    for bone, node in enumerate(bones):
+        parent = place.get(source.parents[node], -1)
+        above = rest[parent] if parent >= 0 else np.eye(4)
+        if parent >= 0:
+            children.setdefault(parent, []).append(first + bone)
+        else:
+            roots.append(first + bone)
+        item: dict[str, Any] = {"name": source.names[node]}
+        made.append(item | _placed(np.linalg.inv(above) @ rest[bone]))
+    for bone, below in children.items():
+        made[bone]["children"] = below
+    armature: dict[str, Any] = {"name": "Armature" if top == ROOT else source.names[top]}
+    if top != ROOT:
+        armature["matrix"] = source.world(top).T.ravel().tolist()
+    nodes.append(armature | {"children": roots})
+    nodes += made
+    for scene in document.items("scenes"):
+        scene["nodes"] = [*scene.get("nodes", []), first - 1]
+    return list(range(first, first + len(bones)))
+
+
+def _placed(matrix: Floats) -> dict[str, Any]:
+    """Translation and rotation of a node, which can be animated."""
+    return {
+        "translation": matrix[:3, 3].tolist(),
+        "rotation": _quaternion(matrix[:3, :3]).tolist(),
+    }
+
+
+def _quaternion(turn: Floats) -> Floats:
+    """(x, y, z, w) of a rotation matrix."""
+    # The largest eigenvector of a symmetric matrix whose entries are sums of those of the rotation.
+    (a, b, c), (d, e, f), (g, h, i) = turn
+    matrix = np.array(
+        [
+            [a - e - i, b + d, c + g, h - f],
+            [b + d, e - a - i, f + h, c - g],
+            [c + g, f + h, i - a - e, d - b],
+            [h - f, c - g, d - b, a + e + i],
+        ]
+    )
+    found = np.linalg.eigh(matrix)[1][:, -1]
+    return found if found[3] >= 0 else -found

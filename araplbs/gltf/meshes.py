@@ -1,0 +1,249 @@
+"""Skinned meshes of a glTF file: their primitives as one core Mesh in the rest pose of the
+skeleton, and which rows of weights belong to which vertices of the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Floats, Integers
+from ..base.refusal import Refused
+from ..character.problem import Mesh
+from ..character.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from .accessors import UNPACK, read_accessor, read_floats
+from .armature import AXES, Armature, Skin, to_rest
+from .container import Document
+from .nodes import Nodes
+
+POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)
+DRACO = "KHR_draco_mesh_compression"
+ALIKE = 1e-4  # of the size: matrices that put a mesh at places so near are one
+
+
+@dataclass
+class Primitive:
+    """One primitive. used: its vertices that it draws, as elements of its accessors; first: the
+    vertex of the mesh that the first of these is."""
+
+    item: dict[str, Any]
+    count: int
+    used: np.ndarray
+    first: int
+
+
+@dataclass
+class SkinnedMesh:
+    """A mesh of the file under one skin: what is solved, and where it comes from."""
+
+    number: int
+    node: int
+    skin: Skin
+    primitives: list[Primitive]
+    mesh: Mesh
+    material: np.ndarray  # (n,) of each vertex, -1 without one
+    shared_by: list[int] = field(default_factory=list)  # other skins that it hangs on
+
+
+def skinned_nodes(document: Document, nodes: Nodes, armature: Armature) -> list[int]:
+    """The nodes of meshes that hang on an armature, in the order of Blender's importer."""
+    numbers = {skin.number for skin in armature.skins}
+    own = [
+        number
+        for number, node in enumerate(nodes.items)
+        if "mesh" in node and node.get("skin") in numbers
+    ]
+    children = nodes.children[armature.node]
+    return [n for n in children if n in own] + [n for n in own if n not in children]
+
+
+def read_meshes(document: Document, nodes: Nodes, armature: Armature) -> list[SkinnedMesh]:
+    """All meshes of an armature, each once, with the weights that the file has. Raises Refused."""
+    found: dict[int, SkinnedMesh] = {}
+    skins = {skin.number: skin for skin in armature.skins}
+    for node in skinned_nodes(document, nodes, armature):
+        number, skin = nodes.items[node]["mesh"], skins[nodes.items[node]["skin"]]
+        before = found.get(number)
+        if before is None:
+            found[number] = _read_mesh(document, nodes, armature, node, skin)
+        elif before.skin.number != skin.number:
+            _refuse_other_skin(armature, before, skin)
+            before.shared_by.append(skin.number)
+    return list(found.values())
+
+
+def _refuse_other_skin(armature: Armature, mesh: SkinnedMesh, skin: Skin) -> None:
+    """A mesh has one set of weights: under two skins these must mean the same."""
+    if skin.joints != mesh.skin.joints:
+        raise Refused(
+            f"mesh '{mesh.mesh.name}' hangs on skins {mesh.skin.number} and {skin.number} with "
+            "different joints: give each a mesh of its own"
+        )
+
+
+def _read_mesh(
+    document: Document, nodes: Nodes, armature: Armature, node: int, skin: Skin
+) -> SkinnedMesh:
+    number = nodes.items[node]["mesh"]
+    item = document.item("meshes", number)
+    name = str(nodes.items[node].get("name") or item.get("name") or f"Mesh_{number}")
+    primitives: list[Primitive] = []
+    points, triangles, edges, materials, rows = [], [], [], [], []
+    first = 0
+    for part in item.get("primitives", []):
+        if DRACO in part.get("extensions", {}):
+            raise Refused(f"'{name}' is compressed by {DRACO}: {UNPACK}")
+        attributes = part.get("attributes", {})
+        if "POSITION" not in attributes:
+            continue
+        places = read_floats(document, attributes["POSITION"], "VEC3")
+        faces, lines, used = _shape(document, part, len(places), name)
+        primitives.append(Primitive(part, len(places), used, first))
+        points.append(places[used])
+        triangles.append(faces + first)
+        edges.append(lines + first)
+        materials.append(np.full(len(used), part.get("material", -1)))
+        rows.append(_present(document, attributes, used, skin, armature, name))
+        first += len(used)
+    if not first:
+        raise Refused(f"'{name}' has no vertices")
+    weights = join_sparse_weights(rows)
+    mesh = Mesh(
+        name=name,
+        vertices=_at_rest(np.concatenate(points), weights, armature, skin),
+        triangles=_sound(np.concatenate(triangles)),
+        edges=np.concatenate(edges),
+        matrix=np.eye(4),
+        weights=weights,
+    )
+    return SkinnedMesh(number, node, skin, primitives, mesh, np.concatenate(materials))
+
+
+def _shape(
+    document: Document, part: dict[str, Any], count: int, name: str
+) -> tuple[Integers, Integers, Integers]:
+    """(triangles (f, 3), edges (e, 2), the vertices in use, which these count)"""
+    mode = part.get("mode", TRIANGLES)
+    if mode not in range(7):
+        raise Refused(f"'{name}' has a primitive of mode {mode!r}")
+    if "indices" in part:
+        corners = read_accessor(document, part["indices"], "SCALAR").ravel().astype(np.int64)
+    else:
+        corners = np.arange(count)
+    if len(corners) and not 0 <= corners.min() <= corners.max() < count:
+        raise Refused(f"'{name}' has an index of {corners.max()}, and {count} vertices")
+    used, corners = np.unique(corners, return_inverse=True)
+    corners = corners.ravel()
+    faces, lines = np.zeros((0, 3), np.int64), np.zeros((0, 2), np.int64)
+    n = len(corners)
+    if mode == TRIANGLES:
+        faces = corners[: n - n % 3].reshape(-1, 3)
+    elif mode == STRIP and n > 2:
+        begin = np.arange(n - 2)
+        odd = begin % 2
+        faces = corners[np.stack([begin, begin + 1 + odd, begin + 2 - odd], axis=1)]
+    elif mode == FAN and n > 2:
+        begin = np.arange(1, n - 1)
+        faces = corners[np.stack([np.zeros_like(begin), begin, begin + 1], axis=1)]
+    elif mode == LINES:
+        lines = corners[: n - n % 2].reshape(-1, 2)
+    elif mode in (LINE_LOOP, LINE_STRIP) and n > 1:
+        lines = np.stack([corners[:-1], corners[1:]], axis=1)
+        if mode == LINE_LOOP:
+            lines = np.vstack([lines, corners[[-1, 0]][None]])
+    return faces, lines, used
+
+
+def _sound(triangles: Integers) -> Integers:
+    """Without those that have a corner twice, and each once, as Blender keeps them."""
+    a, b, c = triangles.T
+    triangles = triangles[(a != b) & (b != c) & (c != a)]
+    _each, first = np.unique(np.sort(triangles, axis=1), axis=0, return_index=True)
+    return triangles[np.sort(first)]
+
+
+def _present(
+    document: Document,
+    attributes: dict[str, Any],
+    used: Integers,
+    skin: Skin,
+    armature: Armature,
+    name: str,
+) -> SparseWeights:
+    """The weights of these vertices in the file, by bone; none where it has none."""
+    places = armature.places
+    bone_of = np.array([places[joint] for joint in skin.joints])
+    none = np.zeros(0, np.int64)
+    vertices, bones = [none], [none]
+    weights: list[Floats] = [np.zeros(0)]
+    for joints, values in read_sets(document, attributes, name):
+        if len(joints) <= used.max(initial=-1):
+            raise Refused(f"'{name}' has weights for {len(joints)} vertices only")
+        joints, values = joints[used], values[used]
+        at, slot = np.nonzero(values > 0)
+        which = joints[at, slot]
+        if len(which) and which.max() >= len(bone_of):
+            raise Refused(f"'{name}' names joint {which.max()}, and its skin has {len(bone_of)}")
+        vertices.append(at)
+        bones.append(bone_of[which])
+        weights.append(values[at, slot])
+    entries = np.concatenate(vertices), np.concatenate(bones), np.concatenate(weights)
+    return _summed(len(used), *entries, len(places))
+
+
+def read_sets(
+    document: Document, attributes: dict[str, Any], name: str
+) -> list[tuple[Integers, Floats]]:
+    """[(joints (n, 4), weights (n, 4))] of JOINTS_0 and WEIGHTS_0, JOINTS_1 ..."""
+    found: list[tuple[Integers, Floats]] = []
+    while (joints := attributes.get(f"JOINTS_{len(found)}")) is not None:
+        weights = attributes.get(f"WEIGHTS_{len(found)}")
+        if weights is None:
+            break
+        which = read_accessor(document, joints, "VEC4")
+        values = read_accessor(document, weights, "VEC4").astype(np.float64)
+        values[~np.isfinite(values)] = 0
+        if which.dtype.kind not in "iu":
+            raise Refused(f"'{name}' has joints that are not whole numbers")
+        if len(which) != len(values):
+            raise Refused(f"'{name}' has {len(which)} joints for {len(values)} weights")
+        found.append((which.astype(np.int64), values))
+    return found
+
+
+def _summed(
+    count: int, vertices: Integers, bones: Integers, weights: Array, bone_count: int
+) -> SparseWeights:
+    """SparseWeights of entries, those of one bone added up."""
+    key = vertices * bone_count + bones
+    own, place = np.unique(key, return_inverse=True)
+    sums: Any = np.bincount(place.ravel(), weights, len(own))
+    return make_sparse_weights(count, own // bone_count, own % bone_count, sums)
+
+
+def _at_rest(points: Floats, weights: SparseWeights, armature: Armature, skin: Skin) -> Floats:
+    """(n, 3) vertices where they are when the skeleton rests, in axes of Blender. Where the joints
+    disagree about that, each vertex is where the file's weights put it."""
+    by_joint = to_rest(armature, skin)
+    places = armature.places
+    size = np.ptp(points, axis=0).max(initial=0) or 1.0
+    corners = np.vstack([points.min(axis=0), points.max(axis=0)])
+    moved = np.einsum("jab,cb->jca", by_joint[:, :3, :3], corners) + by_joint[:, None, :3, 3]
+    scale = np.cbrt(np.abs(np.linalg.det(by_joint[0, :3, :3])))
+    if np.abs(moved - moved[0]).max() <= ALIKE * size * scale or not len(weights.weights):
+        matrices = by_joint[0]
+        found = points @ matrices[:3, :3].T + matrices[:3, 3]
+        return np.ascontiguousarray(found @ AXES[:3, :3].T)
+    by_bone = np.zeros((len(armature.bones), 3, 4))
+    by_bone[[places[joint] for joint in skin.joints]] = by_joint[:, :3]
+    found = np.zeros((len(points), 3))
+    at = np.concatenate([points, np.ones((len(points), 1))], axis=1)
+    for axis in range(3):
+        terms = (by_bone[weights.bones, axis] * at[weights.vertices]).sum(axis=1)
+        found[:, axis] = np.bincount(weights.vertices, terms * weights.weights, len(points))
+    sums = weights.sums()
+    bare = sums <= 0
+    found[~bare] /= sums[~bare, None]
+    found[bare] = at[bare] @ by_joint[0, :3].T
+    return np.ascontiguousarray(found @ AXES[:3, :3].T)

@@ -1,0 +1,150 @@
+"""The tree of nodes of a glTF file, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Floats
+from ..base.refusal import Refused
+from .container import Document
+
+ROOT = -1  # above all nodes
+
+
+class Nodes:
+    """parents, children: of each node, of `ROOT` too; names: as given, or by number."""
+
+    def __init__(self, document: Document) -> None:
+        self.items = document.items("nodes")
+        count = len(self.items)
+        self.parents = [ROOT] * count
+        self.children: dict[int, list[int]] = {}
+        for number, node in enumerate(self.items):
+            below = node.get("children", [])
+            for child in below:
+                document.item("nodes", child)
+                if self.parents[child] != ROOT:
+                    raise Refused(f"node {child} hangs on two nodes")
+                self.parents[child] = number
+            self.children[number] = list(below)
+        self.children[ROOT] = [n for n in range(count) if self.parents[n] == ROOT]
+        if sum(1 for _node in self.below(ROOT)) < count:
+            raise Refused("has nodes that hang on themselves")
+        self.names = [str(node.get("name") or f"Node_{n}") for n, node in enumerate(self.items)]
+
+    def below(self, node: int) -> Iterator[int]:
+        """All nodes below this one, parents first, in the order of the file."""
+        stack = self.children[node][::-1]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack += self.children[node][::-1]
+
+    def above(self, node: int) -> Iterator[int]:
+        """The node itself, its parent and so on; not ROOT."""
+        while node != ROOT:
+            yield node
+            node = self.parents[node]
+
+    def common_ancestor(self, nodes: Iterable[int]) -> int:
+        """The lowest node that is all of these or above them, or ROOT."""
+        shared: list[int] | None = None
+        for node in nodes:
+            path = [ROOT, *list(self.above(node))[::-1]]
+            if shared is None:
+                shared = path
+            else:
+                same = sum(1 for _ in _equal_start(shared, path))
+                shared = shared[:same]
+        return shared[-1] if shared else ROOT
+
+    def local(self, node: int) -> Floats:
+        """(4, 4) its transform in the space of its parent."""
+        return local_matrix(self.items[node], f"node {node}")
+
+    def place(self, node: int) -> tuple[Floats, Floats, Floats]:
+        """(translation, rotation matrix, scale) of it in the space of its parent."""
+        item = self.items[node]
+        if "matrix" in item:
+            return decomposed(self.local(node))
+        return trs_of(item, f"node {node}")
+
+    def world(self, node: int) -> Floats:
+        """(4, 4)"""
+        found = np.eye(4)
+        for each in self.above(node):
+            found = self.local(each) @ found
+        return found
+
+
+def _equal_start(one: list[int], other: list[int]) -> Iterator[int]:
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            return
+        yield a
+
+
+def _numbers(item: dict[str, Any], name: str, default: Iterable[float], what: str) -> Floats:
+    default = list(default)
+    value = item.get(name, default)
+    try:
+        found = np.array(value, np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != (len(default),) or not np.isfinite(found).all():
+        raise Refused(f"{what} has '{name}' {value!r}")
+    return found
+
+
+def trs_of(item: dict[str, Any], what: str) -> tuple[Floats, Floats, Floats]:
+    """(translation, rotation matrix, scale)"""
+    translation = _numbers(item, "translation", (0, 0, 0), what)
+    rotation = _numbers(item, "rotation", (0, 0, 0, 1), what)
+    return translation, turn_of(rotation), _numbers(item, "scale", (1, 1, 1), what)
+
+
+def local_matrix(item: dict[str, Any], what: str) -> Floats:
+    if "matrix" in item:
+        return _numbers(item, "matrix", np.eye(4).ravel(), what).reshape(4, 4).T
+    return composed(*trs_of(item, what))
+
+
+def composed(translation: Array, turn: Array, scale: Array) -> Floats:
+    """(..., 4, 4) of translations (..., 3), rotation matrices (..., 3, 3) and scales (..., 3)."""
+    found = np.zeros((*np.shape(translation)[:-1], 4, 4))
+    found[..., :3, :3] = np.asarray(turn) * np.asarray(scale)[..., None, :]
+    found[..., :3, 3] = translation
+    found[..., 3, 3] = 1
+    return found
+
+
+def turn_of(quaternions: Array) -> Floats:
+    """(..., 3, 3) rotation matrices of quaternions (..., x y z w); of zero the identity."""
+    length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    unit = np.where(length > 0, quaternions / np.where(length > 0, length, 1), (0, 0, 0, 1))
+    x, y, z, w = np.moveaxis(unit, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
+def decomposed(matrix: Array) -> tuple[Floats, Floats, Floats]:
+    """(translation, rotation matrix, scale) of (4, 4), shear left out."""
+    axes = np.asarray(matrix, np.float64)[:3, :3]
+    scale = np.linalg.norm(axes, axis=0)
+    turn = axes / np.where(scale > 0, scale, 1)
+    if np.linalg.det(turn) < 0:
+        turn, scale = -turn, -scale
+    # The nearest rotation: of sheared axes each gives in a little.
+    u, _s, vt = np.linalg.svd(turn)
+    return (
+        matrix[:3, 3].copy(),
+        u @ np.diag([1, 1, np.sign(np.linalg.det(u @ vt)) or 1]) @ vt,
+        scale,
+    )

@@ -1,0 +1,329 @@
+"""Writes weights into a glTF file: JOINTS_n and WEIGHTS_n of the vertices that were solved, and
+nothing else. Where the old ones have room for the new, their bytes are replaced and the JSON stays
+the same; else new arrays are added at the end and the old accessors lead to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Bools, Floats, Integers
+from ..base.refusal import Refused
+from ..character.sparse_weights import SparseWeights
+from .accessors import (
+    BYTE,
+    FLOAT,
+    SHORT,
+    add_accessor,
+    new_accessor,
+    number_of,
+    read_stored,
+    shape_of,
+    view_range,
+    writable,
+)
+from .armature import Armature
+from .container import Document
+from .meshes import SkinnedMesh, read_sets
+
+A_SET = 4
+
+
+@dataclass
+class Stream:
+    """The vertices of some primitives that have their places in one array: one set of weights."""
+
+    primitives: list[dict[str, Any]]
+    mesh: SkinnedMesh
+    joints: np.ndarray  # (count, k) of the skin
+    weights: np.ndarray  # (count, k)
+    new: np.ndarray  # (count,) bool: the others keep what the file has
+
+
+def write_weights(
+    document: Document,
+    armature: Armature,
+    meshes: Sequence[SkinnedMesh],
+    rows: Sequence[SparseWeights],
+    component: int | None = None,
+    changed: Sequence[Bools] | None = None,
+) -> None:
+    """rows: SparseWeights of each mesh, by bone. component: type of the weights in the file, None
+    for the one that they have. changed: of each mesh (n,), whose weights are new; all others stay
+    to the last bit where the form stays. Joints that a skin lacks are added to it."""
+    most = max((int(np.diff(each.start).max(initial=0)) for each in rows), default=0)
+    sets = max(1, -(-most // A_SET))
+    streams: list[Stream] = []
+    for k, (mesh, own) in enumerate(zip(meshes, rows, strict=True)):
+        which = np.ones(own.count, bool) if changed is None else changed[k]
+        if which.any():
+            joint_of = _joints_of(document, armature, mesh, own)
+            streams += _streams(document, mesh, own, joint_of, sets, which)
+    for stream in streams:
+        _write(document, stream, sets, component)
+
+
+def _joints_of(
+    document: Document, armature: Armature, mesh: SkinnedMesh, rows: SparseWeights
+) -> Integers:
+    """(m,) the place of each bone in the joints of a mesh's skin, -1 where it has none. Joints of
+    other skins of the skeleton are added where the rows need them."""
+    joints = mesh.skin.joints
+    place = {node: number for number, node in enumerate(joints)}
+    missing = [bone for bone in np.unique(rows.bones).tolist() if armature.bones[bone] not in place]
+    if missing:
+        for number in [mesh.skin.number, *mesh.shared_by]:
+            _lengthen(document, armature, mesh, number, missing)
+        place = {node: number for number, node in enumerate(joints)}
+    return np.array([place.get(node, -1) for node in armature.bones])
+
+
+def _lengthen(
+    document: Document, armature: Armature, mesh: SkinnedMesh, number: int, bones: list[int]
+) -> None:
+    """Adds bones to the joints of a skin, with their bind matrices."""
+    skin = next(each for each in armature.skins if each.number == number)
+    places = armature.places
+    # From the mesh to the rest pose of the skeleton, as its first joint says.
+    to_rest = armature.rest[places[skin.joints[0]]] @ skin.to_joint[0]
+    more = np.linalg.inv(armature.rest[bones]) @ to_rest
+    skin.to_joint = np.concatenate([skin.to_joint, more])
+    skin.joints += [armature.bones[bone] for bone in bones]
+    item = document.item("skins", number)
+    item["joints"] = list(skin.joints)
+    columns = skin.to_joint.swapaxes(1, 2).reshape(-1, 16)
+    matrices = new_accessor(document, columns, FLOAT, kind="MAT4")
+    item["inverseBindMatrices"] = add_accessor(document, matrices)
+
+
+def _streams(
+    document: Document,
+    mesh: SkinnedMesh,
+    rows: SparseWeights,
+    joint_of: Integers,
+    sets: int,
+    changed: Bools,
+) -> list[Stream]:
+    found: dict[int, Stream] = {}
+    for primitive in mesh.primitives:
+        attributes = primitive.item["attributes"]
+        place = attributes["POSITION"]
+        stream = found.get(place)
+        if stream is None:
+            old = _old(document, attributes, primitive.count, sets)
+            stream = Stream([], mesh, *old, np.zeros(primitive.count, bool))
+            found[place] = stream
+        stream.primitives.append(primitive.item)
+        end = primitive.first + len(primitive.used)
+        part = rows.slice(primitive.first, end)
+        stream.new[primitive.used] = changed[primitive.first : end]
+        joints, weights = _padded(part, joint_of, A_SET * sets)
+        stream.joints[primitive.used], stream.weights[primitive.used] = joints, weights
+    return list(found.values())
+
+
+def _old(
+    document: Document, attributes: dict[str, Any], count: int, sets: int
+) -> tuple[Integers, Floats]:
+    """The weights that the file has, for vertices that nothing draws; else the first joint."""
+    width = A_SET * sets
+    joints, weights = np.zeros((count, width), np.int64), np.zeros((count, width))
+    weights[:, 0] = 1
+    old = read_sets(document, attributes, "mesh")
+    if old and len(old[0][0]) == count:
+        all_joints = np.concatenate([each for each, _weights in old], axis=1)
+        all_weights = np.concatenate([each for _joints, each in old], axis=1)
+        order = np.argsort(-all_weights, axis=1, kind="stable")[:, :width]
+        values = np.maximum(np.take_along_axis(all_weights, order, axis=1), 0)
+        sums = values.sum(axis=1)
+        good = sums > 0
+        wide = slice(0, values.shape[1])
+        weights[good] = 0
+        weights[good, wide] = values[good] / sums[good, None]
+        joints[good, wide] = np.take_along_axis(all_joints, order, axis=1)[good]
+        joints[weights <= 0] = 0
+    return joints, weights
+
+
+def _padded(rows: SparseWeights, joint_of: Integers, width: int) -> tuple[Integers, Floats]:
+    """(joints (n, width), weights (n, width)), the largest first; joint 0 where nothing is."""
+    joints, weights = np.zeros((rows.count, width), np.int64), np.zeros((rows.count, width))
+    vertices = rows.vertices
+    order = np.lexsort((-rows.weights, vertices))
+    slot = np.arange(len(order)) - rows.start[vertices[order]]
+    joints[vertices[order], slot] = joint_of[rows.bones[order]]
+    weights[vertices[order], slot] = rows.weights[order]
+    return joints, weights
+
+
+def _write(document: Document, stream: Stream, sets: int, component: int | None) -> None:
+    first = stream.primitives[0]["attributes"]
+    old = first.get("WEIGHTS_0")
+    stored = FLOAT if old is None else document.item("accessors", old)["componentType"]
+    component = stored if component is None else component
+    values = _rounded(stream.weights, component)
+    joints = np.where(values > 0, stream.joints, 0)
+    if component == stored and not stream.new.all():
+        _keep(document, stream, sets, joints, values)
+    normalized = component != FLOAT
+    for k in range(sets):
+        part = slice(A_SET * k, A_SET * (k + 1))
+        for name, data, kind, as_shares in (
+            (f"JOINTS_{k}", joints[:, part], _joint_type(stream), False),
+            (f"WEIGHTS_{k}", values[:, part], component, normalized),
+        ):
+            number = _put(document, stream, name, data, kind, as_shares)
+            for primitive in stream.primitives:
+                primitive["attributes"][name] = number
+    for primitive in stream.primitives:
+        attributes = primitive["attributes"]
+        for name in list(attributes):
+            head, _line, k = name.rpartition("_")
+            if head in ("JOINTS", "WEIGHTS") and k.isdigit() and int(k) >= sets:
+                del attributes[name]
+
+
+def _keep(document: Document, stream: Stream, sets: int, joints: Array, values: Array) -> None:
+    """Puts what the file has in place of what is not new, if it has as many sets."""
+    attributes, old = stream.primitives[0]["attributes"], ~stream.new
+    names = [(f"JOINTS_{k}", f"WEIGHTS_{k}") for k in range(sets)]
+    if not all(name in attributes for pair in names for name in pair):
+        return
+    if f"JOINTS_{sets}" in attributes:
+        return
+    for k, pair in enumerate(names):
+        part = slice(A_SET * k, A_SET * (k + 1))
+        for name, array in zip(pair, (joints, values), strict=True):
+            array[old, part] = read_stored(document, attributes[name])[old]
+
+
+def _joint_type(stream: Stream) -> int:
+    return BYTE if len(stream.mesh.skin.joints) <= 256 else SHORT
+
+
+def _rounded(weights: Floats, component: int) -> Array:
+    """The weights as they are stored, each row with the sum 1: what rounding leaves goes to the
+    largest ones."""
+    if component == FLOAT:
+        values = weights.astype(np.float32)
+        rest = values[:, 1:].astype(np.float64).sum(axis=1)
+        values[:, 0] = (1 - rest).astype(np.float32)
+        return values
+    whole = {BYTE: 255, SHORT: 65535}.get(component)
+    if whole is None:
+        raise Refused(f"has weights of the component type {component!r}")
+    shares = weights * whole
+    values = np.floor(shares)
+    left = np.rint(whole - values.sum(axis=1)).astype(int)
+    rank = np.argsort(np.argsort(-(shares - values), axis=1, kind="stable"), axis=1)
+    return values + (rank < left[:, None])
+
+
+def _put(
+    document: Document,
+    stream: Stream,
+    name: str,
+    data: Array,
+    component: int,
+    normalized: bool,
+) -> int:
+    """The accessor that has these values now: the old one, with its bytes replaced or leading to
+    new ones, where nothing else uses it, or a new one."""
+    old = stream.primitives[0]["attributes"].get(name)
+    if old is None or _used_elsewhere(document, old, stream, name):
+        return add_accessor(document, new_accessor(document, data, component, normalized))
+    accessor = document.item("accessors", old)
+    for bound in ("min", "max"):
+        accessor.pop(bound, None)
+    fits = shape_of(accessor, f"accessor {old}")[0] == len(data)
+    shorts = name.startswith("JOINTS") and accessor["componentType"] == SHORT
+    wide = accessor["componentType"] == component or shorts
+    same = bool(accessor.get("normalized")) == normalized
+    if fits and wide and same and not _overlaps(document, old):
+        place = writable(document, old)
+        if place is not None:
+            place[:] = data
+            return old
+    kept = {key: accessor[key] for key in ("name", "extras") if key in accessor}
+    view = accessor.get("bufferView")
+    view = None if view is not None and _views(document).count(view) > 1 else view
+    accessor.clear()
+    accessor.update(kept | new_accessor(document, data, component, normalized, view=view))
+    return old
+
+
+def _used_elsewhere(document: Document, number: int, stream: Stream, name: str) -> bool:
+    """Whether anything but this attribute of these primitives uses an accessor."""
+    own = {id(primitive) for primitive in stream.primitives}
+    for mesh in document.items("meshes"):
+        for primitive in mesh.get("primitives", []):
+            attributes = primitive.get("attributes", {})
+            mine = id(primitive) in own
+            others = [key for key, value in attributes.items() if value == number]
+            if any(not (mine and key == name) for key in others):
+                return True
+            if primitive.get("indices") == number:
+                return True
+            for target in primitive.get("targets", []):
+                if number in target.values():
+                    return True
+    for skin in document.items("skins"):
+        if skin.get("inverseBindMatrices") == number:
+            return True
+    return any(
+        number in (sampler.get("input"), sampler.get("output"))
+        for animation in document.items("animations")
+        for sampler in animation.get("samplers", [])
+    )
+
+
+def _views(document: Document) -> list[object]:
+    """The buffer views that accessors and images use, as often as they do."""
+    found = []
+    for accessor in document.items("accessors"):
+        sparse = accessor.get("sparse", {})
+        parts = (accessor, sparse.get("indices", {}), sparse.get("values", {}))
+        found += [part["bufferView"] for part in parts if "bufferView" in part]
+    return found + [i["bufferView"] for i in document.items("images") if "bufferView" in i]
+
+
+def _overlaps(document: Document, number: int) -> bool:
+    """Whether another accessor has bytes of this one."""
+    own = _bytes_of(document, number)
+    for other in range(len(document.items("accessors"))):
+        if other != number and _meet(own, _bytes_of(document, other)):
+            return True
+    return False
+
+
+def _bytes_of(document: Document, number: int) -> tuple[int, int, int, int, int] | None:
+    """(buffer, first byte, end, step, bytes of an element)"""
+    accessor, what = document.item("accessors", number), f"accessor {number}"
+    if "bufferView" not in accessor:
+        return None
+    view = document.item("bufferViews", accessor["bufferView"])
+    if view.get("extensions"):
+        return None
+    buffer, begin, _length, step = view_range(document, accessor["bufferView"])
+    try:
+        count, width, component = shape_of(accessor, what)
+    except Refused:  # of a type that no skin has
+        return None
+    size = width * component.itemsize
+    begin += number_of(accessor, "byteOffset", what, 0)
+    step = step or size
+    return buffer, begin, begin + (count - 1) * step + size, step, size
+
+
+def _meet(one: Any, other: Any) -> bool:
+    if one is None or other is None or one[0] != other[0]:
+        return False
+    if one[1] >= other[2] or other[1] >= one[2]:
+        return False
+    if one[3] != other[3]:
+        return True
+    apart = (other[1] - one[1]) % one[3]  # interleaved: never the same bytes
+    return not (apart >= one[4] and one[3] - apart >= other[4])

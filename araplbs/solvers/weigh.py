@@ -1,0 +1,82 @@
+"""The weights of a character from meshes and skeleton alone: the decisions that Auto-weight makes
+before it solves, in their order. Blender's button, the command for files and the function for
+arrays all go through here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ..base.progress import Listener
+from ..base.steps import Steps, finish
+from ..character.control_bones import leave_out_in_steps
+from ..character.directions import read_directions_in_steps
+from ..character.doubles import part_doubles
+from ..character.options import Options
+from ..character.problem import Mesh, Problem, Skeleton
+from ..character.sparse_weights import SparseWeights
+from ..skeleton.bone_facts import BoneFacts
+from ..skeleton.poses import Poses
+from .solve import Solution, solve
+
+LeaveOut: TypeAlias = Callable[[list[Mesh], Skeleton], Steps[tuple[list[Mesh], Skeleton]]]
+
+
+def decided_in_steps(
+    meshes: list[Mesh], skeleton: Skeleton, options: Options, leave_out: LeaveOut, threads: int = 0
+) -> Steps[tuple[list[Mesh], Skeleton]]:
+    """(meshes, skeleton) as they are solved: where bones go, and without those that only control
+    the rig. leave_out: finds these, by what is known of the bones; a generator of short steps."""
+    directions = options.bone_directions
+    skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, threads)
+    if options.control_bones == "LEAVE_OUT":
+        meshes, skeleton = yield from leave_out(meshes, skeleton)
+        if skeleton.directions != "TAILS" and skeleton.left_out.any():
+            skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, threads)
+    return meshes, skeleton
+
+
+@dataclass
+class Weighed:
+    """rows: SparseWeights of each mesh."""
+
+    problem: Problem
+    solution: Solution
+    rows: list[SparseWeights] = field(default_factory=list)
+
+    @property
+    def skeleton(self) -> Skeleton:
+        return self.problem.skeleton
+
+
+def weigh(
+    meshes: list[Mesh],
+    skeleton: Skeleton,
+    options: Options,
+    *,
+    facts_of: Callable[[Skeleton], BoneFacts] | None = None,
+    poses: Poses | None = None,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> Weighed:
+    """Weights of these Meshes, all of one skeleton.
+
+    facts_of: what is known of the bones besides names and places. Weights that the meshes come with
+    speak for bones that somebody has painted; they count as a start only if the options say so.
+    Raises Refused, ValueError and araplbs.Cancelled.
+    """
+    present: Sequence[SparseWeights | None] = [mesh.weights for mesh in meshes]
+
+    def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:
+        facts = facts_of(skeleton) if facts_of else None
+        return leave_out_in_steps(meshes, skeleton, threads, facts, lambda _asked: present)
+
+    decided = decided_in_steps(meshes, skeleton, options, leave_out, threads)
+    meshes, skeleton = finish(decided)
+    meshes = part_doubles(meshes, skeleton)
+    problem = Problem(
+        meshes, skeleton, poses, options.symmetric, options.start_from, options.rigid_parts
+    )
+    solution = solve(problem, options, threads, progress, later=options.start_from != "PRESENT")
+    return Weighed(problem, solution, problem.split(solution.rows))

@@ -1,0 +1,192 @@
+"""One call from arrays, or from a file, to weights: the same as the command gives, in forms that a
+program takes; what does not fit is refused by name."""
+
+import doctest
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from gltf_files import BONES, HEADS, PARENTS, TAILS, TRIANGLES, VERTICES, moves, plain
+
+N = len(VERTICES)
+
+
+@pytest.fixture(scope="module")
+def api(core):
+    """The modules of araplbs.api: api("weights").weights."""
+    return lambda name: core(f"api.{name}")
+
+
+@pytest.fixture(scope="module")
+def found(api):
+    return api("weights").weights(VERTICES, TRIANGLES, HEADS, PARENTS, threads=1)
+
+
+def test_weights_of_joints_alone(found):
+    dense = found.toarray()
+    assert dense.shape == (N, BONES) and moves(dense)
+    assert abs(dense.sum(1) - 1).max() < 1e-6
+    rows, control_bones, report = found  # unpacks like a tuple
+    assert rows is found.rows and control_bones == {} and report["vertices"] == N
+    assert report["bone_directions"] == "JOINTS" and "stretch" in found.lines[-1]
+
+
+def test_rows(found, api):
+    rows = found.rows
+    start, bones, weights = rows
+    assert rows.shape == (N, BONES) and start[-1] == len(bones) == len(weights)
+    assert repr(rows).startswith(f"Rows of {N} vertices for {BONES} bones: {len(weights)} weights")
+    joints, shares = rows.padded(4)
+    again = np.zeros((N, BONES))
+    np.add.at(again, (np.arange(N)[:, None], joints), shares)
+    assert (again == rows.toarray()).all() and (np.diff(shares, axis=1) <= 0).all()
+    with pytest.raises(ValueError, match="width is 1: a vertex has"):
+        rows.padded(1)
+    copy = pickle.loads(pickle.dumps(rows))
+    assert copy.shape == rows.shape and (copy.toarray() == rows.toarray()).all()
+
+
+def test_rows_for_scipy(found):
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = found.rows.to_scipy()
+    assert isinstance(matrix, sparse.csr_matrix) and (matrix.toarray() == found.toarray()).all()
+
+
+def test_all_that_the_button_does(api):
+    """Tails, names that tell a control, joints that do not deform, and two names of one option."""
+    weights = api("weights").weights
+    far = np.vstack([HEADS, [[4, 0, 1]]])
+    parents, names = [*PARENTS, -1], [*(f"spine{k}" for k in range(BONES)), "IK_target"]
+    more = {"tails": np.vstack([TAILS, [[4, 0, 1.2]]]), "names": names, "threads": 1}
+    with_control = weights(VERTICES, TRIANGLES, far, parents, **more)
+    assert set(with_control.control_bones) == {"IK_target"}
+    assert with_control.report["bone_directions"] == "TAILS"
+    assert with_control.toarray()[:, BONES].max() == 0
+    deform = np.arange(BONES + 1) != 2
+    some = weights(VERTICES, TRIANGLES, far, parents, **more, deform=deform)
+    assert some.toarray()[:, 2].max() == 0
+    panel = weights(VERTICES, TRIANGLES, far, parents, **more, firmness=3, random_poses=20)
+    setting = weights(VERTICES, TRIANGLES, far, parents, **more, truss=3.0, pose_count=20)
+    assert (panel.toarray() == setting.toarray()).all()
+    assert panel.report["options"]["truss"] == 3 and panel.report["poses"] == 20
+
+
+def test_rigid_parts_animations_and_a_start(api, found):
+    weights = api("weights").weights
+    arrays = VERTICES, TRIANGLES, HEADS, PARENTS
+    top = VERTICES[:, 2] > 1.5
+    hard = weights(*arrays, rigid=[top], threads=1).toarray()
+    assert np.ptp(hard[top], axis=0).max() == 0
+    rest = np.tile(np.eye(4), (3, BONES, 1, 1))
+    assert weights(*arrays, animation=rest, threads=1).report["poses"] == 83
+    for start in (found.rows, found.toarray()):
+        again = weights(*arrays, start=start, threads=1)
+        assert again.report["options"]["start_from"] == "PRESENT"
+        assert abs(again.toarray() - found.toarray()).mean() < 0.02
+
+
+BAD = [
+    ("vertices", VERTICES[:, :2], "vertices has shape (202, 2): expected (n, 3)"),
+    ("vertices", VERTICES * np.nan, "vertices[0] is [nan nan nan]: must be finite"),
+    ("triangles", TRIANGLES[:, :2], "triangles has shape"),
+    ("triangles", TRIANGLES + 50, "no vertex of the 202 there are"),
+    ("triangles", TRIANGLES * 1.0, "triangles has dtype float64: expected integers"),
+    ("edges", [[0, 999]], "edges[0, 1] is 999: no vertex of the 202 there are"),
+    ("joints", HEADS[0], "joints has shape (3,): expected (n, 3)"),
+    ("joints", np.zeros((0, 3)), "joints is empty"),
+    ("joints", HEADS + np.inf, "must be finite"),
+    ("joints", [["a"] * 3], "joints is not an array of numbers"),
+    ("parents", PARENTS[:3], "parents has shape (3,) and dtype"),
+    ("parents", [-1.0, 0, 1, 2, 3], "expected (5,), integers"),
+    ("parents", [-1, 0, 1, 2, 5], "parents[4] is 5: must be another of the 5 joints, or -1"),
+    ("parents", [-1, 0, 2, 2, 3], "parents[2] is 2: must be another"),
+    ("parents", [1, 2, 0, 2, 3], "parents leads in a circle from joint"),
+    ("tails", TAILS[:2], "tails has shape (2, 3): expected (5, 3)"),
+    ("names", ["a", "b"], "names has 2 entries: there are 5 joints"),
+    ("names", ["a", "b", "a", "c", "d"], "names has 'a' twice"),
+    ("deform", [2, -1, 5, 1, 1], "expected (5,), booleans"),
+    ("deform", np.zeros(BONES, bool), "deform is False for all joints"),
+    ("roll_axes", np.zeros((5, 2)), "roll_axes has shape (5, 2): expected (5, 3)"),
+    ("rigid", [[0, 999]], "rigid[0] has 999: no vertex of the 202 there are"),
+    ("rigid", [[0.5]], "rigid[0] must hold numbers of vertices"),
+    ("animation", np.zeros((2, 3, 4)), "animation has shape (2, 3, 4): expected (p, 5, 3 or 4, 4)"),
+    ("animation", np.full((1, 5, 4, 4), np.nan), "animation has transforms that are not finite"),
+    ("start", np.zeros((3, 5)), "start has shape (3, 5): expected (202, 5)"),
+    ("start", np.full((N, BONES), np.nan), "start has weights that are negative or not finite"),
+    ("max_influences", -1, "max_influences is -1: must be from 0 to 32767"),
+    ("max_influences", 4.5, "max_influences is 4.5: must be a whole number"),
+    ("firmness", "high", "firmness is 'high': must be a number"),
+    ("swing", 60, "swing is 60 radians: must be from 0 to 3.14159 radians"),
+    ("symmetric", 1, "symmetric is 1: must be True or False"),
+    ("rigid_parts", "perhaps", "rigid_parts is 'perhaps': must be one of"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), BAD)
+def test_refused_by_name(api, name, value, words):
+    arguments = {"vertices": VERTICES, "triangles": TRIANGLES, "joints": HEADS, "parents": PARENTS}
+    with pytest.raises(ValueError) as error:
+        api("weights").weights(**(arguments | {name: value}))
+    assert words in str(error.value)
+
+
+def test_an_unknown_option(api):
+    with pytest.raises(TypeError, match="'firmnes': did you mean 'firmness'"):
+        api("weights").weights(VERTICES, TRIANGLES, HEADS, PARENTS, firmnes=3)
+
+
+def test_a_file(api, core, tmp_path):
+    plain().write(tmp_path / "in.glb")
+    file = api("gltf").load_gltf(tmp_path / "in.glb")
+    (character,) = file.characters
+    assert "202 vertices" in repr(file) and character.skeleton.names[0] == "joint 0"
+    assert character.weights.toarray()[:, 0].tolist() == [1] * N
+    assert (np.sort(character.triangles) == np.sort(TRIANGLES)).all()
+    made = character.weigh(threads=1)
+    assert character.weights.toarray()[:, 0].tolist() == [1] * N, "not before it is asked for"
+    character.set_weights(made)
+    api("gltf").save_gltf(file, tmp_path / "out.glb")
+    again = api("gltf").load_gltf(tmp_path / "out.glb").characters[0].weights.toarray()
+    assert moves(again) and abs(again - made.toarray()).max() <= 1 / 255 + 1e-6
+    assert (
+        core("cli.main").main(
+            ["weight", str(tmp_path / "in.glb"), "-o", str(tmp_path / "shell.glb"), "-q"]
+        )
+        == 0
+    )
+    assert (tmp_path / "shell.glb").read_bytes() == (tmp_path / "out.glb").read_bytes()
+    for wrong, words in (
+        (np.ones((3, 3)), "expected \\(202, 5\\)"),
+        (np.ones((N, BONES)), "the weights of vertex 0 do not sum to 1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            character.set_weights(wrong)
+
+
+@pytest.mark.parametrize("name", ["rows", "weights", "gltf", "options"])
+def test_everything_public_is_explained(api, name):
+    """A signature and a docstring; the examples in them run."""
+    module = api(name)
+    for key, each in vars(module).items():
+        if key[0] != "_" and getattr(each, "__module__", "") == module.__name__:
+            assert inspect.getdoc(each), key
+            assert inspect.signature(each).parameters is not None
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, 0),
+        ({"OMP_NUM_THREADS": "3"}, 3),
+        ({"OMP_NUM_THREADS": "4,2"}, 4),
+        ({"OMP_NUM_THREADS": "many"}, 0),
+        ({"OMP_NUM_THREADS": "0"}, 0),
+        ({"ARAPLBS_THREADS": "2", "OMP_NUM_THREADS": "8"}, 2),
+        ({"ARAPLBS_THREADS": "", "OMP_NUM_THREADS": "8"}, 8),
+    ],
+)
+def test_threads(core, environment, expected):
+    count = core("base.threads").thread_count
+    assert count(0, environment) == expected and count(5, environment) == 5

@@ -1,0 +1,177 @@
+"""The commands of araplbs that change the weights that a file has: repair, transfer, quantize,
+reduce-bones; and compare, which writes a page."""
+
+import json
+
+import numpy as np
+import pytest
+from gltf_files import BONES, HEADS, TRIANGLES, VERTICES, Glb, plain, rows
+from gltf_validity import File, faults
+
+N = len(VERTICES)
+
+
+@pytest.fixture
+def main(core):
+    return core("cli.main").main
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, main):
+    """With a file that was weighted, good.glb."""
+    monkeypatch.chdir(tmp_path)
+    plain(weights="<f4").write(tmp_path / "in.glb")
+    assert main(["weight", "in.glb", "-o", "good.glb", "-q"]) == 0
+    return tmp_path
+
+
+def report(folder):
+    (each,) = json.loads((folder / "r.json").read_text())["files"][0]["characters"]
+    return each
+
+
+def spoiled(folder):
+    """good.glb with three vertices of the upper end on the first joint."""
+    content = bytearray((folder / "good.glb").read_bytes())
+    file = File(folder / "good.glb")
+    attributes = file.json["meshes"][0]["primitives"][0]["attributes"]
+    begin = content.index(file.blob)
+    bad = np.argsort(-VERTICES[:, 2])[10:13]
+    for name, values in (("JOINTS_0", bytes(4)), ("WEIGHTS_0", np.float32([1, 0, 0, 0]).tobytes())):
+        view = file.json["bufferViews"][file.json["accessors"][attributes[name]]["bufferView"]]
+        for vertex in bad:
+            place = begin + view["byteOffset"] + vertex * len(values)
+            content[place : place + len(values)] = values
+    (folder / "bad.glb").write_bytes(content)
+    return bad
+
+
+def test_repair(main, folder, capsys):
+    """The vertices that stick out get other weights; what is not around them stays to the bit."""
+    bad = spoiled(folder)
+    assert main(["repair", "bad.glb", "-o", "out.glb", "--json", "r.json"]) == 0
+    assert "repaired" in capsys.readouterr().out and faults("out.glb") == []
+    before, after = (rows(File(name))[1] for name in ("bad.glb", "out.glb"))
+    assert (after[bad, 0] < 0.1).all()
+    far = VERTICES[:, 2] < 1.0
+    assert (before[far] == after[far]).all()
+    assert {"REPAIRED"} <= {each["result"] for each in report(folder)["repairs"]}
+    assert 0 < report(folder)["changed"] < N / 2
+
+
+def test_repair_of_what_is_good_changes_no_byte(main, folder):
+    assert main(["repair", "good.glb", "-o", "out.glb", "--kind", "speckle", "-q"]) == 0
+    assert (folder / "out.glb").read_bytes() == (folder / "good.glb").read_bytes()
+
+
+@pytest.mark.parametrize(("bits", "component", "whole"), [("8", 5121, 255), ("16", 5123, 65535)])
+def test_quantize(main, folder, bits, component, whole):
+    assert main(["quantize", "good.glb", "-o", "out.glb", "--bits", bits, "--json", "r.json"]) == 0
+    assert faults("out.glb") == []
+    file = File("out.glb")
+    number = file.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"]
+    assert file.json["accessors"][number]["componentType"] == component
+    assert (file.read(number).sum(1, dtype=int) == whole).all()
+    off = abs(rows(file)[1] - rows(File("good.glb"))[1]).max()
+    assert off <= 1 / whole + 1e-6
+    assert report(folder)["objects"][0]["largest_change"] == pytest.approx(off, abs=1e-6)
+
+
+def test_quantize_refuses_bare_vertices(main, folder, capsys):
+    glb = plain(weights="<f4")
+    number = glb.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"]
+    view = glb.json["bufferViews"][glb.json["accessors"][number]["bufferView"]]
+    glb.blob[view["byteOffset"] + 32 : view["byteOffset"] + 48] = bytes(16)
+    glb.write(folder / "bare.glb")
+    assert main(["quantize", "bare.glb", "-o", "out.glb"]) == 1
+    assert "has vertices without weights (first: 2)" in capsys.readouterr().err
+
+
+def test_reduce_bones(main, folder, capsys):
+    assert main(["reduce-bones", "good.glb", "-o", "out.glb", "--bones", "3"]) == 0
+    assert "5 -> 3 deform bones" in capsys.readouterr().out and faults("out.glb") == []
+    dense = rows(File("out.glb"))[1]
+    assert (dense.max(0) > 0).sum() == 3 and abs(dense.sum(1) - 1).max() < 1e-6
+    assert main(["reduce-bones", "good.glb", "-o", "x.glb", "--remove", "selected"]) == 2
+
+
+def body_and_sleeve():
+    """A tube, and a wider one around its middle, both on one skeleton."""
+    glb = Glb()
+    joints = glb.joints()
+    skin = glb.skin(joints)
+    glb.node(mesh=glb.mesh(glb.primitive(TRIANGLES), name="Body"), skin=skin, name="body")
+    middle = np.ptp(VERTICES[TRIANGLES, 2], axis=1) >= 0
+    middle &= (VERTICES[TRIANGLES, 2] > 0.5).all(1) & (VERTICES[TRIANGLES, 2] < 1.5).all(1)
+    used, corners = np.unique(TRIANGLES[middle], return_inverse=True)
+    places = VERTICES[used] * (1.1, 1.1, 1)
+    attributes = {"POSITION": glb.add(places, "<f4", "VEC3")} | glb.old_weights(len(used))
+    part = {"attributes": attributes, "indices": glb.add(corners.ravel(), "<u2", "SCALAR")}
+    glb.node(mesh=glb.mesh(part, name="Sleeve"), skin=skin, name="sleeve")
+    return glb, used
+
+
+def test_transfer(main, folder, capsys):
+    glb, used = body_and_sleeve()
+    glb.write(folder / "two.glb")
+    assert main(["weight", "two.glb", "-o", "two.glb", "--in-place"]) == 2
+    assert main(["weight", "two.glb", "-o", "both.glb", "-q", "--float-weights"]) == 0
+    names = ["--source", "Body", "--target", "sleeve"]
+    assert main(["transfer", "both.glb", "-o", "out.glb", *names]) == 0
+    assert "match" in capsys.readouterr().out and faults("out.glb") == []
+    before, after = File("both.glb"), File("out.glb")
+    assert (rows(before, 0)[1] == rows(after, 0)[1]).all(), "the source stays"
+    apart = abs(rows(after, 1)[1] - rows(after, 0)[1][used]).sum(1)
+    assert apart.mean() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["--source", "Body", "--target", "Shirt"], "has no skinned mesh 'Shirt': there are body"),
+        (["--source", "Hat", "--target", "Body"], "has no skinned mesh 'Hat'"),
+        (["--source", "Body", "--target", "body"], "'body' is a source and a target"),
+    ],
+)
+def test_transfer_refuses(main, folder, capsys, names, words):
+    body_and_sleeve()[0].write(folder / "two.glb")
+    assert main(["transfer", "two.glb", "-o", "out.glb", *names]) == 1
+    assert words in capsys.readouterr().err and not (folder / "out.glb").exists()
+
+
+def test_compare(main, folder, capsys):
+    methods = ["--method", "present", "--method", "nearest", "--method", "ours"]
+    assert main(["compare", "good.glb", "-o", "made", *methods, "--test-poses", "5"]) == 0
+    assert "3 methods compared" in capsys.readouterr().out
+    found = json.loads((folder / "made/report.json").read_text())["characters"][0]
+    assert [m["reason"] for m in found["methods"]] == [None] * 3
+    assert "<img" in (folder / "made/index.html").read_text()
+
+
+WRONG = [
+    (["compare", "in.glb"], "required: --output"),
+    (["compare", "in.glb", "good.glb", "-o", "made"], "one FILE is compared at a time, not 2"),
+    (["compare", "in.glb", "-o", "made", "--method", "magic"], "no method magic"),
+    (["compare", "in.glb", "-o", "in.glb"], "is not a folder"),
+    (["repair", "in.glb", "-o", "out.glb", "--kind", "ugly"], "invalid choice: 'ugly'"),
+    (["quantize", "in.glb", "-o", "out.glb", "--bits", "7"], "invalid choice: '7'"),
+    (["quantize", "in.glb", "-o", "out.glb", "--threshold", "2"], "--threshold is 2: must be from"),
+    (["transfer", "in.glb", "-o", "out.glb", "--source", "Body"], "required: --target"),
+    (["reduce-bones", "in.glb", "-o", "out.glb", "--bones", "1"], "--bones is 1: must be from 2"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), WRONG, ids=lambda each: " ".join(each)[:60])
+def test_exit_code_2(main, folder, capsys, arguments, words):
+    before = sorted(folder.iterdir())
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err and sorted(folder.iterdir()) == before
+
+
+def test_commands_keep_their_names(core):
+    """Each is a module, whose help names what it is."""
+    cli = core("cli.main")
+    for name, _help in cli.COMMANDS:
+        command = cli.load_command(name)
+        assert command.name == name and cli.make_parser(command).format_help()
+    assert len(HEADS) == BONES
