@@ -65,8 +65,8 @@ AREAS = {  # of the ten rules together: at most so many; the first folder that f
     "tests": 590,
 }
 FOLDERS = (
-    ("csrc", "csrc"), ("araplbs", "package"), ("araplbs_addon", "add-on"), ("docs", "docs"), ("tests", "tests"), ("tools", "tests"),
-    ("demo", "tests"), ("examples", "docs"),
+    ("csrc", "csrc"), ("araplbs", "package"), ("araplbs_addon", "add-on"), ("docs", "docs"),
+    ("tests", "tests"), ("tools", "tests"), ("demo", "tests"), ("examples", "docs"),
 )  # fmt: skip
 C_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 STARS = re.compile(r"(?m)^(\s*)(?:/?\*+/?|//+)")  # in a comment in C, at the beginnings of lines

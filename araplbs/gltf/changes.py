@@ -27,7 +27,8 @@ from ..tools.transfer import Source, TransferOptions, Transferred, transfer, tra
 from .accessors import BYTE, FLOAT, SHORT
 from .animations import poses_of
 from .character import Character
-from .work import CHECK_POSES, poses_asked_for, problem_as_it_is
+from .check import CHECK_POSES, problem_as_it_is
+from .work import poses_asked_for
 
 STORED = {"8": BYTE, "16": SHORT, "NONE": FLOAT}
 

@@ -62,8 +62,9 @@ def write_weights(
         if which.any():
             joint_of = _joints_of(document, armature, mesh, own)
             streams += _streams(document, mesh, own, joint_of, sets, which)
+    known: dict[int, Any] = {}
     for stream in streams:
-        _write(document, stream, sets, component)
+        _write(document, stream, sets, component, known)
 
 
 def _joints_of(
@@ -159,7 +160,10 @@ def _padded(rows: SparseWeights, joint_of: Integers, width: int) -> tuple[Intege
     return joints, weights
 
 
-def _write(document: Document, stream: Stream, sets: int, component: int | None) -> None:
+def _write(
+    document: Document, stream: Stream, sets: int, component: int | None, known: dict[int, Any]
+) -> None:
+    """known: the bytes of accessors, as they are found out."""
     first = stream.primitives[0]["attributes"]
     old = first.get("WEIGHTS_0")
     stored = FLOAT if old is None else document.item("accessors", old)["componentType"]
@@ -175,7 +179,7 @@ def _write(document: Document, stream: Stream, sets: int, component: int | None)
             (f"JOINTS_{k}", joints[:, part], _joint_type(stream), False),
             (f"WEIGHTS_{k}", values[:, part], component, normalized),
         ):
-            number = _put(document, stream, name, data, kind, as_shares)
+            number = _put(document, stream, name, data, kind, as_shares, known)
             for primitive in stream.primitives:
                 primitive["attributes"][name] = number
     for primitive in stream.primitives:
@@ -229,6 +233,7 @@ def _put(
     data: Array,
     component: int,
     normalized: bool,
+    known: dict[int, Any],
 ) -> int:
     """The accessor that has these values now: the old one, with its bytes replaced or leading to
     new ones, where nothing else uses it, or a new one."""
@@ -242,7 +247,7 @@ def _put(
     shorts = name.startswith("JOINTS") and accessor["componentType"] == SHORT
     wide = accessor["componentType"] == component or shorts
     same = bool(accessor.get("normalized")) == normalized
-    if fits and wide and same and not _overlaps(document, old):
+    if fits and wide and same and not _overlaps(document, old, known):
         place = writable(document, old)
         if place is not None:
             place[:] = data
@@ -251,6 +256,7 @@ def _put(
     view = accessor.get("bufferView")
     view = None if view is not None and _views(document).count(view) > 1 else view
     accessor.clear()
+    known.pop(old, None)
     accessor.update(kept | new_accessor(document, data, component, normalized, view=view))
     return old
 
@@ -290,11 +296,14 @@ def _views(document: Document) -> list[object]:
     return found + [i["bufferView"] for i in document.items("images") if "bufferView" in i]
 
 
-def _overlaps(document: Document, number: int) -> bool:
+def _overlaps(document: Document, number: int, known: dict[int, Any]) -> bool:
     """Whether another accessor has bytes of this one."""
-    own = _bytes_of(document, number)
+    if number not in known:
+        known[number] = _bytes_of(document, number)
     for other in range(len(document.items("accessors"))):
-        if other != number and _meet(own, _bytes_of(document, other)):
+        if other not in known:
+            known[other] = _bytes_of(document, other)
+        if other != number and _meet(known[number], known[other]):
             return True
     return False
 

@@ -7,7 +7,7 @@ import argparse
 from ...character.options import Options
 from ...checks.findings import LEVELS, check_summary
 from ...gltf.character import load_characters
-from ...gltf.work import check_character
+from ...gltf.check import check_character
 from ..command import Command, Job, Outcome
 from ..errors import FINDINGS
 from .weight import refuse_animation

@@ -1,0 +1,78 @@
+"""A look at the weights that a character of a file has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..base.progress import Listener
+from ..base.steps import Steps, finish
+from ..character.control_bones import leave_out_in_steps
+from ..character.options import Options
+from ..character.problem import Mesh, Problem, Skeleton
+from ..character.sparse_weights import SparseWeights
+from ..checks.check import check
+from ..checks.findings import Finding, as_json, health
+from ..skeleton.poses import Poses, pose_set
+from ..solvers.weigh import decided_in_steps
+from .character import Character
+from .work import poses_asked_for
+
+OF_FORMAT = {"SPLIT_EDGES"}  # every seam of textures or normals splits edges in glTF
+CHECK_POSES = 12  # random ones, as Check Weights takes
+
+
+@dataclass
+class Checked:
+    """rows: SparseWeights of the whole problem as they are in the file."""
+
+    problem: Problem
+    rows: SparseWeights
+    poses: Poses
+    findings: list[Finding]
+
+    def as_dict(self, character: Character) -> dict[str, Any]:
+        return {
+            "armature": character.name,
+            "objects": list(self.problem.names),
+            "vertices": sum(self.problem.sizes),
+            "health": health(self.findings),
+            "findings": as_json(self.findings, self.problem),
+        }
+
+
+def problem_as_it_is(
+    character: Character, options: Options, threads: int = 0
+) -> tuple[Problem, SparseWeights]:
+    """(the Problem, its weights in the file). A joint that only controls the rig counts as one that
+    deforms if it has weights."""
+    used = np.zeros(len(character.skeleton.names), bool)
+    for rows in character.weights:
+        used[rows.bones] = True
+
+    def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:
+        facts = character.facts(skeleton)
+        found = yield from leave_out_in_steps(meshes, skeleton, threads, facts)
+        control = np.where(used, 0, found[1].control)
+        return meshes, replace(skeleton, control=control, deform=skeleton.deform & (control == 0))
+
+    meshes, skeleton = character.meshes, character.skeleton
+    meshes, skeleton = finish(decided_in_steps(meshes, skeleton, options, leave_out, threads))
+    problem = Problem(
+        meshes, skeleton, poses_asked_for(character, options), options.symmetric, rigid_parts="OFF"
+    )
+    return problem, problem.present(meshes)
+
+
+def check_character(
+    character: Character, options: Options, threads: int = 0, progress: Listener | None = None
+) -> Checked:
+    """What is wrong with the weights of the file."""
+    options = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
+    problem, rows = problem_as_it_is(character, options, threads)
+    poses = pose_set(problem, options)
+    found = check(problem, rows, poses, options, threads, progress)
+    found = [finding for finding in found if finding.kind not in OF_FORMAT]
+    return Checked(problem, rows, poses, found)
