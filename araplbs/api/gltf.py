@@ -13,8 +13,9 @@ from ..base.progress import Listener
 from ..base.threads import thread_count
 from ..character.problem import Skeleton
 from ..character.sparse_weights import SparseWeights, join_sparse_weights, sparse_of
-from ..gltf.character import Character, load_characters
-from ..gltf.container import Document, save_document
+from ..gltf.character import Character, characters_of
+from ..gltf.container import Document, read_document, save_document
+from ..gltf.graft import graft
 from ..gltf.work import weigh_character
 from .options import options_of
 from .rows import Rows
@@ -114,10 +115,14 @@ class GltfFile:
         save_document(self._document, path)
 
 
-def load_gltf(path: str | Path) -> GltfFile:
-    """The characters of a .glb, .gltf or .vrm file. Raises araplbs.Refused (a sentence) for what
-    cannot be read: compressed meshes, no skin, files that are not whole."""
-    return GltfFile(load_characters(path))
+def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFile:
+    """The characters of a .glb, .gltf or .vrm file. skeleton: another file, whose skeleton meshes
+    without a skin get. Raises araplbs.Refused (a sentence) for what cannot be read: compressed
+    meshes, no skin, files that are not whole."""
+    document = read_document(path)
+    if skeleton is not None:
+        graft(document, read_document(skeleton))
+    return GltfFile(characters_of(document))
 
 
 def save_gltf(file: GltfFile, path: str | Path) -> None:

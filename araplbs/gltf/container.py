@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import copy
 import json
 import re
 import struct
@@ -25,6 +26,13 @@ JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 MOST_BYTES = 1 << 32  # a .glb says its length in 32 bits
 SUFFIXES = (".glb", ".gltf", ".vrm")
 GLTF = Kind("glTF file", "", re.compile(rb"glTF|(\xef\xbb\xbf)?\s*\{"))
+IMAGES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".webp": "image/webp",
+    ".ktx2": "image/ktx2",
+}
 DATA_URI = "data:application/octet-stream;base64,"
 
 
@@ -221,12 +229,56 @@ def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
 
 
 def save_document(document: Document, path: str | Path) -> None:
-    """Writes it as a whole or not at all: text if the name ends with .gltf, else binary. Raises
-    Refused where that would replace a file of another kind, or lose files beside a .gltf."""
+    """Writes it as a whole or not at all: text if the name ends with .gltf, else binary, with all
+    that the text has in files beside it. Raises Refused where that would replace a file of another
+    kind, or lose files beside a .gltf."""
     path = Path(path)
-    if document.outside and path.resolve().parent != document.path.resolve().parent:
-        names = sorted(str(document.json["buffers"][k]["uri"]) for k in document.outside)
-        raise Refused(f"has data in files beside it ({names[0]}): write it into the same folder")
-    content = as_bytes(document, path.suffix.lower() != ".gltf")
+    binary = path.suffix.lower() != ".gltf"
+    away = path.resolve().parent != document.path.resolve().parent
+    beside = [str(document.json["buffers"][k]["uri"]) for k in sorted(document.outside)]
+    beside += [str(image["uri"]) for image in document.items("images") if is_beside(image)]
+    if beside and binary and (away or not document.binary):
+        document = packed(document)
+    elif beside and away:
+        raise Refused(
+            f"has data in files beside it ({beside[0]}): write it into the same folder, or as .glb"
+        )
+    content = as_bytes(document, binary)
     with replaced(path, GLTF) as temporary:
         temporary.write_bytes(content)
+
+
+def is_beside(image: dict[str, Any]) -> bool:
+    """Whether an image is in a file of its own."""
+    return "uri" in image and not str(image["uri"]).startswith("data:")
+
+
+def packed(document: Document) -> Document:
+    """The same with the contents of all files beside it in its first buffer. Raises Refused for
+    images of an unknown kind."""
+    head = copy.deepcopy(document.json)
+    content, begins = bytearray(), []
+    for own in document.buffers:
+        content.extend(bytes(-len(content) % 4))
+        begins.append(len(content))
+        content.extend(own)
+    views = head.setdefault("bufferViews", [])
+    for view in views:
+        number = view.get("buffer")
+        if not isinstance(number, int) or not 0 <= number < len(begins) or "extensions" in view:
+            raise Refused("has a buffer view that cannot be moved into one file")
+        view["byteOffset"] = view.get("byteOffset", 0) + begins[number]
+        view["buffer"] = 0
+    for image in head.get("images", []):
+        if not is_beside(image):
+            continue
+        place = place_of(document, str(image.pop("uri")))
+        if place.suffix.lower() not in IMAGES:
+            raise Refused(f"has an image of an unknown kind: {place.name}")
+        data = read_input(place, MOST_BYTES)
+        content.extend(bytes(-len(content) % 4))
+        views.append({"buffer": 0, "byteOffset": len(content), "byteLength": len(data)})
+        content.extend(data)
+        image |= {"bufferView": len(views) - 1, "mimeType": IMAGES[place.suffix.lower()]}
+    head["buffers"] = [{"byteLength": len(content)}]
+    return Document(document.path, head, True, [content])

@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from gltf_files import BONES, HEADS, PARENTS, TAILS, TRIANGLES, VERTICES, moves, plain
+from gltf_files import BONES, HEADS, PARENTS, TAILS, TRIANGLES, VERTICES, Glb, moves, plain
 
 N = len(VERTICES)
 
@@ -190,3 +190,18 @@ def test_everything_public_is_explained(api, name):
 def test_threads(core, environment, expected):
     count = core("base.threads").thread_count
     assert count(0, environment) == expected and count(5, environment) == 5
+
+
+def test_a_skeleton_of_another_file(api, tmp_path):
+    plain().write(tmp_path / "in.glb")
+    bare = Glb()
+    bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
+    bare.write(tmp_path / "body.glb")
+    file = api("gltf").load_gltf(tmp_path / "body.glb", skeleton=tmp_path / "in.glb")
+    (character,) = file.characters
+    assert not len(character.weights.bones)
+    character.set_weights(character.weigh(threads=1).toarray())
+    file.save(tmp_path / "out.glb")
+    again = api("gltf").load_gltf(tmp_path / "out.glb").characters[0]
+    places = (again.vertices * [1, -1, 1])[:, [0, 2, 1]]  # from Z up to Y up
+    assert moves(again.weights.toarray(), places)

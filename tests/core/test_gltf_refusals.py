@@ -7,6 +7,7 @@ import struct
 import numpy as np
 import pytest
 from gltf_files import HEADS, TRIANGLES, VERTICES, Glb, Weigher, plain
+from gltf_validity import File, faults
 
 N = len(VERTICES)
 
@@ -216,26 +217,59 @@ def test_files_elsewhere_are_not_read(core, tmp_path, refused, uri, words):
     assert words in str(found.value)
 
 
-def test_data_in_a_file_beside_it(core, tmp_path, refused):
-    """Is read and stays; the new weights go into the .gltf, which stays in its folder."""
+@pytest.fixture
+def of_files(core, tmp_path):
+    """A .gltf with its buffer and an image in files beside it, weighted: its document."""
     glb = plain()
     (tmp_path / "the data.bin").write_bytes(glb.blob)
+    (tmp_path / "skin.png").write_bytes(b"\x89PNG no picture")
     glb.json["buffers"][0] |= {"byteLength": len(glb.blob), "uri": "the%20data.bin"}
+    glb.json["images"] = [{"uri": "skin.png", "name": "skin"}]
     path = tmp_path / "in.gltf"
-    path.write_text(json.dumps(glb.json))
-    container, character = core("gltf.container"), core("gltf.character")
-    document = container.read_document(path)
-    each = character.characters_of(document)[0]
+    path.write_text(json.dumps({key: value for key, value in glb.json.items() if value}))
+    (tmp_path / "away").mkdir()
+    document = core("gltf.container").read_document(path)
+    each = core("gltf.character").characters_of(document)[0]
     found, _report = core("gltf.work").weigh_character(each, core("character.options").Options())
     each.write(found.rows)
-    (tmp_path / "away").mkdir()
-    with pytest.raises(refused, match="has data in files beside it"):
-        container.save_document(document, tmp_path / "away/out.gltf")
-    container.save_document(document, tmp_path / "out.gltf")
-    assert (tmp_path / "the data.bin").read_bytes() == glb.blob
-    again = character.load_characters(tmp_path / "out.gltf")[0]
+    return document
+
+
+def assert_weighted(core, path):
+    again = core("gltf.character").load_characters(path)[0]
     assert np.allclose(again.weights[0].sums(), 1)
     assert (np.unique(again.weights[0].bones) == np.arange(len(HEADS))).all()
+
+
+def test_data_in_a_file_beside_it(core, tmp_path, refused, of_files):
+    """Is read and stays; the new weights go into the .gltf, which stays in its folder."""
+    before = (tmp_path / "the data.bin").read_bytes()
+    save = core("gltf.container").save_document
+    with pytest.raises(refused, match=r"has data in files beside it \(the%20data.bin\)"):
+        save(of_files, tmp_path / "away/out.gltf")
+    save(of_files, tmp_path / "out.gltf")
+    assert (tmp_path / "the data.bin").read_bytes() == before
+    assert_weighted(core, tmp_path / "out.gltf")
+
+
+@pytest.mark.parametrize("name", ["out.glb", "away/out.glb"])
+def test_a_gltf_becomes_one_glb(core, tmp_path, of_files, name):
+    core("gltf.container").save_document(of_files, tmp_path / name)
+    assert faults(tmp_path / name) == []
+    assert_weighted(core, tmp_path / name)
+    file = File(tmp_path / name)
+    (image,) = file.json["images"]
+    view = file.json["bufferViews"][image["bufferView"]]
+    begin = view["byteOffset"]
+    assert file.blob[begin : begin + view["byteLength"]] == b"\x89PNG no picture"
+    assert image == {"name": "skin", "bufferView": image["bufferView"], "mimeType": "image/png"}
+    assert len(file.json["buffers"]) == 1 and "uri" not in file.json["buffers"][0]
+
+
+def test_an_image_that_is_no_image_is_not_packed(core, tmp_path, refused, of_files):
+    of_files.json["images"][0]["uri"] = "in.gltf"
+    with pytest.raises(refused, match="has an image of an unknown kind: in"):
+        core("gltf.container").save_document(of_files, tmp_path / "out.glb")
 
 
 def test_other_files_are_not_replaced(core, tmp_path, refused):
