@@ -14,7 +14,7 @@ from ..base.threads import thread_count
 from ..character.problem import Skeleton
 from ..character.sparse_weights import SparseWeights, join_sparse_weights, sparse_of
 from ..gltf.character import Character, characters_of
-from ..gltf.container import Document, read_document, save_document
+from ..gltf.file.container import Document, read_document, save_document
 from ..gltf.graft import graft
 from ..gltf.work import weigh_character
 from .options import options_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..base.refusal import Refused
 from ..disk.files import identity
 from ..disk.outputs import REPORT_PAGE, RESULTS, Kind, Outputs
-from ..gltf.container import GLTF, SUFFIXES, is_gltf
+from ..gltf.file.container import GLTF, SUFFIXES, is_gltf
 from .errors import WrongArguments
 
 KNOWN = ", ".join(SUFFIXES[:-1]) + " or " + SUFFIXES[-1]

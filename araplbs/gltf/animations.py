@@ -11,9 +11,9 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 from ..base.refusal import Refused
 from ..skeleton.poses import Poses
-from .accessors import read_floats
 from .armature import Armature, to_blender
-from .container import Document
+from .file.accessors import read_floats
+from .file.container import Document
 from .nodes import Nodes, composed, turn_of
 
 FRAMES_PER_SECOND = 24  # of Blender, whose frames are what options count

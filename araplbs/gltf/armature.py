@@ -15,8 +15,8 @@ import numpy as np
 from ..base.arrays import Array, Bools, Floats
 from ..base.refusal import Refused
 from ..character.problem import Skeleton
-from .accessors import read_floats
-from .container import Document
+from .file.accessors import read_floats
+from .file.container import Document
 from .nodes import ROOT, Nodes, decomposed
 
 # glTF has Y up, Blender has Z up.

@@ -24,10 +24,10 @@ from ..skeleton.poses import pose_set
 from ..tools.fewer_bones import Fewer, FewerOptions, fewer_bones, fewer_report
 from ..tools.quantize import STEPS, QuantizeOptions, quantize
 from ..tools.transfer import Source, TransferOptions, Transferred, transfer, transfer_report
-from .accessors import BYTE, FLOAT, SHORT
 from .animations import poses_of
 from .character import Character
 from .check import CHECK_POSES, problem_as_it_is
+from .file.accessors import BYTE, FLOAT, SHORT
 from .work import poses_asked_for
 
 STORED = {"8": BYTE, "16": SHORT, "NONE": FLOAT}

@@ -17,8 +17,8 @@ from ..character.sparse_weights import SparseWeights
 from ..skeleton.bone_facts import BoneFacts
 from .animations import Clip, read_clips
 from .armature import Armature, find_armatures, read_skins
-from .container import Document, read_document
 from .facts import read_facts
+from .file.container import Document, read_document
 from .meshes import SkinnedMesh, read_meshes
 from .nodes import Nodes
 from .write_skin import write_weights

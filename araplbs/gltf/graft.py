@@ -8,9 +8,9 @@ import numpy as np
 
 from ..base.arrays import Floats
 from ..base.refusal import Refused
-from .accessors import FLOAT, add_accessor, new_accessor
 from .armature import find_armatures, read_skins
-from .container import Document
+from .file.accessors import FLOAT, add_accessor, new_accessor
+from .file.container import Document
 from .nodes import ROOT, Nodes
 
 

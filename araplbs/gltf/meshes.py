@@ -12,9 +12,9 @@ from ..base.arrays import Array, Floats, Integers
 from ..base.refusal import Refused
 from ..character.problem import Mesh
 from ..character.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
-from .accessors import UNPACK, read_accessor, read_floats
 from .armature import AXES, Armature, Skin, to_rest
-from .container import Document
+from .file.accessors import UNPACK, read_accessor, read_floats
+from .file.container import Document
 from .nodes import Nodes
 
 POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.arrays import Array, Floats
 from ..base.refusal import Refused
-from .container import Document
+from .file.container import Document
 
 ROOT = -1  # above all nodes
 

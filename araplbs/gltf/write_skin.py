@@ -13,7 +13,8 @@ import numpy as np
 from ..base.arrays import Array, Bools, Floats, Integers
 from ..base.refusal import Refused
 from ..character.sparse_weights import SparseWeights
-from .accessors import (
+from .armature import Armature
+from .file.accessors import (
     BYTE,
     FLOAT,
     SHORT,
@@ -25,8 +26,7 @@ from .accessors import (
     view_range,
     writable,
 )
-from .armature import Armature
-from .container import Document
+from .file.container import Document
 from .meshes import SkinnedMesh, read_sets
 
 A_SET = 4

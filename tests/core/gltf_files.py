@@ -191,7 +191,7 @@ class Weigher:
         self.core, self.folder = core, folder
 
     def __call__(self, glb, suffix=".glb", component=None, rigid=((), ()), unused=False, **options):
-        container, character = self.core("gltf.container"), self.core("gltf.character")
+        container, character = self.core("gltf.file.container"), self.core("gltf.character")
         work, table = self.core("gltf.work"), self.core("character.options").Options(**options)
         source, target = self.folder / f"in{suffix}", self.folder / f"out{suffix}"
         glb.write(source)

@@ -153,7 +153,7 @@ def test_strips_and_fans(weigh, core, mode):
     corners = glb.add([0, 1, 2, 3, 4], "<u2", "SCALAR")
     strip = {"attributes": {}, "indices": corners, "mode": mode}
     path = glb.write(weigh.folder / "strip.glb")
-    document = core("gltf.container").read_document(path)
+    document = core("gltf.file.container").read_document(path)
     faces, lines, used = shape(document, strip, 5, "strip")
     expected = {5: [[0, 1, 2], [1, 3, 2], [2, 3, 4]], 6: [[0, 1, 2], [0, 2, 3], [0, 3, 4]]}
     assert faces.tolist() == expected[mode] and not len(lines) and used.tolist() == [*range(5)]
@@ -166,7 +166,7 @@ def test_strips_and_fans(weigh, core, mode):
 def test_lines(core, weigh, mode, expected):
     glb = plain()
     lines = {"attributes": {}, "indices": glb.add([0, 1, 2, 3], "<u2", "SCALAR"), "mode": mode}
-    document = core("gltf.container").read_document(glb.write(weigh.folder / "lines.glb"))
+    document = core("gltf.file.container").read_document(glb.write(weigh.folder / "lines.glb"))
     faces, found, _used = core("gltf.meshes")._shape(document, lines, 4, "lines")
     assert found.tolist() == expected and not len(faces)
 

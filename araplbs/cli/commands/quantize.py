@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...gltf.changes import quantize_character
 from ...gltf.character import characters_of
-from ...gltf.container import read_document, save_document
+from ...gltf.file.container import read_document, save_document
 from ...tools.quantize import QuantizeOptions, summary_of_quantized
 from ..command import Command, Job, Outcome
 

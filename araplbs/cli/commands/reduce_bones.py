@@ -6,7 +6,7 @@ import argparse
 
 from ...gltf.changes import reduce_character
 from ...gltf.character import characters_of
-from ...gltf.container import read_document, save_document
+from ...gltf.file.container import read_document, save_document
 from ...reports.report import names_in_line
 from ...tools.fewer_bones import FewerOptions, fewer_summary
 from ..command import Command, Job, Outcome

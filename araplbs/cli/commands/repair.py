@@ -9,7 +9,7 @@ from ...checks.findings import KINDS
 from ...checks.repair_report import EVERY_KIND, repair_notes, repair_summary
 from ...gltf.changes import repair_character
 from ...gltf.character import characters_of
-from ...gltf.container import read_document, save_document
+from ...gltf.file.container import read_document, save_document
 from ..command import Command, Job, Outcome
 from .weight import WITHOUT, refuse_animation
 

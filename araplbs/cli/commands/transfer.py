@@ -7,7 +7,7 @@ import argparse
 from ...base.refusal import Refused
 from ...gltf.changes import transfer_in_character
 from ...gltf.character import Character, characters_of
-from ...gltf.container import read_document, save_document
+from ...gltf.file.container import read_document, save_document
 from ...tools.transfer import TransferOptions, transfer_summary, transfer_warnings
 from ..command import Command, Job, Outcome
 

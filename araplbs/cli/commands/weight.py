@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 from ...character.options import Options
-from ...gltf.accessors import FLOAT
 from ...gltf.character import characters_of
-from ...gltf.container import read_document, save_document
+from ...gltf.file.accessors import FLOAT
+from ...gltf.file.container import read_document, save_document
 from ...gltf.graft import graft
 from ...gltf.work import weigh_character
 from ...reports.report import notes, summary, warnings

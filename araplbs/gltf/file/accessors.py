@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Floats
-from ..base.refusal import Refused
+from ...base.arrays import Array, Floats
+from ...base.refusal import Refused
 from .container import Document
 
 COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ..base.refusal import Refused
-from ..disk.inputs import read_input
-from ..disk.outputs import Kind, replaced
+from ...base.refusal import Refused
+from ...disk.inputs import read_input
+from ...disk.outputs import Kind, replaced
+from .shape import refuse_shape
 
 MAGIC, VERSION = b"glTF", 2
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
@@ -50,25 +51,14 @@ class Document:
 
     def items(self, kind: str) -> list[dict[str, Any]]:
         """The list of this name ("nodes"), empty if the file has none."""
-        found = self._list(kind)
-        if not all(isinstance(each, dict) for each in found):
-            raise Refused(f"'{kind}' of the file is not a list of objects")
-        return found
+        return self.json.get(kind, [])
 
     def item(self, kind: str, number: object) -> dict[str, Any]:
         """One of them. Raises Refused for a number that leads nowhere."""
-        found = self._list(kind)
+        found = self.items(kind)
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(found):
             raise Refused(f"the file asks for {kind}[{number!r}], and has {len(found)}")
-        if not isinstance(found[number], dict):
-            raise Refused(f"{kind}[{number}] of the file is not an object")
         return found[number]
-
-    def _list(self, kind: str) -> list[Any]:
-        found = self.json.get(kind, [])
-        if not isinstance(found, list):
-            raise Refused(f"'{kind}' of the file is not a list")
-        return found
 
 
 def is_gltf(path: str | Path) -> bool:
@@ -120,8 +110,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
         found = json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise Refused(f"its JSON cannot be read: {error}") from None
-    if not isinstance(found, dict):
-        raise Refused("its JSON is not an object")
+    refuse_shape(found)
     return found
 
 
@@ -135,8 +124,8 @@ def _check_version(document: Document) -> None:
 def _read_buffers(document: Document, binary: bytes | None) -> None:
     for number, buffer in enumerate(document.items("buffers")):
         size = buffer.get("byteLength")
-        if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-            raise Refused(f"buffer {number} has a length of {size!r}")
+        if size is None:
+            raise Refused(f"buffer {number} has no length")
         uri = buffer.get("uri")
         if uri is None:
             content = binary if number == 0 and binary is not None else None

@@ -1,0 +1,93 @@
+"""The shape of the JSON of a glTF file, as far as it is read: what is a list, an object, a number.
+Checked once, so that all that reads it may rely on it; files come from anybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...base.refusal import Refused
+
+TEXT, WHOLE, ANY = "a text", "a whole number that is not negative", "anything"
+OBJECT = {"": ANY}  # of any entries
+
+# An entry that is there has this shape: [each of a list], {name: entry}, "" for all other names.
+SPARSE_PART = {"bufferView": WHOLE, "byteOffset": WHOLE, "componentType": WHOLE}
+ATTRIBUTES = {"": WHOLE}
+SHAPE: dict[str, Any] = {
+    "asset": {"version": TEXT},
+    "buffers": [{"uri": TEXT, "byteLength": WHOLE, "extensions": OBJECT}],
+    "bufferViews": [
+        {
+            "buffer": WHOLE,
+            "byteOffset": WHOLE,
+            "byteLength": WHOLE,
+            "byteStride": WHOLE,
+            "extensions": OBJECT,
+        }
+    ],
+    "accessors": [
+        {
+            "bufferView": WHOLE,
+            "byteOffset": WHOLE,
+            "componentType": WHOLE,
+            "count": WHOLE,
+            "type": TEXT,
+            "sparse": {"count": WHOLE, "indices": SPARSE_PART, "values": SPARSE_PART},
+        }
+    ],
+    "images": [{"uri": TEXT, "bufferView": WHOLE}],
+    "materials": [OBJECT],
+    "meshes": [
+        {
+            "primitives": [
+                {
+                    "attributes": ATTRIBUTES,
+                    "indices": WHOLE,
+                    "material": WHOLE,
+                    "mode": WHOLE,
+                    "targets": [ATTRIBUTES],
+                    "extensions": OBJECT,
+                }
+            ]
+        }
+    ],
+    "nodes": [{"children": [WHOLE], "mesh": WHOLE, "skin": WHOLE}],
+    "scenes": [{"nodes": [WHOLE]}],
+    "skins": [{"joints": [WHOLE], "inverseBindMatrices": WHOLE, "skeleton": WHOLE}],
+    "animations": [
+        {
+            "samplers": [{"input": WHOLE, "output": WHOLE, "interpolation": TEXT}],
+            "channels": [{"sampler": WHOLE, "target": {"node": WHOLE, "path": TEXT}}],
+        }
+    ],
+}
+
+
+def refuse_shape(value: Any, shape: Any = SHAPE, place: str = "") -> None:
+    """Raises Refused, which names the first entry of another shape."""
+    if shape == ANY:
+        return
+    if shape == WHOLE:
+        good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53
+    elif shape == TEXT:
+        good = isinstance(value, str)
+    else:
+        good = isinstance(value, type(shape))
+    if not good:
+        wanted = "a list" if isinstance(shape, list) else shape
+        wanted = "an object" if isinstance(shape, dict) else wanted
+        what = f"{place} {_short(value)}" if place else f"{_short(value)} at the top"
+        raise Refused(f"its JSON has {what}: must be {wanted}")
+    if isinstance(shape, list):
+        for number, each in enumerate(value):
+            refuse_shape(each, shape[0], f"{place}[{number}]")
+    elif isinstance(shape, dict):
+        for name, each in value.items():
+            inner = shape.get(name, shape.get("", ANY))
+            if inner != ANY:
+                refuse_shape(each, inner, f"{place}.{name}" if place else name)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
