@@ -195,7 +195,8 @@ def apply_pose(rig):
 
 
 def displace_joints(rig, off=0.022, seed=7):
-    """Moves joints by about so much at random, less where bones are short, alike on both sides."""
+    """Moves joints by about so much at random, less where bones are short, the same on both
+    sides."""
     numbers = random.Random(seed)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")

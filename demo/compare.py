@@ -1,4 +1,4 @@
-"""Our weights beside Blender's own, on the same character in the same process.
+"""Our weights compared with Blender's own, on the same character in the same process.
 
 Needs the extension installed (install_extension)."""
 
@@ -180,7 +180,7 @@ class Character:
         )  # fmt: skip
 
     def deformation(self, rows, poses):
-        """What a report says of it."""
+        """Its entry in a report."""
         as_report = package("measures.deformation").as_report
         return as_report(self.skeleton, self.measures(rows, poses))
 
@@ -240,7 +240,7 @@ def solve_again(character, **options):
 
 
 def reset_peak():
-    """Lets peak() count from here, where the system can."""
+    """Lets peak() count from here, if the system can."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")

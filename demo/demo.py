@@ -156,7 +156,7 @@ def strain_in_words(seen):
 
 
 def rest_in_words(seen):
-    """Drift and volume, where there is something to measure."""
+    """Drift and volume, if there is something to measure."""
     words = []
     if seen["limb_drift"] is not None:
         words.append(f"Limb Drift {seen['limb_drift']:.2f}")

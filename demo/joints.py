@@ -18,7 +18,7 @@ from mathutils import Matrix, Quaternion, Vector
 from picture import INK, Stage, colors, material, skin_material
 
 SHOWN_FROM = 0.17  # meters along X: the left arm
-# Degrees about the axis across the picture, the same for all whatever their local axes are.
+# Degrees about the axis across the picture, the same for all, regardless of their local axes.
 POSE = {
     "forearm.L": -65,
     "hand.L": 30,

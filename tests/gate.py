@@ -27,7 +27,8 @@ class Gate:
 
     @property
     def wait(self):
-        """What a process runs to arrive, an expression of Python: it ends when it is let go."""
+        """Code that a process runs to arrive, an expression of Python: it ends when it is let
+        go."""
         address = self.listening.getsockname()
         return f"__import__('socket').create_connection({address!r}).recv(1)"
 

@@ -21,7 +21,7 @@ def last_resort(what="nothing happens any more"):
 
 
 def wait_until(condition, what="nothing happens any more"):
-    """Looks again and again, until condition() is true; what it gave."""
+    """Looks again and again, until condition() is true; returns its value."""
     look = last_resort(what)
     while not (found := condition()):
         look()

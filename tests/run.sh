@@ -2,9 +2,9 @@
 # Checks and builds all, then runs every test: tests/core on the module in build/venv and, those of
 # memory and bad input, again under the sanitizers; tests/blender on the zip installed in each
 # Blender that this machine can have; tests/gui under Xvfb in the chroots.  The zips are those that
-# are released, made by the cross compiler; where it cannot be had, Linux gets gcc's.  As many runs
-# as there are processors go side by side, and beside them one window.
-# usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
+# are released, made by the cross compiler; if that is missing, Linux gets gcc's. As many runs as
+# there are processors go side by side, plus one window. usage: run.sh [RUN...] RUN: check, core,
+# asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
 #   A run that is named runs all of its tests. Else all Windows beds and arm64-core run a part,
 #   what is marked slow runs in sid (or else bpy45) and core alone, what is marked outside in the
@@ -25,7 +25,7 @@ ALL_BEDS=("${BLENDER_BEDS[@]}" win-core arm64-core)
 # What may differ between a Windows Blender and the next, where win45 runs more. Not all of it:
 # wine 8 lets Blender 5.0 read no uncompressed .blend, and 4.2 crash when settings are loaded again.
 WIN_PART=(tests/blender/test_{registration,install,operator,edits}.py)
-# What the add-on does with Blender's data in Blender 4.5, on whatever system. Left are files, processes,
+# What the add-on does with Blender's data in Blender 4.5, on any system. Left are files, processes,
 # threads, undo, what is installed and registered, and the operators once.
 WIN_LESS=(tests/blender/test_bendy_{gltf,groups,motion,parameters,refusals,weights}.py
   tests/blender/test_joint_{effects,refusals,settings}.py tests/blender/test_{bone_facts,copies,doubles}.py
@@ -89,7 +89,7 @@ run() {
     say "$name: it hung or crashed; once more"
     mv "$OUT/$name.log" "$OUT/$name.first.log"
   done
-  # A window ends well whatever its tests have found.
+  # A window ends well with any result of its tests.
   [ $code != 0 ] || ! grep -qE '^(FAILED|ERROR)' "$OUT/$name.log" || code=1
   times >"$OUT/$name.times"  # of this shell, which starts nothing else, and of its children
   say "$name: $([ $code = 0 ] && echo good || echo "exit code $code"), $((SECONDS - start)) s"

@@ -2,9 +2,10 @@
 
 usage: summary.py ROWS.tsv     with lines  name  version  seconds  exit code  results.xml
                                or          name  -  -  skip|fail  reason
-Beside RESULTS.xml lies NAME.times, what bash's `times` printed: on a crowded machine seconds of the
-processor tell more than those of a clock. Exit code 1 when a run failed, or when there was none.
-What failed stands last, a line for a test: of a long log the end is what everybody sees.
+Next to RESULTS.xml is NAME.times, the output of bash's `times` printed: on a crowded machine
+seconds of the processor tell more than those of a clock. Exit code 1 when a run failed, or when
+there was none. What failed stands last, a line for a test: of a long log the end is what everybody
+sees.
 """
 
 import re

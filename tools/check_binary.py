@@ -1,4 +1,4 @@
-"""What a wheel made by cross.py must be, for systems that its builder cannot run: `check_wheel`.
+"""Requirements of a wheel made by cross.py, for systems that its builder cannot run: `check_wheel`.
 
 The name of the wheel says what it promises: the system, the processor and the oldest version of
 the system. Each function checks one thing and raises Bad, naming the thing and what is wrong.
@@ -27,7 +27,7 @@ PROCESSORS = {  # in wheel tags: in ELF, PE and Mach-O files
     "aarch64": ("EM_AARCH64", 0xAA64, 0x0100000C),
 }
 WINDOWS_LIBRARIES = re.compile(r"kernel32\.dll|api-ms-win-crt-[a-z]+-l1-1-0\.dll", re.IGNORECASE)
-# Blender has this beside its executable; OpenBLAS for Windows on ARM wants it.
+# Blender has this next to its executable; OpenBLAS for Windows on ARM wants it.
 WINDOWS_FROM_BLENDER = re.compile(r"vcruntime140\.dll", re.IGNORECASE)
 MACOS_LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
 # zig's linker exports these from every library of macOS.
@@ -125,7 +125,7 @@ def load_commands(data):
 
 
 def thin(data):
-    """The one file inside a universal file for one processor; any other as it is."""
+    """The one file inside a universal file for one processor; any other unchanged."""
     magic, count = struct.unpack_from(">II", data)
     if magic != 0xCAFEBABE or count != 1:
         return data

@@ -143,7 +143,8 @@ class Compiler:
 
 
 def python_headers():
-    """Those of this Python, with a pyconfig.h for all systems beside them, where Python.h looks."""
+    """The headers of this Python, with a pyconfig.h for all systems next to them, where Python.h
+    looks."""
     folder = OUT / "python"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(sysconfig.get_path("include"), folder)
@@ -332,7 +333,8 @@ def digest(data):
 
 
 def made_of(name):
-    """A hash of all that a wheel is made of, but for what comes by pip with hashes of its own."""
+    """A hash of all that a wheel is made of, except packages from pip, which have hashes of their
+    own."""
     tops = (sources.SUITESPARSE / d for d in ("SuiteSparse_config", "AMD", "COLAMD", "CHOLMOD"))
     files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
     files += sources.package_files()

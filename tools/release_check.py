@@ -2,7 +2,7 @@
 """Tests what docs/release.md asks of a release, as far as a file shows it, and prints a table.
 
   tools/release_check.py             the zips and the source package of this version in dist/
-  tools/release_check.py --tree      the tree alone: what does not need a build (tools/check.sh)
+  tools/release_check.py --tree      the tree alone: rules that do not need a build (tools/check.sh)
 
 Exits with 1 where a rule is broken, and says which. The rules of zips are in release_rules.py.
 """

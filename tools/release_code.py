@@ -1,5 +1,5 @@
-"""What the Python of the extension does that a reviewer of the platform looks for: `uses`; and what
-of it we know, with the reason: WANTED. Found in the syntax tree, not by running anything."""
+"""Things in the Python code of the extension that a reviewer of the platform looks for: `uses`; and
+what of it we know, with the reason: WANTED. Found in the syntax tree, not by running anything."""
 
 import ast
 
@@ -41,9 +41,9 @@ WANTED = {
         "araplbs/comparison/compare_files.py": "makes the folder that the user names for pages",
         "araplbs/arrays.py": "reads a member of an archive, writes nothing",
         "araplbs/replay.py": "a program of its own, and the files of Report a Problem",
-        "araplbs/disk/files.py": "outputs of the command line, where it was asked to",
+        "araplbs/disk/files.py": "outputs of the command line, at places that the user names",
         "araplbs/disk/frame_file.py": "frames in the system's temporary folder, deleted after use",
-        "araplbs/disk/outputs.py": "reports and pages, where the user asked for them",
+        "araplbs/disk/outputs.py": "reports and pages, at places that the user names",
         "araplbs/solvers/tet_mesh.py": "in the system's temporary folder, deleted after use",
         "operators/weights/presets.py": "a preset of the user, in Blender's folder for presets",
     },

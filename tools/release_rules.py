@@ -24,7 +24,7 @@ RULES = {}  # name: function of a Zip
 ID = "araplbs"
 TEXT = {".py", ".toml", ".md", ".txt", ".html", ".po", ""}
 PICTURES = re.compile(r"manual/[\w-]+\.png|ui/views/icons/\w+\.dat")  # .dat: Blender's for tools
-SIZE_LIMIT = 20_000_000  # 300 MB since May 2024; what is twice as large as ours has grown unseen
+SIZE_LIMIT = 20_000_000  # 300 MB since May 2024; a zip of twice our size has grown unnoticed
 # What its server takes. linux-arm64 passes Blender's own validator and is refused on upload.
 SERVER_PLATFORMS = {"windows-x64", "windows-arm64", "macos-x64", "macos-arm64", "linux-x64"}
 WHEEL_ENDS = {
@@ -95,7 +95,7 @@ def rule(function):
 
 
 def terse(text, most=64):
-    """What is wrong with a line that people read in a list."""
+    """The fault of a line that people read in a list."""
     if not text or len(text) > most:
         yield f"'{text}' has {len(text)} characters: 1 to {most}"
     if text != text.strip() or not (text[-1:].isalnum() or text[-1:] == ")"):

@@ -7,7 +7,7 @@ OpenBLAS from the package scipy-openblas32. Every BLAS name carries the prefix s
 Blender itself loads another BLAS into the same process.
 
 Environment:
-  ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ beside setup.py in the
+  ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ next to setup.py in the
                            source package, else in the cache folder
   ARAPLBS_CACHE            the cache folder; default: araplbs/ in the user's cache
 """
@@ -40,7 +40,7 @@ BLAS_ROUTINES = [
     *("trsv", "axpy", "copy", "dot", "nrm2", "scal", "swap", "hemm", "hemv", "herk", "her2k"),
     *("potrf", "potri", "potrs"),
 ]
-# Those that CHOLMOD gets from csrc/linalg/blas.c, which calls OpenBLAS or plain loops.
+# Routines that CHOLMOD gets from csrc/linalg/blas.c, which calls OpenBLAS or plain loops.
 THROUGH_US = ("gemm", "gemv", "syrk", "trsm", "trsv")
 
 COMPILE_FLAGS = ["-O3", "-g0", "-fno-math-errno", "-fvisibility=hidden", "-std=gnu11"]
@@ -73,7 +73,7 @@ def suitesparse_sources():
 
 
 def suitesparse_files():
-    """What a build needs of the tree, and its license texts."""
+    """The files of the tree that a build needs, and its license texts."""
     folders = [SUITESPARSE / "CHOLMOD" / m for m in (*CHOLMOD_MODULES, "Include", "Doc")]
     folders += [
         SUITESPARSE / p / d for p in ("AMD", "COLAMD") for d in ("Source", "Include", "Doc")
@@ -106,7 +106,7 @@ def include_dirs():
 
 
 def flags_of(source):
-    """What the file asks for besides COMPILE_FLAGS and the folders of headers."""
+    """The requests of the file besides COMPILE_FLAGS and the folders of headers."""
     names = {f"{p}{r}_": f"scipy_{p}{r}_" for p in "sdcz" for r in BLAS_ROUTINES}
     names |= {f"d{r}_": f"arap_d{r}_" for r in THROUGH_US}
     blas = [f"-D{theirs}={ours}" for theirs, ours in names.items()]
@@ -169,7 +169,8 @@ def collect_licenses(target, openblas, version, zig=None):
 
 
 def opening_comments(folder):
-    """Of all C files there, each once: the license of a library that has no file for it."""
+    """The heads of all C files there, each once: the license of a library that has no file for
+    it."""
     found = {}
     for file in sorted(folder.rglob("*.[ch]")):
         comment = re.match(r"\s*/\*.*?\*/", file.read_text(errors="replace"), re.DOTALL)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ADDON = ROOT / "araplbs_addon"
 PACKAGE = ROOT / "araplbs"
 LANGUAGES = ADDON / "languages"
-# What is seen in a terminal, in a browser or in files, but never in Blender's window.
+# Texts for a terminal, a browser or files, but never in Blender's window.
 ELSEWHERE = (
     *("cli.py", "arguments.py", "notice.py", "farm", "araplbs/comparison", "presets", "languages"),
     *("araplbs/replay.py", "araplbs/arrays.py", "araplbs/gltf", "araplbs/api", "araplbs/cli"),
@@ -191,7 +191,7 @@ def _is_no_text(node, parents):
 
 
 def declared(classes):
-    """What is registered with Blender: {msgid: classes or properties}."""
+    """The texts registered with Blender: {msgid: classes or properties}."""
     import bpy
 
     found = Found()

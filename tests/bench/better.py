@@ -23,7 +23,7 @@ class Measure:
     geometric: bool = False
 
     def values(self, rows, way):
-        """Of the rows, NaN where it is missing; less is better."""
+        """The measure of the rows, NaN where it is missing; less is better."""
         found = []
         for row in rows:
             counts = row["painted"] or not self.painted

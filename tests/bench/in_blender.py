@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build/bench"  # what a run leaves behind; not in git
+BUILD = ROOT / "build/bench"  # output of a run; not in git
 
 
 def run_in_blender(script, *arguments, limit):

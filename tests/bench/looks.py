@@ -3,7 +3,7 @@ colored by how much they are strained in that pose.
 
 looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
-The pictures go to the folder `looks` beside OUTPUT_FOLDER: docs/looks, if of all characters."""
+The pictures go to the folder `looks` next to OUTPUT_FOLDER: docs/looks, if of all characters."""
 
 import sys
 from dataclasses import dataclass, field
@@ -149,7 +149,7 @@ def strain_of(yardstick, rows, points):
 
 
 def shown_vertices(look, arrays, yardstick):
-    """Those that the bones of the look move most, or all."""
+    """The vertices that the bones of the look move most, or all."""
     if not look.of:
         return np.arange(len(yardstick.vertices))
     names = [str(n) for n in arrays["bone_names"][yardstick.deform]]

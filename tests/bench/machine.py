@@ -79,8 +79,8 @@ def read_bandwidth(threads):
 
 
 def read_seconds(size):
-    """Seconds to read an array of `size` doubles again and again, from whatever cache holds it;
-    on one thread."""
+    """Seconds to read an array of `size` doubles again and again, from any cache that holds it; on
+    one thread."""
     a = np.ones(size)
     calls = max(1, 2_000_000 // size)
     return best(lambda: [a @ a for _ in range(calls)], 2 * REPEATS) / calls

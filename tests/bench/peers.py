@@ -111,7 +111,7 @@ to compare with. The others take RigNet's skeleton."""
 
 @dataclass
 class Character:
-    """What is weighted."""
+    """The problem that is weighted."""
 
     name: str
     path: Path  # of its arrays
@@ -258,7 +258,7 @@ def known_characters(folder, asked):
 
 
 def given_characters(folder):
-    """Those of files with a mesh beside them."""
+    """The characters of files with a mesh next to them."""
     for name in rignet.names(folder):
         if not (folder / f"{name}.obj").exists():
             continue

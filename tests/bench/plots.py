@@ -33,7 +33,7 @@ def looks(names):
 
 
 def legend_above(fig, axes, columns):
-    """A legend over the panels, where it hides nothing."""
+    """A legend over the panels, at a place where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside upper center", ncols=columns)
 

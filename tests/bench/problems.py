@@ -27,7 +27,7 @@ def characters(names):
 
 @dataclass
 class Problem:
-    """What a Solver is given for a character, and the poses to judge its weights with."""
+    """The arguments of a Solver for a character, and the poses to judge its weights with."""
 
     name: str
     arguments: dict

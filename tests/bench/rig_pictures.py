@@ -93,7 +93,7 @@ def _cameras(posed, strain, triangles, to_world):
 
 
 def _body(points, axes):
-    """Those that are not far off most others, as a prop is that an animation has put away."""
+    """The meshes that are not far off most others, as a prop is that an animation has put away."""
     seen = points @ axes[:2].T
     low, high = np.percentile(seen, [100 * OFF, 100 * (1 - OFF)], axis=0)
     near = (high - low) * BEYOND

@@ -7,7 +7,7 @@ What is not a .blend comes through Blender's importer with its default settings,
 bones then point where the importer leaves them. The imported file is kept as RESULT.blend, and
 everything that does not depend on the extension as RESULT.file.npz (theirs()).
 The rig is the armature of the file that deforms the most vertices. Nothing is prepared by hand:
-collections and objects are shown, and each way begins with the file opened anew and the groups of
+collections and objects are shown, and each way begins with the file opened again and the groups of
 its bones gone. RESULT.npz has the arrays of a character of ../shared/data in the space of the
 armature, `W` being the file's own weights, and `heat`, `ours`, the seconds of both, and the
 `heat_error` or `error` with which one ended. Exit code 3: no mesh has an Armature modifier."""
@@ -161,7 +161,7 @@ def own_poses(armature, names):
 
 
 def prepared(path, names, rig):
-    """(armature, meshes) of the file opened anew, without weights and selected."""
+    """(armature, meshes) of the file opened again, without weights and selected."""
     open_file(path)
     armature, *meshes = (bpy.data.objects[name] for name in rig)
     for ob in meshes:

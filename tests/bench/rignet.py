@@ -160,7 +160,7 @@ def model(folder, name):
 
 
 def model_of(path, obj):
-    """The same of a file of a rig and one of its mesh."""
+    """The problem in a file of a rig and one of its mesh."""
     rig = read_rig(path)
     vertices, triangles = read_obj(obj)
     heads, tails = bone_ends(rig.places, rig.parents)

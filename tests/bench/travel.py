@@ -216,7 +216,7 @@ def measure_large(garment):
     large = garments.skirt(garment.model, 240, 208)
     large = garments.Garment("large", garment.model, garment.body, garment.body_weights, large)
     skeleton, seconds = skeleton_of(garment.model), []
-    for _ in range(REPEATS):  # one after the other: whatever else the machine does hits all alike
+    for _ in range(REPEATS):  # one after the other: other work of the machine slows all equally
         taken, refined = own(large, refine=False)[2], own(large)[2]
         start = time.perf_counter()
         araplbs.Solver(

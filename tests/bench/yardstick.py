@@ -1,4 +1,4 @@
-"""What a rigger sees of weights, in plain NumPy: nothing here knows of any energy, nor of araplbs.
+"""The visible quality of weights, in plain NumPy: nothing here knows of any energy, nor of araplbs.
 
 Linear blend skinning of rows that are normalized first, on POSES random poses and on as many frames
 of the character's animation:
@@ -184,7 +184,7 @@ class Yardstick:
         return self.seen_of(self.posed(rows, poses), poses)
 
     def seen_of(self, posed, poses):
-        """Of points (n, 3) for each pose, by whatever means."""
+        """Measures of points (n, 3) for each pose, by any means."""
         total, volumes, offsets = 0, [], []
         for pose, points in zip(poses, posed, strict=True):
             total = total + self.surface.strain2(points)

@@ -1,4 +1,4 @@
-"""What the tests of Bake Modifiers to Weights share."""
+"""Shared parts of the tests of Bake Modifiers to Weights."""
 
 import re
 

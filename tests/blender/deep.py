@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scenes import select
 
-# The user interface, and what Blender makes anew or holds for a moment only.
+# The user interface, and data that Blender makes again or holds for a moment only.
 NOT_DATA = {"window_managers", "screens", "workspaces", "libraries", "brushes", "all_ids"}
 SKIPPED = {"rna_type", "depsgraph", "loop_triangles", "loop_triangle_polygons", "is_updated"}
 SKIPPED |= {"is_updated_data", "session_uid", "is_evaluated", "preview"}
@@ -160,8 +160,8 @@ def refused(operator, *objects, **options):
 
 
 def without_weights(changes, *meshes):
-    """The changes beside vertex groups of these objects and what follows from them: how the mesh
-    lies when posed, and the mark of the weighting."""
+    """The changes other than vertex groups of these objects and their from them: how the mesh lies
+    when posed, and the mark of the weighting."""
     skipped = []
     for ob in meshes:
         name = name_of(ob)
@@ -178,7 +178,7 @@ def without_weights(changes, *meshes):
     }
 
 
-# What undo makes anew: places in memory and what is evaluated when it is looked at first.
+# Data that undo makes again: places in memory and what is evaluated when it is looked at first.
 NOT_KEPT = (".bound_box", ".dimensions", ".original", ".particle_edit.object")
 
 

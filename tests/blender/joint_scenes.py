@@ -88,7 +88,7 @@ def off_axis(rig, name):
 
 
 def same_bones(rig, before, names):
-    """Blender makes bones anew when it leaves Edit mode: all but the last bits."""
+    """Blender makes bones again when it leaves Edit mode: all but the last bits."""
     now = {row[0]: row for row in skeleton_of(rig)}
     for row in before:
         if row[0] in names:
@@ -108,8 +108,8 @@ def z_turned(rig, before):
 
 
 def twin_rig():
-    """Control bones beside the deforming ones: a copy of a bone, an IK target with a tail of its
-    own, a bone that is connected to that, and one that is somewhere else."""
+    """Control bones in addition to the deforming ones: a copy of a bone, an IK target with a tail
+    of its own, a bone that is connected to that, and one that is somewhere else."""
     heads = {**TRUE, **OFF}
     more = [
         ("ORG-middle", heads["middle"], heads["upper"], None),

@@ -4,7 +4,7 @@ import bpy
 from odd_table import Odd, odd, row, turn
 from scenes import add_armature, add_object, add_tube, auto_weight, bind, select, tube_and_rig
 
-# Modifiers beside that of the armature.
+# Modifiers in addition to that of the armature.
 
 
 @odd()
@@ -130,7 +130,7 @@ def add_cage(tube):
     return cage
 
 
-# What the weights were.
+# The earlier weights.
 
 
 @odd()

@@ -196,7 +196,7 @@ def drivers(tube, rig):
 
 
 def under_parent(*matrices):
-    """Rig and tube below a chain of empties, where they would be without."""
+    """Rig and tube below a chain of empties, at their places without it."""
     tube, rig = tube_and_rig()
     parent = None
     for i, matrix in enumerate(matrices):

@@ -76,7 +76,7 @@ def in_two_scenes(tube, rig):
         other.collection.objects.link(ob)
 
 
-# What is hidden.
+# Hidden objects.
 
 
 @odd()
@@ -300,7 +300,7 @@ def make(name, tmp_path):
     function = SCENES[name]
     scene = function(tmp_path) if function.__code__.co_argcount and tmp_needed(function) else None
     scene = scene or function()
-    # What is there already and does not belong to the bones: it stays.
+    # Data that is there already and does not belong to the bones: it stays.
     if scene.by_rig:
         select(scene.rig)
     elif bpy.context.mode == "OBJECT":

@@ -61,7 +61,7 @@ def turn(rig, bone="middle", angle=1.2):
 
 
 def on_bone(ob, rig, bone="middle"):
-    """Its child, where it is, while the rig rests."""
+    """Its child, at its place, while the rig rests."""
     place = ob.matrix_world.copy()
     ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", bone
     end = rig.matrix_world @ rig.data.bones[bone].matrix_local

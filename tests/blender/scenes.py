@@ -108,7 +108,7 @@ def two_sided_bones(x=0.6):
 
 def select(*objects, active=None):
     layer = bpy.context.view_layer
-    layer.update()  # what was just added is not selectable before, what was removed still there
+    layer.update()  # new objects are not selectable before, removed ones still there
     for ob in layer.objects:
         ob.select_set(ob in objects)
     layer.objects.active = active or objects[-1]
@@ -235,7 +235,7 @@ def rotation(degrees, axis):
 
 
 def look(view):
-    """What a view of ui/views/mesh_view.py comes to when it has looked often enough."""
+    """The result of a view of ui/views/mesh_view.py when it has looked often enough."""
     for _ in range(3):
         view._changed = 0.0
         view.look(bpy.context)

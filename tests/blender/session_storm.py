@@ -2,7 +2,7 @@
 the add-on switched off and on, between any two steps of the session.
 
 The same actions without a session are the measure: after a session that was cancelled, or that has
-ended otherwise, all data of the file are as they are after the actions alone; after one that was
+ended otherwise, all data of the file are the same as after the actions alone; after one that was
 kept, all but the kept weights. Copies of a mesh, and vertices that were added, hold what the mesh
 held in that moment.
 """
@@ -21,7 +21,7 @@ SESSION_MESHES = ("Tube", "Sleeve")
 
 
 def scene():
-    """Two meshes of the session, and data beside them."""
+    """Two meshes of the session, and other data."""
     new_scene()
     rig = add_armature()
     tubes = [add_tube("Tube", rings=24, sides=8), add_tube("Sleeve", rings=8, sides=6, radius=0.4)]
@@ -188,7 +188,7 @@ class Storm:
             bpy.ops.preferences.addon_enable(module=MODULE)
 
 
-# What leaves no step of undo; all else does, as operators in a window do. Where a script exchanges
+# What leaves no step of undo; all else does, as operators in a window do. If a script exchanges
 # data without one, Blender itself (4.2 to 5.2) crashes at, or soon after, the next undo.
 OF_SCRIPTS = {"undo", "redo", "save", "save_in_vain", "reload", "off_and_on", "move_vertex"}
 OF_SCRIPTS |= {"own_group", "pose", "move", "undo_push"}

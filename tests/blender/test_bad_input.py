@@ -1,4 +1,4 @@
-"""What is wrong is said in one line that names it, and the scene stays as it was; what can be
+"""A fault is reported in one line that names it, and the scene is unchanged; meshes that can be
 weighted in spite of it is."""
 
 import math

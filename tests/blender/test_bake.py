@@ -44,7 +44,7 @@ def edit_weights(tube):
 
 
 def deformed(tube, rig, angle):
-    """Vertices in a pose of the tube as it is on screen."""
+    """Vertices in the pose of the tube on screen."""
     rig.pose.bones["middle"].rotation_mode = "XYZ"
     rig.pose.bones["middle"].rotation_euler = (angle, 0, 0)
     bpy.context.view_layer.update()
@@ -222,7 +222,7 @@ def test_only_present_bones(character):
 
 
 def test_another_topology(character):
-    """Geometry Nodes that make vertices are no generator by their type."""
+    """Geometry Nodes that make vertices are not a generator by their type."""
     tube, rig = character
     group = bpy.data.node_groups.new("More", "GeometryNodeTree")
     for direction in ("INPUT", "OUTPUT"):

@@ -208,7 +208,7 @@ def test_command(sliding, tmp_path):
 
 
 def test_frame_file(tmp_path):
-    """Frames come back as they are, in any order, and are not held."""
+    """Frames come back unchanged, in any order, and are not held."""
     make = package("disk.frame_file").FrameFile
     frames, rng = make(str(tmp_path)), np.random.default_rng(1)
     given = rng.normal(size=(5, 7, 3)).astype(np.float32)

@@ -85,7 +85,7 @@ def test_through_gltf_from_curved_rest(tmp_path, mapping):
 
 
 def test_chain_through_gltf(tmp_path):
-    """Without scale: what is then between two bones of a chain is a rotation and a shift."""
+    """Without scale: the map between two bones of a chain is then a rotation and a shift."""
     tube, rig = tail()
     assert_same_through_gltf(rig, tube, tmp_path / "tail.glb", 1e-5, False, hierarchy="CHAIN")
 

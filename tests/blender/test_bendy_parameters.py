@@ -21,7 +21,7 @@ def test_u_of_a_group():
     z = np.array([vertex.co.z for vertex in tube.data.vertices])
     group = tube.vertex_groups.new(name="along")
     for vertex, value in enumerate((z / 3).tolist()):
-        if value:  # what is not in the group is at 0
+        if value:  # vertices outside the group are at 0
             group.add([vertex], value, "REPLACE")
     pose(rig, 3)
     before = posed(tube)
@@ -104,7 +104,7 @@ def bent_tail(gap):
 
 
 def test_u_follows_the_mesh_over_folds_that_touch():
-    """As Blender deforms, a vertex of the other fold is beside the bone, here at its end."""
+    """As Blender deforms, a vertex of the other fold is next to the bone, here at its end."""
     for parameter in ("BLENDER", "DIFFUSED"):
         new_scene()
         tube, rig, s = bent_tail(gap=0.01)

@@ -1,5 +1,5 @@
-"""Bendy bones as plain bones: modes, selection and undo, what is refused, and that failure and Esc
-leave nothing."""
+"""Bendy bones as plain bones: modes, selection and undo, refusals, and that failure and Esc leave
+nothing."""
 
 import bpy
 import pytest

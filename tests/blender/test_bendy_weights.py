@@ -1,4 +1,4 @@
-"""Bendy bones: what the solver takes them for is what Blender's Armature modifier does."""
+"""Bendy bones: the solver treats them as Blender's Armature modifier does."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a file says of bones: each fact by the bones that it holds for, and what comes of it."""
+"""Facts in a file about bones: each fact by the bones that it holds for, and what comes of it."""
 
 import dataclasses
 
@@ -459,7 +459,7 @@ def test_a_copy_with_a_constraint_is_skin():
 
 
 def test_weights_made_by_hand_keep_a_bone(rig):
-    """It leads what other bones are nearer to; where it is the nearest itself that says nothing."""
+    """It leads what other bones are nearer to; if it is the nearest itself, that is no evidence."""
     constrain(rig, "upper", "IK", chain_count=2, mute=True)
     tube = add_tube()
     bind(tube, rig)
@@ -475,7 +475,7 @@ def test_weights_made_by_hand_keep_a_bone(rig):
     assert weights(tube, ["helper"]).any()
 
 
-# Of rigs as riggers leave them: what is left out.
+# Rigs as riggers leave them: the bones that are left out.
 LEFT_OUT = {
     "freehand_hand": {"camera", "viewcenter"},
     "jeremy_rig": set(),

@@ -148,7 +148,7 @@ def test_loose_ends_that_mirror_each_other(which):
 
 
 def test_faces_at_one_point():
-    """There is no nearest face: nothing is said of bones beside the skin."""
+    """There is no nearest face: there is no finding about bones outside the skin."""
     rig = add_armature()
     body = add_mesh("Body", [(0, 0, 0)] * 6, [(0, 1, 2), (3, 4, 5)])
     bind(body, rig)

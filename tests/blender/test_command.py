@@ -1,4 +1,4 @@
-"""The command line, in this process and, where there is an executable, as users call it."""
+"""The command line, in this process and, if there is an executable, as users call it."""
 
 import contextlib
 import json
@@ -196,7 +196,7 @@ def test_help_and_version(capfd):
 
 
 def test_names(tmp_path):
-    """--armature and --mesh narrow it down; all others stay as they are."""
+    """--armature and --mesh narrow it down; all others stay unchanged."""
     rig = add_armature()
     other = add_armature("Other")
     for name, owner in (("A", rig), ("B", rig), ("C", other)):

@@ -1,5 +1,5 @@
-"""What the command line writes, and what it must not: one file under several names, links, modes,
-what is no regular file, what killed processes have left."""
+"""Files that the command line writes, and files that it must not write: one file under several
+names, links, modes, files that are not regular, leftovers of killed processes."""
 
 import json
 import os
@@ -200,7 +200,7 @@ def test_nobody_else_reads_it_while_it_is_saved(character, tmp_path, monkeypatch
 @posix
 @pytest.mark.parametrize("exists", [True, False])
 def test_link_stays(exists, tmp_path, monkeypatch):
-    """What it leads to is replaced; relative paths fit where the link is, as Blender takes them."""
+    """Its target is replaced; relative paths fit where the link is, as Blender takes them."""
     monkeypatch.chdir(tmp_path)
     tube_and_rig()
     picture = bpy.data.images.new("Skin", 4, 4)
@@ -228,7 +228,7 @@ def test_link_stays(exists, tmp_path, monkeypatch):
 
 @posix
 def test_linked_input(tmp_path, monkeypatch):
-    """Its relative paths are those beside the link, and a link that is the output stays one."""
+    """Its relative paths are those next to the link, and a link that is the output stays one."""
     monkeypatch.chdir(tmp_path)
     tube_and_rig()
     store, work = tmp_path / "store" / "deeper", tmp_path / "work"
@@ -252,7 +252,7 @@ def test_linked_input(tmp_path, monkeypatch):
 
 @posix
 def test_dots_after_a_linked_folder(character, tmp_path):
-    """link/../x is beside the folder that the link leads to."""
+    """link/../x is next to the folder that the link leads to."""
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
     (tmp_path / "link").symlink_to(deep, target_is_directory=True)
@@ -324,7 +324,7 @@ def test_write_protected(character, tmp_path, capfd):
 
 
 def test_leftovers_are_removed(character, tmp_path):
-    """Of processes that are gone; not of those that work, nor files that only look alike."""
+    """Of processes that are gone; not of those that work, nor files that only look similar."""
     files = package("disk.files")
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
@@ -386,7 +386,7 @@ def test_signal_while_solving(name, character, tmp_path, monkeypatch, capfd):
         assert signal.getsignal(number) is signal.SIG_DFL
         assert len(calls) == 2 and f"stopped by {name}" in capfd.readouterr().err
         assert folder_of(tmp_path) == ["in.blend"]
-        # As under nohup: what is ignored stays so.
+        # As under nohup: ignored signals stay ignored.
         calls.clear()
         signal.signal(number, signal.SIG_IGN)
         assert run("weight", character, "-o", "out.blend") == 0 and len(calls) > 2
@@ -397,7 +397,7 @@ def test_signal_while_solving(name, character, tmp_path, monkeypatch, capfd):
 @posix
 @pytest.mark.parametrize("when", ["load_post", "depsgraph_update_post", "save_pre", "save_post"])
 def test_swallowed_signal(when, character, tmp_path):
-    """Blender goes on after whatever is raised in a handler; the command does not."""
+    """Blender goes on after any exception in a handler; the command does not."""
     former = signal.getsignal(signal.SIGTERM)
 
     @bpy.app.handlers.persistent

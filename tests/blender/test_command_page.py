@@ -53,7 +53,7 @@ def with_flaws():
     flawed("SPECKLE", "STRETCH")
 
 
-# What the file of a command has; by its option where that asks for more.
+# The content of the file of a command; by its option where that asks for more.
 SCENES = {
     **{"weight": tube_and_rig, "--only-new": grown, "quantize": weighted, "joints": weighted},
     **{"bake": moved, "transfer": dressed, "keep": weighted, "restore": remeshed},

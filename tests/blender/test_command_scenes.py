@@ -1,4 +1,4 @@
-"""What the command line makes of meshes that are shared, of Edit mode and of blocked drivers."""
+"""The command line on meshes that are shared, of Edit mode and of blocked drivers."""
 
 import json
 

@@ -143,7 +143,7 @@ def test_the_operator_changes_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_in_other_modes(tmp_path):
-    """The same as in Object mode, each left alone, and whatever is locked."""
+    """Weights as in Object mode, without the other mesh and without locks."""
     tube, rig = weighted_tube()
     reports = []
     for mode in ("OBJECT", "POSE", "WEIGHT_PAINT"):
@@ -216,7 +216,7 @@ def dense(rows):
 
 
 def test_blenders_own_weights(tmp_path):
-    """Those that Blender's operator gives where the user calls it."""
+    """The weights that Blender's operator gives if the user calls it."""
     matrix = Matrix.Translation((0.3, 0, 0)) @ rotation(30, "Y")
     tube, rig = add_tube(matrix=matrix), add_armature(matrix=matrix)
     bind(tube, rig)
@@ -253,7 +253,7 @@ def test_blender_fails():
 
 
 def test_stopped_while_it_computes(character, tmp_path):
-    """Esc: what has been read is put away, nothing is written."""
+    """Esc: the data that was read is freed, nothing is written."""
     bpy.ops.wm.open_mainfile(filepath=str(character))
     before = deep_snapshot()
     task = read(bpy.data.objects["Tube"], bpy.data.objects["Rig"])

@@ -56,7 +56,7 @@ def test_left_out_and_listed(arm, capfd):
 
 
 def test_same_weights_as_without_them(arm):
-    """A bone that is left out moves nothing, and is no virtual segment of another either: where
+    """A bone that is left out moves nothing, and is not a virtual segment of another either: where
     it lies does not matter. The rig keeps its number of bones, for the same random poses."""
     tube, rig = arm
     auto_weight(tube, rig)

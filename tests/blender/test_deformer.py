@@ -68,7 +68,7 @@ def evaluated(ob, rig):
 
 
 def computed(ob, rig):
-    """The same by the add-on."""
+    """The points by the add-on."""
     layer = bpy.context.view_layer
     layer.update()
     deformer = package("measures.armature_modifier")
@@ -89,7 +89,8 @@ def computed(ob, rig):
 
 
 def bend(rig):
-    """The first two of the tube's bones, as they are posed, in the ways that bendy bones can."""
+    """The first two of the tube's bones, in their present pose, in the ways that bendy bones
+    can."""
     for name, count in (("lower", 5), ("middle", 3)):
         rig.data.bones[name].bbone_segments = count
     lower, middle = rig.pose.bones["lower"], rig.pose.bones["middle"]
@@ -221,7 +222,7 @@ def solved_task(rig, *meshes):
 
 @pytest.mark.parametrize("bendy", [False, True])
 def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
-    """Of the last weights, in the pose of the animation and a random one."""
+    """The measures of the last weights, in the pose of the animation and a random one."""
     import araplbs
 
     tube, rig, modifier = character

@@ -55,7 +55,7 @@ def test_values_of_each_kind(tube):
 
 
 def test_smooth_vertices(tube):
-    """Of no bone; what a script leaves out of range counts as the end of the range."""
+    """Without a bone; an index that a script leaves out of range counts as the end of the range."""
     pick(tube, [3, 4, 5])
     tube.vertex_groups.active_index = -1
     assert edit(kind="SMOOTH", strength=0.5) == {"FINISHED"}
@@ -233,7 +233,7 @@ def test_mirror_modifier_has_images_of_edits():
 
 
 def test_worst_vertices(tube):
-    """Those that a bad weight spoils, in all poses and in one."""
+    """The vertices that a bad weight spoils, in all poses and in one."""
     rig = tube.parent
     bad = list(range(60, 64))
     tube.vertex_groups["upper"].add(bad, 1.0, "REPLACE")
@@ -260,7 +260,7 @@ def test_worst_vertices(tube):
 
 
 def panel_settings(**values):
-    """Those that the tab shows."""
+    """The edits that the tab shows."""
     settings = addon("operators.base.settings").settings_of(bpy.context)
     for name, value in values.items():
         setattr(settings, name, value)
@@ -476,7 +476,7 @@ FOREIGN = ("position", "material_index", ".araplbs.faces", "UV", "nothing", "")
 
 @pytest.mark.parametrize("layer", FOREIGN)
 def test_a_layer_that_is_no_edit_of_ours_is_never_touched(layer):
-    """As a file of anybody may have it: the edit has no values; it is written beside that."""
+    """As a file of anybody may have it: the edit has no values; it is written next to that."""
     edits = addon("blender.data.edits")
     tube, _rig = tube_and_rig()
     mesh = tube.data

@@ -1,4 +1,4 @@
-"""What it is for: less deformation than with Blender's own automatic weights, in poses that the
+"""Its purpose: less deformation than with Blender's own automatic weights, in poses that the
 optimization has not seen and in the characters' own animations.
 
 Compared in one Blender; the others differ in nothing that counts here."""

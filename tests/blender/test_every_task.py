@@ -8,7 +8,7 @@ from deep import deep_snapshot, difference, without_memory
 from scenes import addon
 from test_guard import TABLE, call, edited_pair, operators
 
-# Those of test_guard.py; in Edit mode undo is that of the mode: test_weight_new.py.
+# The operators of test_guard.py; in Edit mode undo is that of the mode: test_weight_new.py.
 TASKS = [name for name in TABLE if name not in ("select_worst", "mark_rigid", "keep_weights")]
 IN_OBJECT_MODE = [name for name in TASKS if TABLE[name][0] != edited_pair]
 
@@ -86,7 +86,7 @@ CHANGES = {add_vertex: "changed", delete: "deleted", to_edit_mode: "in Edit mode
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("operator", [*IN_OBJECT_MODE, "keep_weights"])
 def test_changed_meanwhile(operator, change, monkeypatch):
-    """Between reading and writing: it is named, and the other meshes stay as they are, too."""
+    """Between reading and writing: it is named, and the other meshes stay unchanged, too."""
     options, kind = scene_of(operator), addon("operators.base.work").TaskOperator
     finish, states = kind.finish, []
     name = "Inner" if "Inner" in bpy.data.objects else "Tube"  # what gets weights or shapes

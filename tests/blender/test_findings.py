@@ -200,7 +200,7 @@ def test_another_file_has_no_findings():
 
 
 def test_no_part_of_the_file(tmp_path):
-    """What the list shows is not written, and is there again afterwards."""
+    """The list is not written, and is there again afterwards."""
     _tube, _rig, _places = flawed(*FLAWS)
     check()
     index = choose("SPECKLE")

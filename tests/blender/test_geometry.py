@@ -73,7 +73,7 @@ def test_unapplied_transform_of_the_mesh(name):
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_unapplied_transform_of_both(name):
-    """A rig and its mesh as they are, moved together."""
+    """A rig and its mesh, moved together."""
     expected = reference_weights()
     tube, rig = tube_and_rig(matrix=TRANSFORMS[name], rig_matrix=TRANSFORMS[name])
     auto_weight(tube, rig)
@@ -121,7 +121,7 @@ def test_posed_armature_does_not_matter():
 
 
 def test_shape_keys():
-    """Weighted is the basis, whatever key is shown, mixed or active."""
+    """The basis is weighted, with any key shown, mixed or active."""
     expected = reference_weights()
     tube, rig = tube_and_rig()
     tube.shape_key_add(name="Basis")
@@ -215,7 +215,8 @@ def test_many_strands():
 
 
 def weights_at(body, place, dense):
-    """Those of the body's vertices (n, m), blended where the surface is nearest to a place."""
+    """The weights of the body's vertices (n, m), blended where the surface is nearest to a
+    place."""
     _found, point, _normal, face = body.closest_point_on_mesh(place)
     corners = list(body.data.polygons[face].vertices)
     shares = poly_3d_calc([body.data.vertices[v].co for v in corners], point)

@@ -1,4 +1,4 @@
-"""No operator, command or preset ends in a traceback: one sentence, and the scene as it was."""
+"""No operator, command or preset ends in a traceback: one sentence, and an unchanged scene."""
 
 import contextlib
 import threading
@@ -117,7 +117,7 @@ def moved():
 
 
 def kept_pair():
-    """What was kept of both meshes is not what they have now."""
+    """The kept weights of both meshes differ from their present ones."""
     tube, other, _rig = weighted_pair()
     bpy.ops.object.araplbs_keep_weights("EXEC_DEFAULT")
     for ob in (tube, other):
@@ -217,7 +217,7 @@ def call(operator, options):
 
 
 def break_call(monkeypatch, module, name, number):
-    """The call of this number divides by zero, where it ends."""
+    """The call of this number divides by zero at its end."""
     owner = addon(module)
     *inside, name = name.split(".")
     for each in inside:
@@ -303,7 +303,7 @@ def test_poll(monkeypatch):
 
 
 def test_interrupted(monkeypatch):
-    """Ctrl-C is no fault; what was written is put back all the same."""
+    """Ctrl-C is not a fault; written data is restored all the same."""
     fresh_pair()
     before = deep_snapshot()
 

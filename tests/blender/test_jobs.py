@@ -178,7 +178,7 @@ def test_resume_looks_at_the_output(three, tmp_path):
     [("tets", "weight", "tet_file"), ("kept weights", "restore", "file")],
 )
 def test_resume_looks_at_other_files(tmp_path, name, command, option):
-    """Those that were there when the output was made."""
+    """The options that were there when the output was made."""
     tasks = addon("farm.tasks")
     source, other = tmp_path / "in.blend", tmp_path / "other"
     source.write_bytes(b"BLENDER")
@@ -283,7 +283,7 @@ def test_whole(compress, tmp_path):
         torn.write_bytes(content[:end])
         assert not is_whole(torn), end
     for begin in (size // 3, size - 2000):
-        # Not whole blocks of it: what is left could be a file.
+        # Not whole blocks of it: the rest could be a file.
         torn.write_bytes(content[:begin] + content[begin + 1001 :])
         assert not is_whole(torn), begin
 
@@ -313,7 +313,7 @@ def test_names_are_no_replies(tmp_path, capfd):
 
 @pytest.mark.outside
 def test_jobs_take_what_one_process_takes(tmp_path):
-    """Files that are called otherwise than *.blend, and names that are no UTF-8."""
+    """Files that are called otherwise than *.blend, and names that are not UTF-8."""
     names = ["a.BLEND", "b.blend1", "c.old", "d"]
     if os.name != "nt":
         names.append(os.fsdecode(b"\xff\xfe.blend"))
@@ -350,7 +350,7 @@ def test_old_broken_report(three, tmp_path, capfd):
 
 @pytest.mark.outside
 def test_refusal_of_a_task(tmp_path):
-    """What the other process refuses is the reason that its file has failed."""
+    """A refusal of the other process is the reason that its file has failed."""
     character(rings=5, sides=4)
     path = save(tmp_path / "in.blend")
     (tmp_path / "out.blend").write_text("MINE")

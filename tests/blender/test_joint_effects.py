@@ -87,7 +87,7 @@ def test_everything_else_stays(mode):
 
 
 def bone_flags(rig):
-    """What has the selection of each bone: since 5.0 the pose."""
+    """The owner of the selection of each bone: since 5.0 the pose."""
     of_pose = "select" in bpy.types.PoseBone.bl_rna.properties
     return dict((rig.pose if of_pose else rig.data).bones.items())
 
@@ -175,7 +175,7 @@ def test_control_bones_follow():
 
 
 def test_whole_is_scaled_and_turned():
-    """In the space of the armature, whatever the objects' transforms are."""
+    """In the space of the armature, with any transforms of the objects."""
     from mathutils import Matrix
 
     tube, rig = bent_tube()

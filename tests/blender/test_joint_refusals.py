@@ -1,4 +1,4 @@
-"""Joints: what is refused, and what is reported."""
+"""Joints: refusals and reports."""
 
 import bpy
 import pytest

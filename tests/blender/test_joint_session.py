@@ -1,4 +1,4 @@
-"""Joints in a live session: frames, the end, cancelled, edited meanwhile."""
+"""Joints in a live session: frames, the end, cancelled, edited in between."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the user did by hand stays bit for bit, and the solve takes it as given."""
+"""The user's own changes stay bit for bit, and the solve takes it as given."""
 
 import bpy
 import numpy as np
@@ -271,7 +271,7 @@ def test_paint_mask_counts_in_weight_paint_mode_only():
 
 
 def test_locked_side_of_a_mirrored_mesh():
-    """What is locked for a bone holds for the image of the mesh with the opposite bone."""
+    """A lock of a bone holds for the image of the mesh with the opposite bone."""
     core = package("character.problem")
     mirror = package("character.mirror_modifier")
     rows = package("character.sparse_weights")

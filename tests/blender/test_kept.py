@@ -83,7 +83,7 @@ def test_settings_in_the_scene():
 
 
 def test_kept_weights():
-    """Those of Keep Weights, kept with the armature, come back."""
+    """The weights of Keep Weights, kept with the armature, come back."""
     bpy.ops.wm.open_mainfile(filepath=str(KEPT / "of_0_2_0.blend"))
     tube = bpy.data.objects["Tube"]
     before = upper(tube, range(192))
@@ -94,7 +94,7 @@ def test_kept_weights():
 
 
 def test_preset(tmp_path):
-    """What is still an option is set; Hold and Kept Sum are gone."""
+    """Present options are set; Hold and Kept Sum are gone."""
     shutil.copy(KEPT / "preset_0_1_0.txt", tmp_path / "Film.py")
     settings = bpy.context.scene.araplbs
     settings.max_influences = 4

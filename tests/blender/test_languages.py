@@ -1,4 +1,4 @@
-"""What the add-on declares to Blender is in its catalogues; sentences: tests/core."""
+"""The texts that the add-on declares to Blender are in its catalogues; sentences: tests/core."""
 
 import sys
 
@@ -24,7 +24,7 @@ def test_catalogues_have_what_is_declared():
 
 
 def test_the_language_of_the_interface_decides():
-    """English, or a Blender without languages: the text as it is."""
+    """English, or a Blender without languages: the unchanged text."""
     translate = addon("languages.translate")
     assert translate.translated("{count} vertices") == "{count} vertices"
     assert translate.sentences("de_DE").translate("3 vertices") == "3 Punkte"

@@ -1,5 +1,5 @@
 """The last thing that Auto-weight says is the result, on every character and rig of ../shared: one
-short line with the number of vertices and the stretch, whatever warns before it.
+short line with the number of vertices and the stretch, after any warnings.
 
 `ARAPLBS_TEST_RIGS=1` takes the rigs, too (tests/run.sh bpy45 with PYTEST_ARGS="-k last_line")."""
 

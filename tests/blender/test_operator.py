@@ -185,7 +185,7 @@ def test_a_bone_without_skin_is_no_warning(capfd):
 
 
 class Arguments(Exception):
-    """Those that the solver was called with; raised in its place."""
+    """The arguments that the solver was called with; raised in its place."""
 
 
 def refuse_with(**arguments):

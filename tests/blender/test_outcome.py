@@ -1,5 +1,5 @@
-"""What the Result box says after a weighting, and what can be done there: notes, Before and After,
-the list of problems, Show Pose, presets."""
+"""The Result box after a weighting, and what can be done there: notes, Before and After, the list
+of problems, Show Pose, presets."""
 
 import bpy
 import flaws
@@ -97,7 +97,7 @@ MOVED = {"moved_bones": [LONG] * 1000, "largest_move": 0.5}
     ],
 )
 def test_last_lines_fit(line, arguments):
-    """1280 pixels hold so many letters beside what the status bar has at its ends."""
+    """1280 pixels hold so many letters between both ends of the status bar."""
     lines = package("reports.last_lines")
     assert 20 < len(getattr(lines, line)(*arguments)) <= lines.MOST_LETTERS
 
@@ -353,7 +353,7 @@ REPORT = {
 
 
 def test_notes_of_a_report():
-    """Ends of chains need no skin, whatever importers make of them; the urgent come first."""
+    """Ends of chains need no skin, in any importer's form; the urgent come first."""
     notes = package("reports.notes").result_notes(REPORT)
     assert [(note.text, note.urgent) for note in notes] == [
         ("1 bone without skin", True),
@@ -369,7 +369,7 @@ def test_notes_of_a_report():
 
 
 def test_deaf_bones_are_named():
-    """Those that the check has found, and only if it was made."""
+    """The findings of the check, and only if it was made."""
     result_notes = package("reports.notes").result_notes
     note = result_notes(REPORT, 0, ["arm", "leg"])[1]
     assert note.text == "2 bones hardly move their skin" and note.bones == ("arm", "leg")
@@ -434,7 +434,8 @@ def posed(rig):
 
 
 def test_show_pose_and_back():
-    """The bones are where the finding was measured; then all is as it was, constraints too."""
+    """The bones are where the finding was measured; then everything is restored, constraints
+    too."""
     tube, rig = tube_and_rig()
     for name in deform_names(rig):
         tube.vertex_groups.new(name=name)
@@ -634,7 +635,7 @@ class Layout:
 
 
 def drawn(panel):
-    """What a panel draws in the present context."""
+    """The elements that a panel draws in the present context."""
     seen = []
     own = {name: getattr(panel, name) for name in dir(panel) if name.startswith("_draw")}
     stand_in = type("Panel", (), {**own, "layout": Layout(seen)})()

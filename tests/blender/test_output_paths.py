@@ -22,7 +22,7 @@ ALL = bool(os.environ.get("ARAPLBS_TEST_OUTPUTS"))
 @dataclass
 class Option:
     """words: the command and its arguments, where `{}` is the path; kind: of the file there; below:
-    where that is, when the path is a folder; opens: a file is opened to know what is written."""
+    its place, if the path is a folder; opens: a file is opened to know what is written."""
 
     words: str
     kind: str
@@ -180,7 +180,7 @@ THINGS = [
     *(hard_link_to_foreign, link_to_input, chain_to_input, hard_link_to_input, copy_of_input),
     *(broken_link, link_to_nowhere, loop, folder, link_to_folder, fifo, device, write_protected),
 ]
-# What is in place of the folder that is written into, where there is one.
+# Obstacles in place of the folder that is written into, if there is one.
 FOLDERS = {
     "missing": lambda path: True,
     "of any name": lambda path: True,
@@ -226,7 +226,7 @@ def place(inputs, tmp_path, monkeypatch):
 
 
 def snapshot(place):
-    """What is there, without following links."""
+    """The present entry, without following links."""
     found = {}
     for path in place.rglob("*"):
         mode = path.lstat().st_mode

@@ -40,7 +40,7 @@ def keyed(rig, name, bone, keys):
 
 def library():
     """Three poses, and what does not belong to this rig: an asset of several frames, an action that
-    is no asset, one of another rig's bones."""
+    is not an asset, one of another rig's bones."""
     tube, rig = tube_and_rig()
     keyed(rig, "a", "middle", {1: 0.5}).asset_mark()
     keyed(rig, "b", "upper", {7: -0.75}).asset_mark()
@@ -218,7 +218,7 @@ def test_bad_weights_of_actions(value):
 
 
 def solver_arguments(tube, rig, **options):
-    """What the solver is given."""
+    """The input of the solver."""
     return weighting(rig, tube, **options).problem.arguments
 
 
@@ -280,7 +280,7 @@ def test_preserve_volume_and_joints_take_weights():
     assert done == {"FINISHED"}
 
 
-# What the panel says
+# The panel's line
 
 
 def test_what_is_found():

@@ -1,4 +1,4 @@
-"""Joint limits and animation reach the engine; what was posed by hand is put back exactly."""
+"""Joint limits and animation reach the engine; the pose set by hand is restored exactly."""
 
 import math
 

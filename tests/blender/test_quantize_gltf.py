@@ -12,7 +12,7 @@ from scenes import assert_good, auto_weight, deform_names, new_scene, select, we
 
 NAMES = sorted(path.stem for path in DATA.glob("*.blend"))
 ALWAYS = {"knight", "m2m_human"}  # in every Blender, whose exporters differ
-# So that the weights are there soon: what they are does not matter here.
+# For quick weights: their values do not matter here.
 QUICK = {"pose_count": 8, "iterations": 1, "widenings": 0, "truss": 0.0}
 BYTES = {5121: np.uint8, 5123: np.uint16, 5126: np.float32}
 SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}

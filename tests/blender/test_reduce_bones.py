@@ -1,5 +1,5 @@
-"""Reduce Bones: which bones go, what the others do, what is written and said; refusals; the command
-line."""
+"""Reduce Bones: the bones that go, the work of the others, output and messages; refusals; the
+command line."""
 
 import bpy
 import deep

@@ -64,7 +64,7 @@ def test_disable_and_enable():
 
 @contextmanager
 def enabled_with(name, module):
-    """The add-on as it is when it is enabled with this in place of the loaded module."""
+    """The add-on in its state after it is enabled with this in place of the loaded module."""
     package, before = sys.modules[MODULE], sys.modules[name]
     package.unregister()
     sys.modules[name] = module
@@ -102,7 +102,7 @@ def test_module_of_another_version(name):
 
 
 def test_native_module_that_does_not_load(monkeypatch, tmp_path):
-    """Of another system, say: reported when it is first used, and the scene is as it was."""
+    """Of another system, say: reported when it is first used, and the scene is unchanged."""
     (tmp_path / f"_engine{EXTENSION_SUFFIXES[-1]}").write_text("no library")
     tube, rig = tube_and_rig()
     araplbs.simd  # loads the engine  # noqa: B018

@@ -83,7 +83,7 @@ def test_list_is_that_of_a_new_check():
 
 
 def test_all_by_script():
-    """Without a list: what is selected is checked first."""
+    """Without a list: the selection is checked first."""
     tube, rig, _places = flawed("UNWEIGHTED", "SPECKLE", "UNNORMALIZED")
     assert repair() == {"FINISHED"}
     assert not {"UNWEIGHTED", "SPECKLE", "UNNORMALIZED"} & set(kinds_found())
@@ -300,7 +300,7 @@ def test_idle_bone_that_no_skin_is_near_to(capfd):
 
 
 def test_linked_mesh_stays(tmp_path, capfd):
-    """It is checked, and another one is repaired beside it."""
+    """It is checked, and another one is repaired next to it."""
     tube, rig, _places = flawed("UNWEIGHTED")
     path = save(tmp_path / "library.blend")
     with bpy.data.libraries.load(str(path), link=True) as (_there, here):

@@ -222,7 +222,7 @@ def everything_fails(tube, rig):
 
 @pytest.mark.parametrize("form", CANARIES)
 def test_no_name_of_the_file(form, tmp_path):
-    """Whatever has failed, and with whatever quotes and line breaks names are made."""
+    """After any failure, and with any quotes and line breaks in names."""
     faults, count = package("base.faults"), 0
     tube, rig = all_named(form, tmp_path)
     assert len(faults.names_of_file()) > 40
@@ -246,7 +246,7 @@ def test_no_name_of_the_file(form, tmp_path):
 
 
 def test_what_names_are_known(tmp_path):
-    """Those that Blender's data has, whatever has them."""
+    """All names in Blender's data."""
     all_named("Kanari", tmp_path)
     known = package("base.faults").names_of_file()
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")

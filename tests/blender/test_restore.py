@@ -66,8 +66,8 @@ def task_of(rig, *meshes, **options):
 
 
 def off(before, ob):
-    """Mean L1 between weights as they were, (points, dense), and those at the nearest points of a
-    mesh as it is now."""
+    """Mean L1 between the earlier weights, (points, dense), and those at the nearest points of the
+    present mesh."""
     points, dense = before
     mesh = ob.data
     mesh.calc_loop_triangles()
@@ -311,7 +311,7 @@ def test_no_more_influences_than_before():
 
 
 def test_a_file_and_another_armature(tmp_path):
-    """Beside the .blend file; the armature was imported again, too."""
+    """Next to the .blend file; the armature was imported again, too."""
     tube, rig = painted()
     before = weights(tube, NAMES)
     file = tmp_path / "tube.kept"

@@ -349,7 +349,7 @@ def test_weights_follow_the_rig():
 
 
 def test_hidden_controls_pose_what_the_others_leave_still():
-    """The hand is hidden; its twist bone follows it again. What is shown moves as before."""
+    """The hand is hidden; its twist bone follows it again. Shown bones move as before."""
     rig = twist_rig()
     shown = sampled(rig)[0]
     hide(rig, "hand")

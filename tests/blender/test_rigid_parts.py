@@ -70,7 +70,7 @@ def test_selected_vertices(tube):
 
 
 def test_in_edit_mode(tube):
-    """What is selected there, and the mode stays."""
+    """The selection there, and the mode stays."""
     pick(tube, [])
     bpy.ops.object.mode_set(mode="EDIT")
     mesh = bmesh.from_edit_mesh(tube.data)

@@ -93,7 +93,7 @@ def show(collection):
 
 
 def call(name, options, rig, meshes, tmp_path):
-    """What the operator says when it refuses, or None."""
+    """The operator's refusal, or None."""
     if name == "compare":
         options = {**options, "directory": str(tmp_path / "page")}
     if name in ("select_worst", "edit_vertices", "add_link", "select_edit", "remove_edit"):
@@ -134,8 +134,8 @@ def saved_by_blender(path, tmp_path, found={}):  # noqa: B006
 
 
 def others(changes, rigs, meshes, bones=False):
-    """The changes beside the weights of these meshes, what binds them, and selection; and, if bones
-    are meant, beside all of these objects."""
+    """The changes other than the weights of these meshes, their binding, and selection; and, if
+    bones are meant, other than all of these objects."""
     ours = tuple(name_of(ob) for ob in meshes)
     data = tuple(name_of(ob.data) for ob in meshes)
     rigs = [name_of(each) for rig in rigs for each in (rig, rig.data)]

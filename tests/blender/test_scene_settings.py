@@ -83,7 +83,7 @@ def test_buttons_and_menus_begin_with_them(windows, name):
 
 
 def test_refining_has_its_own_start(windows):
-    """That of the button, whatever the panel says of weighting."""
+    """The result of the button, regardless of the panel's settings."""
     settings().start_from = "FRESH"
     call("refine_weights")
     call("refine_weights", start_from="FRESH")

@@ -24,7 +24,7 @@ from scenes import (
 
 
 def plain_weights(cache=[]):  # noqa: B006
-    """Of the tube and its rig alone."""
+    """The state of the tube and its rig alone."""
     if not cache:
         tube, rig = tube_and_rig()
         auto_weight(tube, rig)
@@ -95,7 +95,7 @@ def test_bound_from_a_bone_is_posed_once(kind, angle):
 
 @pytest.mark.parametrize("name", ["posed", "shape_keys", "unbound_on_a_posed_bone"])
 def test_the_scene_is_saved_as_it_was(name, tmp_path):
-    """What is written to disk and read again has the same weights, bit for bit."""
+    """A file that is written to disk and read again has the same weights, bit for bit."""
     scene = make(name, tmp_path)
     auto_weight()
     before, tube = entries(scene.tube), scene.tube.name
@@ -129,7 +129,7 @@ def test_nothing_is_far_in_a_large_mesh(capfd):
 
 
 def test_taken_as_one(capfd):
-    """Specks of faces beside one large face."""
+    """Specks of faces next to one large face."""
     _tube, rig = tube_and_rig()
     rng = np.random.default_rng(3)
     specks = 1e-9 * rng.random((300, 3)) + (0, 0, 1)

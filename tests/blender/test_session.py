@@ -46,7 +46,7 @@ def test_reports_preserve_volume():
 
 
 def test_keeps_what_converged():
-    """Three frames and more reach the groups; what is kept is the last one, tidy."""
+    """Three frames and more reach the groups; the last one is kept, tidied."""
     tube, rig = painted_tube()
     session, seen = start(tube, rig), []
     with frame_by_frame() as go_on:
@@ -165,7 +165,7 @@ def test_kept_half_way_has_no_more_influences_than_allowed():
 
 @pytest.mark.parametrize("change", ["delete mesh", "delete rig", "add vertex", "rename bone"])
 def test_changed_meanwhile(change):
-    """The session ends and says why; what is still there gets its weights back."""
+    """The session ends and says why; remaining meshes get their weights back."""
     tube, rig = painted_tube()
     other = add_tube("Other", rings=30, sides=12)
     bind(other, rig)
@@ -285,7 +285,8 @@ def test_an_unexpected_error_puts_back_all(monkeypatch):
 
 @pytest.mark.parametrize("energy", [{"truss": 0, "edge_power": 0}, {}])
 def test_report_of_weights_kept_half_way(energy):
-    """Of those that were kept, not of those before the limit; the energy that is minimized."""
+    """The report of the kept weights, not of those before the limit; the energy that is
+    minimized."""
     import araplbs
 
     tube, rig = painted_tube()

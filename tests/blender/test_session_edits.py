@@ -1,4 +1,4 @@
-"""A live session and what is done meanwhile: edits, undo, other modes, groups."""
+"""A live session and actions during it: edits, undo, other modes, groups."""
 
 import bpy
 import numpy as np

@@ -112,7 +112,7 @@ def transfer(tube, rig, between=None):
 
 
 def read(task, targets, between):
-    """between: (step, what is done before it)"""
+    """between: (step, an action before it)"""
     for step, _ in enumerate(task.read_in_steps(targets, bpy.context.view_layer)):
         if between and step == between[0]:
             between[1]()

@@ -23,7 +23,7 @@ def now(tube):
 
 
 def test_nothing_moves_where_a_weighting_has_ended():
-    """Until something is asked for; Accept leaves every weight as it is."""
+    """Until something is asked for; Accept leaves every weight unchanged."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     before = now(tube)
@@ -99,7 +99,7 @@ def test_what_is_not_that_end(change):
 
 
 def test_settings_act_in_a_session():
-    """From the weights it has come to, with the corrections made meanwhile."""
+    """From its last weights, with the corrections made since."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     before, whole = now(tube), snapshot()

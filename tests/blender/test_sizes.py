@@ -1,4 +1,4 @@
-"""Vertices without weights, and sizes that are mistakes: what is lost, what is said."""
+"""Vertices without weights, and sizes that are mistakes: losses and messages."""
 
 import bpy
 import numpy as np

@@ -198,7 +198,7 @@ def test_partners_are_alike():
     given.stretch[2] = True
     assert of(given).tolist() == [0, 3, -1, 1, -1]
     given.kinds[1] = given.kinds[3] = "bendy"
-    assert of(given) is None  # but for the spine
+    assert of(given) is None  # except the spine
     given.segments[3] = 7
     assert of(given).tolist() == [0, 3, -1, 1, -1]
 

@@ -1,5 +1,5 @@
-"""What is weighted where an armature alone is selected, and what is said of it beforehand; locked
-groups that hold more than all."""
+"""The meshes that are weighted if an armature alone is selected, and what is said of it beforehand;
+locked groups that hold more than all."""
 
 import bpy
 import numpy as np
@@ -85,7 +85,7 @@ def test_what_locked_groups_force_above_the_limit(capfd):
 
 
 def test_what_rounding_leaves_is_no_influence(capfd):
-    """Locked weights of 32 bits that sum to 1 but for rounding."""
+    """Locked weights of 32 bits that sum to 1 except for rounding."""
     tube, rig = tube_and_rig()
     shares = np.random.default_rng(0).uniform(0.1, 0.9, 50).astype(np.float32)
     for name, some in (("lower", shares), ("middle", 1 - shares)):

@@ -1,5 +1,5 @@
-"""Transfer Weights: what is written, what stays, what is refused; the overlay's matches, the
-command line."""
+"""Transfer Weights: written and unchanged weights, refusals; the overlay's matches, the command
+line."""
 
 import math
 
@@ -139,7 +139,7 @@ def test_limit_of_influences(most):
 
 
 def test_several_sources():
-    """Those with weights give, the one without takes."""
+    """Meshes with weights give, the one without takes."""
     tube, rig, _sleeve = body_and_sleeve()
     other = add_tube("Upper", shift=(0, 0, 3.0), length=1.0, rings=6)
     bind(other, rig)
@@ -171,7 +171,7 @@ def test_matches_are_shown_and_nothing_is_written():
 
 
 def test_matches_follow_the_options():
-    """In a moment; those of the meshes as they were read."""
+    """In a moment; the matches of the meshes that were read."""
     tube, _rig, sleeve = body_and_sleeve()
     select(sleeve, tube)
     module = addon("operators.base.shown_matches")

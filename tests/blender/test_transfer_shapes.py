@@ -1,4 +1,4 @@
-"""Transfer Shape Keys: what is written, what stays, sliders and drivers, refusals, the command
+"""Transfer Shape Keys: written and unchanged keys, sliders and drivers, refusals, the command
 line."""
 
 import bpy
@@ -86,7 +86,7 @@ def body_and_sleeve(matrix=None):
 
 @pytest.mark.parametrize("matrix", [None, TURN])
 def test_result(matrix):
-    """A sleeve over the tube, in a space of its own: it stays as far off as it was, and shears."""
+    """A sleeve over the tube, in a space of its own: it keeps its distance, and shears."""
     tube, sleeve = body_and_sleeve(matrix)
     before = state(tube)
     assert transfer(sleeve, source=tube) == {"FINISHED"}
@@ -343,7 +343,7 @@ def test_linked_meshes(tmp_path):
 
 
 def test_keys_that_are_gone_meanwhile():
-    """Of the source; what becomes of the targets: test_every_task.py."""
+    """Changes of the source; for the targets: test_every_task.py."""
     tube, sleeve = body_and_sleeve()
     targets = addon("blender.read.transfer_targets").make_shape_targets(tube, [sleeve])
     task = addon("tasks.shapes").ShapesTask(package("tools.shapes").ShapeOptions())

@@ -66,7 +66,8 @@ def update(tmp_path_factory):
 
 @pytest.fixture
 def session(tmp_path):
-    """session(step, ...) is a Blender that does these steps; what it saw after each of them."""
+    """session(step, ...) is a Blender that does these steps; its observations after each of
+    them."""
     user, result = tmp_path / "user", tmp_path / "seen.json"
     user.mkdir()
 

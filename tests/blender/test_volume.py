@@ -156,7 +156,7 @@ def test_report(tet_file):
 
 @with_meshio
 def test_report_of_preserve_volume(tet_file):
-    """Of the weights that the surface gets."""
+    """The energy of the weights that the surface gets."""
     tube, rig = tube_and_rig()
     tube.modifiers["Armature"].use_deform_preserve_volume = True
     options = {"volume": "FILE", "tet_file": str(tet_file), "pose_count": 5, **PAPERS_ENERGY}
@@ -216,7 +216,7 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
 
 @with_meshio
 def test_influences_that_meet_at_a_node(tet_file):
-    """One that is allowed opens it; what is forbidden stays so on the surface."""
+    """One that is allowed opens it; a forbidden influence stays forbidden on the surface."""
     task, _report, found = pinned_task(tet_file, {})
     volume = package("solvers.volume")
     arguments = task.problem.arguments
@@ -374,7 +374,7 @@ def test_filling_can_be_cancelled():
 
 @with_tetgen
 def test_filling_ends_with_a_signal(monkeypatch):
-    """The child process does not go on alone, whatever is raised meanwhile."""
+    """The child process does not go on alone, after any exception."""
     tets, children = package("solvers.tet_mesh"), []
     popen = tets.subprocess.Popen
 

@@ -220,7 +220,7 @@ def test_split_vertices_stay_together():
 
 
 def test_mirrored():
-    """Half a character: what is new at the plane knows its image."""
+    """Half a character: new vertices at the plane are tied to their images."""
     rig = add_armature()
     tube, _other = tube_and_rig()
     bpy.data.objects.remove(_other)
@@ -265,7 +265,7 @@ def seam(ob, dense, new):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["knight", "mage", "m2m_horse", "mh_game"])
 def test_patch_of_a_character(name):
-    """Weights of a patch that were removed come back nearly as they were, and without a seam."""
+    """Weights of a patch that were removed come back nearly unchanged, and without a seam."""
     path = DATA / f"{name}.blend"
     if not path.exists():
         pytest.skip("no ../shared/data here")

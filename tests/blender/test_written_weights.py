@@ -41,9 +41,9 @@ def of(ob):
 @pytest.mark.parametrize("locked", [False, True], ids=["all", "locked"])
 @pytest.mark.parametrize("least", [0, 1000], ids=["at once", "one by one"])
 def test_every_entry(rng, known, locked, least, monkeypatch):
-    """Those of bones are the weights, all others as they were: vertices without entries, with some,
-    with one whole weight, with quarters that many share; groups in another order than bones, one of
-    no bone, one bone and every fifth vertex not written."""
+    """Groups of bones hold the weights, all others are unchanged: vertices without entries, with
+    some, with one whole weight, with quarters that many share; groups in another order than bones,
+    one of no bone, one bone and every fifth vertex not written."""
     count, module = 60, addon("blender.write.write_weights")
     monkeypatch.setattr(module, "AT_ONCE", least)
     ob, have = given(rng, count, ["d", "other", "b", "a"])
@@ -73,7 +73,7 @@ def test_every_entry(rng, known, locked, least, monkeypatch):
 
 
 def test_at_once_leaves_all_else(rng, monkeypatch):
-    """What is there keeps its place among the entries of a vertex, new ones come after it; locks
+    """A present entry keeps its place among the entries of a vertex, new ones come after it; locks
     of groups, the active one, attributes and shape keys stay, and nothing is left in the file."""
     module = addon("blender.write.write_weights")
     monkeypatch.setattr(module, "AT_ONCE", 0)
@@ -160,7 +160,7 @@ def test_faces_edges_and_points_as_the_collections_have_them(mode):
 
 
 def test_without_groups_nothing_is_read(rng, monkeypatch):
-    """Each vertex gets its entries by group, whatever the order of the bones."""
+    """Each vertex gets its entries by group, in any order of the bones."""
     module = addon("blender.write.write_weights")
     monkeypatch.setattr(module, "AT_ONCE", 0)
     monkeypatch.setattr(module, "group_entries", None)

@@ -34,7 +34,7 @@ def core():
 
 @pytest.fixture(scope="session")
 def sound_weights(core):
-    """Of the creature of flawed_creature.py."""
+    """The Subject of the creature of flawed_creature.py."""
     subject = Subject(core)
     subject.solve()
     return subject.weights

@@ -115,7 +115,7 @@ def idle_bone(s):
 
 
 def deaf_bone(s):
-    """A finger whose skin goes with the hand, but for a little at its tip."""
+    """A finger whose skin goes with the hand, except a little at its tip."""
     w = s.weights[:, N("back.L")].copy()
     s.weights[:, N("back.L")] = 0.08 * w
     s.weights[:, N("hand.L")] += 0.92 * w
@@ -188,7 +188,7 @@ def generated_one(name, moved=None):
     return flaw
 
 
-# Of the mesh: no weights repair them.
+# Faults of the mesh: no weights repair them.
 OF_MESH = ("INNER_SHELL", "DOUBLE_SHELL", "SPLIT_EDGES", "ISLANDS", "NOISE")
 FLAWS = {
     "STRETCH": stretch,

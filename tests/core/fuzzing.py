@@ -20,7 +20,7 @@ import numpy as np
 import shapes
 
 LONGEST = 120.0  # seconds of the processor for one problem, under sanitizers
-LONGEST_STEP = 20.0  # of those between two calls of progress: Esc is heard no sooner
+LONGEST_STEP = 20.0  # of those between two calls of progress: cancellation is not noticed sooner
 MOST_CALLS = 100_000  # of progress
 MIRRORED = DENSE = 5
 
@@ -312,7 +312,7 @@ def check_weights(arguments, solver):
         promise(same[:, deforms if deforms is not None else slice(None)].all(), "locked rows moved")
     if "locked_bones" in arguments:
         kept = arguments["locked_bones"]
-    if kept.any() or not free.all():  # what is locked for one is so for all that is welded to it
+    if kept.any() or not free.all():  # a lock of one vertex holds for all that are welded to it
         weld = solver._inside["weld"]
         free &= np.bincount(weld)[weld] == 1
     given = weights[:, kept].sum(1)

@@ -1,4 +1,4 @@
-"""Random problems for the functions of the module beside its solvers, which fuzzing.py draws:
+"""Random problems for the functions of the module other than its solvers, which fuzzing.py draws:
 scales from 1e-300 to 1e150, meshes and poses of all kinds, rows of weights that underflow.
 
 Each either refuses its problem in words or hands out numbers that are finite, rows that are whole,
@@ -19,7 +19,7 @@ import shapes
 from fuzzing import LONGEST, MOST_CALLS, Watch, promise
 
 FANS = 10
-HUGE = 1e75  # in sizes of the mesh: what is squared twice
+HUGE = 1e75  # in sizes of the mesh: such numbers are squared twice
 
 
 def scaled(rng, vertices):
@@ -99,7 +99,7 @@ def check_rows(rows, n, m, most, sums=True):
 
 
 def same(one, other):
-    """Bit for bit, whatever holds the arrays."""
+    """Bit for bit, in any kind of array."""
     if isinstance(one, dict):
         return all(same(one[key], other[key]) for key in one)
     if isinstance(one, (tuple, list)):
@@ -110,7 +110,7 @@ def same(one, other):
 
 
 def call(rng, function, *arguments, **options):
-    """The result; at times stopped by its progress, at times with three threads beside one."""
+    """The result; at times stopped by its progress, at times with three threads as well as one."""
     watch = Watch(int(rng.integers(1, 20)) if rng.random() < 0.1 else MOST_CALLS)
     result = function(*arguments, threads=1, progress=watch, **options)
     if rng.random() < 0.2:

@@ -9,7 +9,7 @@ IMAGE = np.array([-1.0, 1.0, 1.0])
 
 
 def halves(rng):
-    """What is on one side of the plane: (vertices, triangles, whether it has an image)."""
+    """One side of the plane: (vertices, triangles, whether it has an image)."""
     around, along = map(int, rng.integers(3, 9, 2))
     size = 10.0 ** rng.uniform(-1, 0.3)
     body = shapes.tube(around, along, rng.uniform(0.05, 0.5))

@@ -1,5 +1,5 @@
-"""How long the module may be deaf: every function and type that takes `progress`, on problems that
-are large for it, and the longest time of this thread between two of its calls.
+"""How late the module may notice a cancellation: every function and type that takes `progress`, on
+problems that are large for it, and the longest time of this thread between two of its calls.
 
 `python tests/core/gaps.py [NAME...]` prints seconds. They are of the processor, with one thread, so
 that a busy machine does not lengthen them.
@@ -209,7 +209,7 @@ def nearest(vertices):
     return lambda progress: araplbs.nearest_points(*mesh, points, progress=progress, threads=1)
 
 
-# Beside each, what it is large in. Those that took long without a call are why it is here.
+# Each entry names what is large in it. It is here because such inputs took long without a call.
 PROBLEMS = {
     "solver, vertices": lambda: solver(20_000, 12),
     "solver, poses": lambda: solver(10_000, 12, pose_count=800, coarsen=0, widenings=0),

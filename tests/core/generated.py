@@ -24,7 +24,7 @@ def body(times=1, smoothings=2):
 
 
 def hull(times=2):
-    """What is left of the body two cells below its surface."""
+    """The rest of the body two cells below its surface."""
     cells = finer(creature.cells(), times)
     for _turn in range(2):
         cells = {
@@ -81,7 +81,7 @@ def split(apart=2e-5, seed=0):
 
 
 def islands(count=5):
-    """Crumbs beside the body."""
+    """Fragments next to the body."""
     crumbs = [box((0.05, 0.04, 0.06), (1 + 0.2 * k, 0.9, 0.3)) for k in range(count)]
     return join(body(), *crumbs)
 

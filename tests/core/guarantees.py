@@ -1,4 +1,4 @@
-"""What holds of every result, whatever the input."""
+"""Guarantees for every result, with any input."""
 
 import numpy as np
 import shapes

@@ -37,7 +37,7 @@ def two_trees():
 
 def chained(bones, poses, heads, up, segments):
     """The transforms with the heads moved, their linear parts kept: joints stay where they meet,
-    and each tree, the roots of which have `up` -1, where it is in the mean of its segments."""
+    and each tree, the roots of which have `up` -1, at the mean of its segments."""
     shift, tree = np.zeros((len(poses), len(bones), 3)), np.arange(len(bones))
     for d in range(len(bones)):
         if up[d] >= 0:

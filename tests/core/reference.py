@@ -48,8 +48,8 @@ BARE = {
 
 
 def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
-    """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n); triangles beside tets are
-    sheets as thick as volume over surface, those of tets do not count."""
+    """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n); triangles in addition to tets
+    are sheets as thick as volume over surface, those of tets do not count."""
     n = len(vertices)
     area, a = np.zeros(n), np.zeros((n, n))
     for t in tets:
@@ -371,7 +371,7 @@ def turn(vectors):
 
 def spine_point(head, tail, bend, u, point):
     """Where a spine takes a point, base at rest: the curve of its joints by quadrature of what
-    its definition integrates, R(x) E sigma, and beside it what R(u) makes of the rest."""
+    its definition integrates, R(x) E sigma, and the image of the rest by R(u)."""
     along, node, weight = tail - head, *np.polynomial.legendre.leggauss(40)
     steps = turn(np.outer(u * (1 + node) / 2, bend[:3])) @ along
     curve = head + bend[3] * u / 2 * np.tensordot(weight, steps, 1)

@@ -41,7 +41,7 @@ def refuse(kind, pattern, function, **arguments):
 
 
 def row(pattern, kind=ValueError, **changes):
-    """Of a table: what the error says where these arguments take the place of good ones."""
+    """A row of a table: the error if these arguments take the place of good ones."""
     return pytest.param(kind, pattern, changes, id=f"{'-'.join(changes)}: {pattern[:30]}")
 
 

@@ -1,5 +1,5 @@
 """Progress functions that go by what is new: in long work, and on a busy machine in any, the last
-report comes again and again, so that Esc is heard."""
+report is repeated, so that Esc is noticed."""
 
 import araplbs
 import numpy as np

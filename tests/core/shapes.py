@@ -258,7 +258,7 @@ def solver(mesh, bones, **settings):
 
 
 def solve(mesh, bones, **settings):
-    """The same, at its end."""
+    """The state at its end."""
     return solved(solver(mesh, bones, **settings))
 
 

@@ -1,4 +1,4 @@
-"""Affine transforms of points and their inverses, beside NumPy's own."""
+"""Affine transforms of points and their inverses, compared with NumPy's own."""
 
 import numpy as np
 import pytest

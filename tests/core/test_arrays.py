@@ -1,4 +1,4 @@
-"""Arrays of files that others have made: what is read is what NumPy reads, and nothing is unpacked
+"""Arrays of files that others have made: the result is that of NumPy, and nothing is unpacked
 before its size is known."""
 
 import io

@@ -52,7 +52,7 @@ def problem(seed=1, frames=6, bones=5, most=3, noise=0.0):
 
 def best_by_brute_force(columns, target, most):
     """Least squared distance of a convex combination of at most `most` columns (k, d): of all sets
-    the equality solution, where it is >= 0 (the best set is among these)."""
+    the equality solution, if it is >= 0 (the best set is among these)."""
     best = np.inf
     for size in range(1, most + 1):
         for chosen in itertools.combinations(range(len(columns)), size):
@@ -185,7 +185,7 @@ def test_candidates():
 
 
 def test_what_the_frames_do_not_decide_stays():
-    """Bones that move alike share as they did."""
+    """Bones that move in the same way share as before."""
     truth, transforms, _ = problem(bones=4, most=4)
     transforms[:, 3] = transforms[:, 2]
     posed = skin(V, truth, transforms)
@@ -316,8 +316,8 @@ def test_smoothness():
 @pytest.mark.parametrize("kind", ["scaled", "mirrored", "sheared"])
 @pytest.mark.parametrize("given", [True, False])
 def test_rigid_bones_begin_rigid(kind, given):
-    """Transforms that scale or mirror, of bones that move: what is found turns and shifts, and no
-    turn raises the error."""
+    """Transforms that scale or mirror, of bones that move: the result turns and shifts, and no turn
+    raises the error."""
     truth, transforms, posed = problem(seed=3)
     change = {"scaled": 1.7 * np.eye(3), "mirrored": np.diag([1, 1, -1.0])}
     change["sheared"] = np.eye(3) + np.triu(np.full((3, 3), 0.4), 1)

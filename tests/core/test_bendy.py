@@ -136,7 +136,7 @@ def test_many_segments_come_near_to_a_spine():
     poses, bends = araplbs.sample_poses(*bones, 4, **bones.more)
     weights = shapes.random_weights(np.random.default_rng(1), len(mesh[0]), 2)
     rest = {"bone_heads": bones.heads, "bone_tails": bones.tails, "bends": bends}
-    # As rigid as desired are rotations, but for shear across a bent spine.
+    # Rotations are as rigid as desired, except for shear across a bent spine.
     posed = []
     for segments in (0, 8, 16, 32):
         kinds = ["bendy" if segments else "spine"] * 2
@@ -219,7 +219,7 @@ def test_a_stretch_along_is_no_cost_where_it_is_desired(sampled):
 
 
 def test_sampled_poses_are_those_of_a_spine():
-    """Of the same numbers; the solver's random poses and the same ones given agree."""
+    """Poses of the same numbers; the solver's random poses and the same ones given agree."""
     mesh = shapes.tube(6, 12)
     spine = shapes.chain(3, kinds=["spine"] * 3)
     bendy = spine.but(kinds=["bendy"] * 3, segments=[4, 4, 4])

@@ -316,7 +316,7 @@ def test_as_good_as_drawn_tails():
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in DATA.glob("*.npz")) or ["knight"])
 def test_characters_keep_their_tails(name):
-    """Of the characters with artists' weights, none is read otherwise than it was drawn."""
+    """No character with artists' weights is read otherwise than it was drawn."""
     character = Character(name)
     tails, ways, found = araplbs.bone_directions(
         *character.arguments, bone_deform=character.data["bone_deform"].astype(bool)

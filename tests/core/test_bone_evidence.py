@@ -1,4 +1,4 @@
-"""Evidence of which bones are skin: each kind alone, what it is worth, and generators."""
+"""Evidence of which bones are skin: each kind alone, its weight, and generators."""
 
 import importlib
 import itertools
@@ -71,7 +71,7 @@ def test_bones_that_do_not_deform_are_not_counted():
 
 @pytest.mark.parametrize("fact", ["ik_target", "aimed_at"])
 def test_both_ends_of_a_piston(fact):
-    """Each aims at the other: they are no targets."""
+    """Each aims at the other: they are not targets."""
     assert sums(**{fact: [0, 1], "pulled": [0, 1]}) == [-1, -1, 0, 0]
 
 
@@ -280,7 +280,7 @@ TWO = [(0, 0, 0), (0, 0, 1), (0.5, 0, 0.5)], [(0, 0, 1), (0, 0, 2), (0.8, 0, 0.5
 
 @pytest.mark.parametrize(("way", "expected"), [(0.3, False), (2.0, True)])
 def test_strays(way, expected):
-    """A bone beside two others moves by less and by more than its distance from them."""
+    """A bone next to two others moves by less and by more than its distance from them."""
     bones = skeleton(*TWO)
     poses = np.tile(np.eye(4)[:3], (2, 3, 1, 1))
     poses[1, 2, 0, 3] = way

@@ -15,7 +15,7 @@ def test_every_kind_has_a_flaw(core):
 
 
 def test_sound(subject):
-    """What the solver gives a sound creature has nothing of note."""
+    """The solver's weights of a sound creature have nothing of note."""
     findings, _problem = subject.findings()
     assert [f.words for f in findings if f.severity >= 0.33] == []
 
@@ -45,7 +45,7 @@ def test_flaw(subject, kind):
 
 
 def test_what_two_checks_share(core, subject):
-    """What is known of the mesh from other weights changes nothing: of a mesh with each flaw of the
+    """Knowledge of the mesh from other weights changes nothing: of a mesh with each flaw of the
     weights and shells, the findings are those of a look of its own."""
     check, inspected = core("checks.check"), core("checks.inspected")
     rows, options = (
@@ -74,7 +74,7 @@ def core_json(subject, findings, problem):
 
 
 def test_bone_in_the_skin(subject):
-    """As muscles of faces have them: what lies beside it on the skin is no limb of it."""
+    """As muscles of faces have them: skin next to it is not a limb of it."""
     FLAWS["DRIFT"](subject)
     for ends in ("heads", "tails"):
         subject.skeleton[ends][N("hand.L")] += [0, 0.1, 0.13]
@@ -103,7 +103,7 @@ def test_progress(subject):
 
 @pytest.mark.parametrize("name", ["nearest_points", "inspect_weights"])
 def test_stopped_in_the_midst_of_the_engine(subject, name, monkeypatch):
-    """Esc reaches what is at work in threads beside: it is not waited for."""
+    """Esc reaches work in other threads: it is not waited for."""
     asked = []
 
     def work(*_arguments, progress, **_options):
@@ -131,7 +131,7 @@ def test_stopped(subject, last):
 
 
 def test_weights_that_are_none(subject):
-    """What is no number is reported, and the rest is checked."""
+    """A weight that is not a number is reported, and the rest is checked."""
     subject.weights[3, 1] = np.nan
     findings, _problem = subject.findings()
     assert findings[0].kind == "UNNORMALIZED" and findings[0].severity == 1

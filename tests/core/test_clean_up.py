@@ -321,7 +321,7 @@ PER_ITERATION = 4  # of the global step; who makes it more says why in the commi
 @pytest.mark.parametrize("size", [(12, 24), (24, 48)])
 @pytest.mark.parametrize("poses", [8, 40])
 def test_allocations_of_iterations(size, poses):
-    """As many, whatever the numbers of vertices and poses: the inner loop allocates nothing."""
+    """As many, with any numbers of vertices and poses: the inner loop allocates nothing."""
 
     def iterate(count, allowed):
         solver = araplbs.Solver(

@@ -103,7 +103,7 @@ def test_what_is_below_at_rest_does_not_count(dressed):
 
 
 def test_weights_of_the_skin(dressed):
-    """Those of the nearest points: linear functions of the place are kept."""
+    """The distances of the nearest points: linear functions of the place are kept."""
     source, skeleton, sleeve = dressed
     clearance = core("tools.clearance").Clearance(source, skeleton, sleeve)
     np.testing.assert_allclose(clearance.skin_weights, smooth_weights(sleeve), atol=0.05)
@@ -111,7 +111,7 @@ def test_weights_of_the_skin(dressed):
 
 
 def test_what_ends_below_takes_the_weights_of_the_skin(dressed):
-    """Of all vertices with other weights these alone."""
+    """Only these of all vertices have other weights."""
     source, skeleton, sleeve = dressed
     looked_at = np.arange(len(sleeve)) % 2 == 0
     guard = core("tools.clearance").Guard(source, skeleton, sleeve, looked_at, 2, 0)

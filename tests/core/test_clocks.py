@@ -103,7 +103,7 @@ def test_what_may_be(line):
 
 
 def test_only_a_run_that_hangs_is_given_up():
-    """Those of tests/run.sh, and of pytest for a single test."""
+    """The limits of tests/run.sh, and of pytest for a single test."""
     script = (TESTS / "run.sh").read_text("utf-8")
     assert re.findall(r"\btimeout\b.*", script) == [
         'timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &'

@@ -146,7 +146,7 @@ def test_without_weights_and_animation():
 
 
 def test_a_deformer_needs_the_weights_of_ours():
-    """They are solved for although nobody asked, and are no row."""
+    """They are solved for although nobody asked, and are not a row."""
     found = compare(tube_case(), OPTIONS, methods=["ours-dual"])
     assert [o.identifier for o in found.outcomes] == ["OURS_DUAL"] and not found.failed
     case = tube_case()

@@ -19,7 +19,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next((path for name in NAMES if (path := shutil.which(name))), None)
 pytestmark = pytest.mark.skipif(not BROWSER, reason="no browser: apt-get install chromium")
 
-# What the page came to, written into its title, which --dump-dom shows.
+# The result of the page, written into its title, which --dump-dom shows.
 PROBE = """<script>
 addEventListener("load", () => {
   const images = [...document.images];
@@ -47,7 +47,7 @@ def text():
 
 
 def browse(folder, *arguments):
-    """(what it prints, what it says of errors) in a profile of its own, where no name resolves."""
+    """(standard output, standard error) in a profile of its own, where no name resolves."""
     common = (
         *("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
         *("--no-first-run", "--disable-background-networking", "--disable-component-update"),

@@ -196,7 +196,7 @@ def test_layered_armor():
 
 
 def test_sheet_is_no_outside():
-    """Bones in a single sheet, which has no inside at all, beside their root."""
+    """Bones in a single sheet, which has no inside at all, next to their root."""
     x, z = np.meshgrid(np.linspace(0, 1, 9), np.linspace(0, 3, 25))
     vertices = np.column_stack([x.ravel() - 0.5, 0 * x.ravel(), z.ravel()])
     corner = (np.arange(24)[:, None] * 9 + np.arange(8)).ravel()

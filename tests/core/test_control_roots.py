@@ -61,7 +61,8 @@ def test_what_hangs_outside_on_a_root_outside_is_skin():
 
 @pytest.mark.parametrize("named", [0, 1, 3])
 def test_a_pelvis_that_is_named_root(named):
-    """Legs and trunk hang on it, inside: it is skin, whatever a generator says of its name."""
+    """Legs and trunk hang on it, inside: it is skin, even if its name is a control of a
+    generator."""
     rig = biped((0, 0, 0))
     del rig.names[0], rig.heads[0], rig.tails[0]
     rig.parents = [-1, *(parent - 1 for parent in rig.parents[2:])]

@@ -1,6 +1,6 @@
 """How much work a solve is, in counts that no load of the machine changes.
 
-What the choice of influences decides may turn on the last bits of another compiler's sums: counts
+Decisions in the choice of influences may turn on the last bits of another compiler's sums: counts
 are of double precision, and have the slack that vertices moved by 1e-9 of their coordinates need.
 Whoever makes a count smaller records it here; whoever makes one larger says why in the commit.
 """

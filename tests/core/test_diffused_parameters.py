@@ -25,7 +25,7 @@ def bent_tube(radius=0.15, angle=3.0, rings=60, around=12):
 
 
 def test_linear_along_a_straight_tube():
-    """But for the ends, where it is off by about the radius."""
+    """Except at the ends, where the error is about the radius."""
     vertices, triangles = shapes.tube(12, 41, 0.1, 2.0)
     bones = shapes.chain(1)
     u = araplbs.diffuse_parameters(vertices, triangles, *bones)[:, 0]

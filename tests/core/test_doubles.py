@@ -296,7 +296,7 @@ def test_edits_go_first():
 
 
 def test_patches_keep_it():
-    """What is cut off is no part."""
+    """A piece that is cut off is not a part."""
     bones, count = skeleton(), len(BODY[0]) + len(PACK[0])
     rows = make_sparse_weights(count, np.arange(count), np.zeros(count, int), np.ones(count))
     (mesh,) = part_doubles([mesh_of(BODY, PACK, weights=rows)], bones)

@@ -103,7 +103,7 @@ def test_one_bone_takes_points_where_its_transform_does(rng, cloud):
 
 
 def test_keeps_the_radius_of_a_twisted_tube():
-    """What it is for: linear blending makes a candy wrapper of it."""
+    """Its purpose: linear blending makes a candy wrapper of it."""
     vertices, _ = shapes.tube(around=12, along=11, radius=0.3)
     along = vertices[:, 2] / 2
     poses = np.tile(np.eye(3, 4), (1, 2, 1, 1))

@@ -29,7 +29,7 @@ def irregular(rng):
 
 
 def rest_energy(inside):
-    """What a strain of 1 everywhere costs."""
+    """The cost of a strain of 1 everywhere."""
     a, points = reference.edge_matrix(inside), inside["points"]
     return sum(a[i, k] * np.sum((points[k] - points[i]) ** 2) for i, k in reference.edges_of(a))
 

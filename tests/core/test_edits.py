@@ -51,7 +51,7 @@ def test_edits_replace_each_other():
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("limit", [0, 2])
 def test_forbidden_influences(later, limit):
-    """On maps, weights and whatever the stages add; sums and the limit hold."""
+    """On maps, weights and all additions of the stages; sums and the limit hold."""
     free = shapes.solved(start(max_influences=limit))
     vertices = np.nonzero(free.weights[:, 1] > 0.3)[0]
     assert len(vertices) > 10
@@ -202,8 +202,8 @@ def test_wrong_edits_change_nothing():
 
 @pytest.mark.parametrize("more", [[], [0]])
 def test_the_only_free_influence_is_forbidden(more):
-    """Beside a locked bone that leaves something, the nearest bone left takes it, also where
-    a mark allows the locked one."""
+    """Next to a locked bone that leaves something, the nearest bone left takes it, also where a
+    mark allows the locked one."""
     mesh, bones = shapes.tube(8, 9), shapes.chain(3)
     weights = np.tile([0.4, 0.6, 0.0], (len(mesh[0]), 1))
     solver = araplbs.Solver(

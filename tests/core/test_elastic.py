@@ -252,7 +252,7 @@ def test_seams_stay_closed(arm):
 
 
 def test_loose_parts_and_points_are_held(arm):
-    """A button beside the joint stays rigid, a point far off goes with its nearest bone."""
+    """A button next to the joint stays rigid, a point far off goes with its nearest bone."""
     arguments, _ = arm
     button = shapes.box((0.05, 0.05, 0.05), (0, 0.24, 1.0))
     vertices, triangles = shapes.join(arguments[:2], button)
@@ -329,7 +329,8 @@ def test_points_and_bones_in_one_place():
 
 
 def test_tets_make_a_solid():
-    """It bends with less strain of its tets than blending has, whichever way their corners go."""
+    """It bends with less strain of its tets than blending has, with any orientation of their
+    corners."""
     vertices, tets = shapes.bar((2, 2, 12), (0.4, 0.4, 2.0))
     bones, poses = shapes.chain(2), bent(90)
     weights = blended(vertices)

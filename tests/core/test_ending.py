@@ -33,7 +33,7 @@ def in_threads(work):
 
 
 def end(code, count=1, threads=4):
-    """What a program prints that ends after `code`. One that does not end fails by itself."""
+    """The output of a program that ends after `code`. One that does not end fails by itself."""
     begin = BEGIN.format(path=sys.path, count=count, threads=threads)
     program = [sys.executable, "-c", begin + textwrap.dedent(code)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

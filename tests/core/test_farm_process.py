@@ -1,5 +1,5 @@
-"""A process that serves, without Blender: what it prints never counts as a reply, a reply that
-makes no sense ends it with a reason, and nobody waits for ever."""
+"""A process that serves, without Blender: its output never counts as a reply, a reply that makes no
+sense ends it with a reason, and nobody waits for ever."""
 
 import io
 import json
@@ -79,13 +79,13 @@ PRINTED = [
 
 @pytest.mark.parametrize("line", PRINTED)
 def test_what_is_printed_is_no_reply(line, started):
-    """By whatever part of Blender, before or in the middle of a reply."""
+    """By any part of Blender, before or in the middle of a reply."""
     blender = started(line)
     for number in range(2 if "close" not in line else 1):
         assert blender.do([number]) == {"code": 0, "results": [{"said": [number]}]}
 
 
-# What is written in place of a reply, straight into its pipe.
+# Bytes in place of a reply, straight into its pipe.
 TORN = {
     "cut short": "replies.write(bytes(3)); replies.flush(); os._exit(0)",
     "bytes": "replies.write(bytes([255]) * 8); replies.flush(); hang()",
@@ -122,7 +122,7 @@ def test_closed_output(started, monkeypatch):
 
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_time_out(stubborn, started, monkeypatch):
-    """Whatever it does meanwhile, it is gone after that; the pool goes on with the other files."""
+    """During any work, it is gone after that; the pool goes on with the other files."""
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if stubborn else "pass"
     blender = started(ignore, "hang()")

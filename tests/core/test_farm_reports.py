@@ -1,4 +1,4 @@
-"""The reports of a folder, whatever else lies there, and plans that somebody has edited."""
+"""The reports of a folder with any other files, and plans that somebody has edited."""
 
 import json
 import os
@@ -88,7 +88,7 @@ def test_one_odd_report(what, tmp_path):
 
 
 def test_files_of_others(tmp_path):
-    """They are no reports, and only what is called like one is worth a word."""
+    """They are not reports, and only a file with the name of one is worth a word."""
     report(tmp_path, "a.blend", entry("a.blend", armature()))
     (tmp_path / "package.json").write_text('{"name": "mine"}')
     (tmp_path / "old.blend.json").write_text('{"fil')

@@ -1,6 +1,6 @@
-"""The fixtures beside this file, made by an independent reference implementation, to the
-tolerances that their README gives. Joints are in test_joints.py; what they hold of exact positivity
-belongs to parts of the engine yet to come."""
+"""The fixtures next to this file, made by an independent reference implementation, to the
+tolerances that their README gives. Joints are in test_joints.py; their exact positivity belongs to
+parts of the engine yet to come."""
 
 import araplbs
 import numpy as np

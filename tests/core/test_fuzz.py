@@ -39,8 +39,8 @@ def test_what_long_runs_of_functions_found(seed):
 
 @pytest.mark.parametrize("seed", [1202, 1466, 1563, 20547, 20656, 21526, 3001094, 3001748, 3002874])
 def test_what_long_runs_found(seed):
-    """Sums below 1 beside locks and marks, with coarser meshes too, poses far off, flat tets; bones
-    that get their weight back on one side of a symmetric mesh."""
+    """Sums below 1 next to locks and marks, with coarser meshes too, poses far off, flat tets;
+    bones that get their weight back on one side of a symmetric mesh."""
     fuzzing.run(seed)
 
 

@@ -1,6 +1,6 @@
-"""Esc is heard within 0.2 seconds in every function and stage, which takes a call of progress at
-least every 0.1 seconds of the processor. `make bench PART=heard` measures that; here stands what a
-crowded machine keeps as well, relative to a loop that is timed in the same process."""
+"""Esc takes effect within 0.2 seconds in every function and stage, which takes a call of progress
+at least every 0.1 seconds of the processor. `make bench PART=heard` measures that; here stands what
+a crowded machine keeps as well, relative to a loop that is timed in the same process."""
 
 import ast
 import time
@@ -66,8 +66,8 @@ def test_work_without_reports_of_its_own_is_heard(monkeypatch):
 
 @pytest.mark.slow
 def test_a_step_that_is_stopped_begins_again():
-    """With the same result, or ends where it cannot: what it was asked meanwhile is kept. Its long
-    parts are heard in large problems alone."""
+    """With the same result, or ends if it cannot: a request in that time is kept. Its long parts
+    show only in large problems."""
 
     def made(progress):
         mesh, skeleton = gaps.tube(30_000), gaps.chain(8)
@@ -78,7 +78,7 @@ def test_a_step_that_is_stopped_begins_again():
     last, stopped = [None], []
 
     def stop(*report):
-        """Once, where a report of a step comes again: when that is, the clock decides."""
+        """Once, if a report of a step is repeated: when that is, the clock decides."""
         again, last[0] = report == last[0] and report[0] == "iteration", report
         if not again or stopped:
             return True

@@ -255,7 +255,7 @@ def test_energy_is_never_above_that_of_the_start(name):
 @pytest.mark.parametrize("name", ["open tube", "noisy", "split", "soup", "two tubes", "fan"])
 @pytest.mark.parametrize("positivity", ["none", "clip"])
 def test_iterations_never_raise_the_energy(name, positivity):
-    """Not at all where nothing is clipped and little is damped; clipping is no descent and may
+    """Not at all where nothing is clipped and little is damped; clipping is not a descent and may
     cost a little in between, which the best weights of the stage make good at its end."""
     vertices, triangles = MESHES[name]
     bones = shapes.chain(5)
@@ -277,8 +277,8 @@ def test_iterations_never_raise_the_energy(name, positivity):
 
 
 def test_energy_is_that_of_araplbs_energy():
-    """Of the weights handed out, over the solver's poses, where there are no links; with the
-    paper's edge weights."""
+    """The energy of the returned weights, over the solver's poses, without links; with the paper's
+    edge weights."""
     mesh, bones = shapes.join(TUBE, shapes.sphere(at=(0, 0, 1))), shapes.chain(5)
     wires = [[0, 215]]
     given = np.random.default_rng(1).normal(size=(3, 5, 3, 4))

@@ -8,7 +8,8 @@ from test_symmetry import BONES, FLIP, make
 
 
 def body(around=8, rows=25):
-    """The trunk and arms of test_symmetry, without caps, its faces cut alike on both sides."""
+    """The trunk and arms of test_symmetry, without caps, its faces cut in the same way on both
+    sides."""
     across = np.arange(around + 1)
     angle, z = np.meshgrid(np.pi * across / around, np.linspace(0, 2, rows))
     half = 0.25 * np.dstack([np.sin(angle), np.cos(angle), 4 * z]).reshape(-1, 3)
@@ -45,7 +46,8 @@ def dense(inside, weights):
 
 
 def check(solver):
-    """A solver's sums are those of `dense`, but for what is the same for all bones of a vertex."""
+    """A solver's sums are those of `dense`, except terms that are the same for all bones of a
+    vertex."""
     inside = solver._inside
     vertex = np.repeat(np.arange(len(inside["points"])), np.diff(inside["start"]))
     right, product = dense(inside, solver.raw_weights)
@@ -77,7 +79,7 @@ def test_halves_of_another_shape_are_both_visited(rng):
     solver = make((moved, mesh[1]), pose_count=4, precision="double")
     assert 0.6 * n < solver._inside["visits"] < n
     check(solver)
-    moved = mesh[0].copy()  # edges as they were, but in another place
+    moved = mesh[0].copy()  # unchanged edges, but in another place
     moved[(moved[:, 0] > 0.05) & (moved[:, 2] < 1), 2] += 0.004
     solver = make((moved, mesh[1]), pose_count=4, precision="double")
     assert 0.6 * n < solver._inside["visits"] < n

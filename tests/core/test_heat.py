@@ -103,7 +103,7 @@ def test_bones_that_do_not_deform_belong_to_their_ancestor():
 
 @pytest.mark.parametrize("turn_around", [False, True])
 def test_the_floor_bone_of_a_game_rig_does_not_reach_through_the_body(turn_around):
-    """Its virtual segments count only for bones inside the mesh, whichever way normals point."""
+    """Its virtual segments count only for bones inside the mesh, with normals in any direction."""
     vertices, triangles = shapes.tube(8, 21, caps=True)
     if turn_around:
         triangles = triangles[:, ::-1]
@@ -116,7 +116,7 @@ def test_the_floor_bone_of_a_game_rig_does_not_reach_through_the_body(turn_aroun
 
 
 def test_maps_are_connected_along_the_skeleton():
-    """What is between two influences of a vertex is one too (property P2 of the paper)."""
+    """A bone between two influences of a vertex is one too (property P2 of the paper)."""
     mesh, bones = shapes.tube(8, 21, 0.4), shapes.chain(8)
     solver = araplbs.Solver(
         *mesh, *bones, pose_count=1, support=(1, 0.7, 0.6), link_parts=False, max_influences=0

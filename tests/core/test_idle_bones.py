@@ -1,4 +1,4 @@
-"""A bone with skin around it keeps weights, whatever they are worth to the energy."""
+"""A bone with skin around it keeps weights, at any cost of energy."""
 
 import araplbs
 import numpy as np
@@ -98,8 +98,8 @@ def forbid(vertices):
 
 
 def test_controls_around_a_bone_do_not_take_its_skin():
-    """Bones that do not deform, such as those of a film rig beside a thigh, go with the bone that
-    they hang on; what is nearer to one of them than to the only deforming bone there is still its.
+    """Bones that do not deform, such as those of a film rig next to a thigh, go with the bone that
+    they hang on; skin nearer to one of them than to the only deforming bone there is still its.
     """
     vertices, triangles = shapes.tube(16, 40, 0.35)
     turn = np.arange(8) * np.pi / 4

@@ -1,5 +1,5 @@
-"""The automatic methods of the literature: nearest bones, BoneGlow and biharmonic weights beside
-dense formulas, and what all of them promise."""
+"""The automatic methods of the literature: nearest bones, BoneGlow and biharmonic weights compared
+with dense formulas, and guarantees of all of them."""
 
 import araplbs
 import numpy as np
@@ -87,7 +87,7 @@ def normalized(weights):
     return weights / weights.sum(1, keepdims=True)
 
 
-# ---- Each method beside its formula ----
+# ---- Each method and its formula ----
 
 
 def test_nearest_bones():
@@ -193,7 +193,7 @@ def test_the_glow_is_an_integral_over_the_length_of_the_bone():
 
 
 def test_walls_keep_the_light_off():
-    """A bone beside a closed body lights its own side of it alone, and heat spreads the rest."""
+    """A bone next to a closed body lights its own side of it alone, and heat spreads the rest."""
     mesh = shapes.tube(16, 21, caps=True)
     inner = shapes.chain(1)
     bones = shapes.Bones(
@@ -435,7 +435,7 @@ def test_biharmonic_weights_are_smoother_than_heat(name):
     assert rough["heat"] < 0.1 * rough["nearest"]
 
 
-# ---- What is refused ----
+# ---- Refusals ----
 
 
 test_bad_input = table(

@@ -1,4 +1,5 @@
-"""Bones in the middle of a part move that part alone: eyes in a head, and what is no such part."""
+"""Bones in the middle of a part move that part alone: eyes in a head, and parts that do not
+count."""
 
 import itertools
 

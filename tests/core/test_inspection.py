@@ -185,7 +185,7 @@ def test_linear_skinning(rng):
 
 
 def test_linear_skinning_of_bendy_bones(rng):
-    """What the measures see of them."""
+    """Their measures."""
     vertices, triangles = shapes.tube()
     bones = shapes.chain(2)
     weights = rng.uniform(size=(len(vertices), 2))
@@ -246,7 +246,7 @@ def test_rows_whose_sums_underflow():
 
 
 def test_reach(rng):
-    """What is farther is not found; all else is the same."""
+    """Farther points are not found; all else is the same."""
     vertices, triangles = shapes.sphere()
     points = rng.normal(size=(50, 3))
     expected = araplbs.nearest_points(vertices, triangles, points)

@@ -1,5 +1,5 @@
-"""Feet of spokes, which go with the joints: the energy and its slope beside explicit sums, and what
-they are for, joints in the middle of their limbs."""
+"""Feet of spokes, which go with the joints: the energy and its slope compared with explicit sums,
+and their purpose, joints in the middle of their limbs."""
 
 import araplbs
 import numpy as np
@@ -76,7 +76,7 @@ def test_moves_of_joints_by_differences(rng):
                 assert slope[3 * joint + axis] == 0
                 continue
             expected = -2 * slope[3 * joint + axis] / unit
-            # What is left is the drift of the two trees, which goes with 1 / drift.
+            # The rest is the drift of the two trees, which goes with 1 / drift.
             assert slopes == pytest.approx(expected, abs=4e-5 * np.abs(slope / unit).max())
 
 

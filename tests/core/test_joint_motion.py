@@ -135,7 +135,7 @@ def test_motion_is_taken_apart_and_put_together(core, skeleton):
 
 
 def test_what_the_rig_leaves_still_turns_on_its_own(core, skeleton):
-    """On top of what the rig does, and what hangs on it goes with it; the rest is as it was."""
+    """On top of what the rig does, and its children go with it; the rest is unchanged."""
     rig = skeleton(ARM)
     joints = joints_of(core, rig)
     transforms, segments = poses_of(core, rig, ("upper", "fore", "finger"))

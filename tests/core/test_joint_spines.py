@@ -1,5 +1,5 @@
-"""Joints of STBs and spines: the quadratic of a step against dense NumPy, what a step keeps, and
-what is refused."""
+"""Joints of STBs and spines: the quadratic of a step against dense NumPy, invariants of a step, and
+refusals."""
 
 import araplbs
 import numpy as np
@@ -44,7 +44,7 @@ def some_weights(bones=BENT):
 
 
 def two_trees():
-    """A spine with two branches, one of them beside it, and an STB that carries a bone."""
+    """A spine with two branches, one of them next to it, and an STB that carries a bone."""
     heads = [[0, 0, 0], [0, 0, 1], [0.1, 0.05, 2], [0.3, 0.1, 1.6], [1.0, 0, 0], [1, 0, 1.1]]
     tails = [[0, 0, 1], [0.1, 0.05, 2], [0, 0, 2.5], [0.8, 0.1, 1.7], [1, 0, 1.1], [1.1, 0, 2]]
     kinds = ["rigid", "spine", "rigid", "rigid", "stb", "rigid"]
@@ -99,7 +99,7 @@ class Dense:
         return head - rotation @ head + along @ (tail - head) + rotation @ point
 
     def translations(self, p, heads, tails, displacement):
-        """Relative to what they were, joints connected as they were."""
+        """Relative to before, with the same connections of joints."""
         shift, tree = np.zeros((len(heads), 3)), np.arange(len(heads))
         for d, up in enumerate(self.bones.parents):
             if up < 0:

@@ -1,8 +1,8 @@
 """The inner loop of the local step in every instruction set that this machine can run.
 
 The kernels are not part of the Python module, which picks the widest: their two source files are
-compiled into a library of their own here. ARAPLBS_TEST_KERNELS names one that is ready, where there
-is no compiler (tools/cross.py leaves build/cross/TARGET/kernels.dll, .dylib or .so)."""
+compiled into a library of their own here. ARAPLBS_TEST_KERNELS names one that is ready, if there is
+no compiler (tools/cross.py leaves build/cross/TARGET/kernels.dll, .dylib or .so)."""
 
 import ctypes
 import os
@@ -213,7 +213,7 @@ def test_against_the_svd(library, name, double, poses, rng):
 @pytest.mark.parametrize("poses", [1, 16, 37, 100])  # and more than a block
 @pytest.mark.parametrize("pulled", [False, True])
 def test_weights_of_poses(library, name, double, poses, pulled, rng):
-    """Sums over poses are weighted, what is left of each pose for joints is not."""
+    """Sums over poses are weighted, the rest of each pose for joints is not."""
     used, weights = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2])
     transforms = rng.normal(size=(poses, 6, 3, 4))
     moments = rng.normal(size=(3, 4, 3)) * 0.3

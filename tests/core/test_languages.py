@@ -44,7 +44,8 @@ def test_translations_have_the_placeholders_of_their_text(file):
 
 
 def test_catalogues_have_the_sentences_of_the_program():
-    """As they are now: `make translations`. What is declared to Blender: tests/blender."""
+    """The catalogues are up to date: `make translations`. Texts declared to Blender:
+    tests/blender."""
     found = {_bare(english) for english in translations.sentences()}
     assert len(found) > 700
     assert not sorted(found - {_bare(english) for english in read_catalogue(FILES[0])})

@@ -47,7 +47,7 @@ def floor(file):
 
 
 def wrong_includes(file, text):
-    """What a file in csrc/ must not include: files above it, and paths that name no room.
+    """Files that a file in csrc/ must not include: files above it, and paths that name no room.
 
     The public header is for all, and includes none of them."""
     for name in INCLUDE.findall(text):

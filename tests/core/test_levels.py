@@ -270,7 +270,8 @@ def test_a_large_coarsest_mesh_has_fewer_random_poses():
 
 
 def test_fewer_random_poses_count_as_much_as_all():
-    """Beside those of the caller: the Gram matrix is that of 6 poses, 10/6 each, and 3 others."""
+    """In addition to those of the caller: the Gram matrix is that of 6 poses, 10/6 each, and 3
+    others."""
     given = araplbs.sample_poses(*BONES, 3, seed=77)
     solver = start(poses=given, pose_count=10)
     t = solver._inside["transform"]

@@ -1,5 +1,5 @@
-"""OpenBLAS is tested when the engine is loaded. Where a routine is wrong, plain loops stand in:
-a sentence says so, and all results are what they were."""
+"""OpenBLAS is tested when the engine is loaded. If a routine is wrong, plain loops replace it: a
+sentence says so, and all results are what they were."""
 
 import os
 import subprocess
@@ -47,7 +47,8 @@ if len(sys.argv) > 1:
 
 
 def run(wish, *arguments):
-    """What a fresh Python says of its linear algebra. Folders in words: see test_examples.py."""
+    """The report of a fresh Python on its linear algebra. Folders in words: see
+    test_examples.py."""
     code = f"import sys; sys.path[:0] = {[*filter(None, sys.path)]!r}\n{RESULTS}"
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],

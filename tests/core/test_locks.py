@@ -1,4 +1,4 @@
-"""Locked vertices and bones: what is locked comes back as it came, the rest shares the rest."""
+"""Locked vertices and bones: locked weights come back unchanged, the rest shares the rest."""
 
 import araplbs
 import numpy as np
@@ -47,7 +47,7 @@ def test_locked_vertices(problem, start, limit, rng):
 @pytest.mark.parametrize("truss", [0.0, 12.0])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_only_rings_whose_weights_have_changed_are_visited(truss, threads, rng):
-    """And the energy is still that of all: what the others contribute stands."""
+    """And the energy is still that of all: the contribution of the others counts."""
     mesh, bones = shapes.tube(12, 40), shapes.chain(4)
     n = len(mesh[0])
     weights, locked = shapes.random_weights(rng, n, 4), mesh[0][:, 2] < 1.2
@@ -102,7 +102,7 @@ def test_locked_bones(problem, limit):
 
 
 def test_locked_sums_of_one_and_more(problem):
-    """Nothing is left to share: the locked weights come back alone, whatever they sum to."""
+    """Nothing is left to share: the locked weights come back alone, with any sum."""
     mesh, bones, _ = problem
     weights = np.zeros((len(mesh[0]), 4))
     weights[:, 1] = np.linspace(0, 2, len(weights))
@@ -173,7 +173,7 @@ def test_welded_vertices_share_their_locks(problem, rng):
 
 
 def test_welded_vertices_of_sets_with_different_locks(problem):
-    """What is locked for one of them is locked for all: the other one gets the same weight."""
+    """A lock of one of them is a lock of all: the other one gets the same weight."""
     (vertices, triangles), bones, weights = problem
     n = len(vertices)
     doubled, faces = (
@@ -207,7 +207,7 @@ def test_locked_bones_that_do_not_deform_change_nothing(problem):
 
 
 def test_start_from_weights_keeps_their_pattern(problem):
-    """The pattern is that of the weights, explicit zeros included, where there is no limit."""
+    """The pattern is that of the weights, including explicit zeros, without a limit."""
     mesh, bones, weights = problem
     mask = weights > 0
     mask[:, 1] = True
@@ -278,7 +278,7 @@ def test_start_from_weights_with_those_of_another_welded_vertex(problem):
 
 @pytest.mark.parametrize("limit", [0, 2])
 def test_what_rounding_leaves_is_no_influence(problem, limit, rng):
-    """Locked weights that sum to 1 but for rounding leave nothing to the free bone."""
+    """Locked weights that sum to 1 except for rounding leave nothing to the free bone."""
     mesh, bones, _ = problem
     weights = shapes.random_weights(rng, len(mesh[0]), 4)
     weights[:, 3] = 0

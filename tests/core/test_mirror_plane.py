@@ -32,7 +32,7 @@ def skeleton(turn=None, offset=(0, 0, 0), names=NAMES, **more):
     turn = np.eye(3) if turn is None else turn
     heads, tails = (np.array([b[k] for b in creature.BONES], float) for k in (1, 2))
     fingers = [k for k, name in enumerate(NAMES) if name.startswith("front")]
-    heads[fingers, 1] = tails[fingers, 1] = -0.22  # front and back are no images of each other
+    heads[fingers, 1] = tails[fingers, 1] = -0.22  # front and back are not images of each other
     heads, tails = (ends @ turn.T + offset for ends in (heads, tails))
     m = len(names)
     return Skeleton(
@@ -177,7 +177,8 @@ def test_reflection_is_that_of_points():
 
 
 def weights(turn, offset, noise=0.0, off=0.0):
-    """Of the creature, its vertices off by `noise` and its joints by `off` of the size."""
+    """The plane of the creature, its vertices off by `noise` and its joints by `off` of the
+    size."""
     rng = np.random.default_rng(4)
     bones, (points, triangles) = skeleton(turn, offset), skin(turn, offset)
     size = np.linalg.norm(np.ptp(points, axis=0))

@@ -1,5 +1,5 @@
-"""What is written replaces its like alone, and nothing that is read: marks of all kinds, names of
-one file, and that nothing else in the add-on writes."""
+"""A file replaces only one of its kind, and nothing that is read: marks of all kinds, names of one
+file, and that nothing else in the add-on writes."""
 
 import ast
 import json
@@ -44,7 +44,7 @@ def write(path, kind):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_each_kind_is_known_again(name, tmp_path):
-    """By its content, whatever it is called; no other kind may take its place."""
+    """By its content, under any name; no other kind may take its place."""
     path = tmp_path / "anything"
     write(path, KINDS[name])
     before = path.read_bytes()
@@ -194,7 +194,7 @@ def test_pages_of_a_comparison(tmp_path):
     assert json.loads((tmp_path / "report.json").read_text())["generator"] == "araplbs compare"
 
 
-# Where a file may be opened to be written: what is moved to its place, and temporary files.
+# Files that may be opened to be written: those that are moved to their place, and temporary ones.
 WRITERS = {
     "araplbs/disk/outputs.py": {"write_text", "write_bytes", "whole_file"},
     "araplbs/disk/files.py": {"copyfile", "open", "replace"},
@@ -286,7 +286,7 @@ def test_leftovers(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="containers are those of Linux")
 def test_containers_of_one_name(tmp_path):
-    """Process numbers of one say nothing about those of another, whatever the host is called."""
+    """Process numbers of one say nothing about those of another, with any name of the host."""
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from pathlib import Path\n"

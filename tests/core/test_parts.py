@@ -59,7 +59,7 @@ def test_loose_parts_follow_what_they_sit_on():
     assert report["linked_parts"] == 1
     assert report["links"] >= 4
     assert len(solver._inside["wires"]) == report["links"]
-    # How far the button's center is from the tube's vertices beside it, at rest and posed.
+    # How far the button's center is from the tube's vertices next to it, at rest and posed.
     weights = check_weights(solver, 4)
     beside = np.linalg.norm(mesh[0][:first] - [0.2, 0, 1], axis=1) < 0.09
     rest = np.linalg.norm(mesh[0][first:].mean(0) - mesh[0][:first][beside].mean(0))
@@ -98,7 +98,7 @@ def test_parts_linked_in_a_row():
 
 def test_links_go_to_what_is_nearest(rng):
     """Scales over a tube, some of them on others: each to the nearest corner of another part, with
-    the same links whatever the order of the parts."""
+    the same links in any order of the parts."""
     body, bones = shapes.tube(12, 21), shapes.chain(2)
     at = rng.uniform([0.21, -0.1, 0.5], [0.3, 0.1, 1.5], (40, 3))
     scales = [shapes.box(rng.uniform(0.01, 0.06, 3), a) for a in at]
@@ -170,7 +170,7 @@ def test_stray_cubes_leave_the_body_alone(settings):
 
 
 def test_islands_that_see_no_bone_are_reported():
-    """A shell around another hides the bones; what is near one is not rigid."""
+    """A shell around another hides the bones; a part near one is not rigid."""
     inner, outer = shapes.tube(12, 21, 0.15, caps=True), shapes.tube(12, 21, 0.4, 2.4, caps=True)
     outer = outer[0] - [0, 0, 0.2], outer[1]
     mesh, bones = shapes.join(inner, outer), INSIDE

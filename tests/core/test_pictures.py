@@ -22,7 +22,7 @@ from araplbs.reports.pictures import (
 
 
 def brute_force(xy, depths, triangles, width, height):
-    """The same, pixel by pixel."""
+    """The picture, pixel by pixel."""
     seen = np.full((height, width), -1)
     nearest = np.full((height, width), -np.inf)
     for number, (a, b, c) in enumerate(triangles):
@@ -134,7 +134,7 @@ def test_a_sphere():
     assert green / red == pytest.approx(0.5, abs=0.02) and blue / red == pytest.approx(
         0.25, abs=0.02
     )
-    # Lit from the upper left, whichever way the triangles turn.
+    # Lit from the upper left, with any orientation of the triangles.
     assert pixels[30, 30, 0] > pixels[70, 70, 0]
     np.testing.assert_array_equal(draw(points, triangles[:, ::-1], colors, camera), pixels)
 

@@ -99,7 +99,7 @@ def test_swing_and_twist_stay_in_their_ranges_and_fill_them():
     assert angle.max() > 0.97 * SWING
     assert np.abs(twist).max() <= TWIST + 1e-9
     assert np.abs(twist).max() > 0.97 * TWIST
-    # Every direction: all quadrants, alike, and no preferred sign.
+    # Every direction: all quadrants, equally, and no preferred sign.
     assert np.abs((swing > 0).mean((0, 1)) - 0.5).max() < 0.05
     assert np.abs((twist > 0).mean() - 0.5) < 0.05
 
@@ -149,7 +149,7 @@ def test_bones_that_do_not_deform_only_follow():
 
 
 def test_pieces_of_a_bone_that_does_not_deform_are_a_chain():
-    """Each hangs on the one before, whatever its parent; what hangs on the end, on the last."""
+    """Each hangs on the one before, with any parent; children of the end hang on the last."""
     z = np.linspace(0, 3, 4)[:, None] * [0, 0, 1]
     heads, tails = np.array([z[0], z[0], z[1], z[2], z[3]]), np.array([z[3], *z[1:], 4 * z[1]])
     poses = araplbs.sample_poses(

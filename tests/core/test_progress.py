@@ -1,4 +1,4 @@
-"""The progress function: what it hears, how it stops the work, and what it may not do."""
+"""The progress function: its reports, how it stops the work, and what it may not do."""
 
 import gc
 import signal
@@ -40,7 +40,7 @@ def test_it_is_told_stages_and_fractions():
 @pytest.mark.parametrize("coarsen", [0, 500])
 def test_no_second_is_in_two_stages(coarsen):
     """Seconds of the stages sum to no more than the calls take, with or without a coarser mesh.
-    What is left is the rest in docs/bench/stages.md."""
+    The remainder is the rest in docs/bench/stages.md."""
     mesh = shapes.tube(60, 80)
     start = time.perf_counter()
     solver = shapes.solve(mesh, BONES, coarsen=coarsen, threads=1)

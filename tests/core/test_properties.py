@@ -1,6 +1,6 @@
 """What every function and type promises, by the table of properties.py: the same input gives the
-same bits, whatever the number of threads; arrays of any layout, type or flags will do, are left as
-they are, and are read once; bad ones are refused by name; False from progress stops the work."""
+same bits, with any number of threads; arrays of any layout, type or flags will do, are left as they
+are, and are read once; bad ones are refused by name; False from progress stops the work."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def test_same_bits(name):
         assert_same(other, first)
 
 
-STAGES = {  # that have to be heard, beside others
+STAGES = {  # that have to be noticed, in addition to others
     "Solver": ("mesh", "assembly", "factorization", "iteration"),
     "Solver, components": ("components",),
     "bake": ("frames", "weights", "error"),
@@ -146,7 +146,7 @@ OPEN = {"bone_roll_axes", "bone_limits", "bone_ranges", "parameters", "centers"}
 
 @pytest.mark.parametrize(("case", "name"), each_array())
 def test_bad_arrays_are_named(case, name):
-    """Text, too many dimensions, a number that is none."""
+    """Text, too many dimensions, NaN."""
     problem, key = problem_of(case, SMALL), name.partition("[")[0]
     bad = [lambda a: np.full(a.shape, "x"), lambda a: np.zeros((*a.shape, 1, 1), a.dtype)]
     if arrays_of(problem)[name].dtype == float and key not in OPEN:
@@ -171,7 +171,7 @@ KEPT = [each for each in each_array() if each[0] in HEARD and each != ("bake", "
 
 @pytest.mark.parametrize(("case", "name"), KEPT)
 def test_written_to_by_progress(case, name):
-    """The module reads copies: who writes to his own array meanwhile changes nothing."""
+    """The module reads copies: writing to the caller's array during a call changes nothing."""
     expected = run(case, problem_of(case, SMALL), progress=lambda *_: True)
     problem, calls = problem_of(case, SMALL), []
     array = arrays_of(problem)[name]

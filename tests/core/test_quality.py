@@ -1,7 +1,7 @@
-"""What is seen of the default weights on characters of ../shared/data, so that nobody makes it
+"""Visible quality of the default weights on characters of ../shared/data, so that nobody makes it
 worse unknowingly: strain and drift over poses that the solver has not seen, control bones left out,
-beside the numbers in quality.json. After a change for the better,
-`python tests/core/test_quality.py` writes them anew."""
+compared with the numbers in quality.json. After a change for the better, `python
+tests/core/test_quality.py` writes them again."""
 
 import json
 from pathlib import Path

@@ -106,7 +106,7 @@ def test_what_can_be_reached_is_reached(rng, method, lengths):
     np.testing.assert_allclose(np.linalg.norm(places - targets, axis=1), error, atol=1e-12)
     assert error.max() <= 1e-4 * sum(lengths)
     assert 0 < iterations.max() <= 200
-    # Bones are as long as they were, and hang together.
+    # Bones keep their lengths, and hang together.
     ends = np.einsum("pbij,bj->pbi", poses[..., :3], bones.tails) + poses[..., 3]
     starts = np.einsum("pbij,bj->pbi", poses[..., :3], bones.heads) + poses[..., 3]
     np.testing.assert_allclose(
@@ -335,7 +335,7 @@ def test_elbows_bend_to_the_side_that_they_are_bent_to():
 
 
 def test_targets_fill_the_shell():
-    """Of a free arm: far and near, and no two alike."""
+    """Targets of a free arm: far and near, and no two the same."""
     bones = arm(1, 1, 1)
     poses = sample(bones, 80, reach_poses=1)
     places = poses[:, 2, :, :3] @ bones.tails[2] + poses[:, 2, :, 3]

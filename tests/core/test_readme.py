@@ -11,7 +11,7 @@ sys.path.append(str(TESTS / "bench"))
 readme = import_module("readme")
 TEXT = (ROOT / "README.md").read_text("utf-8")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
-# Numbers that are no measurement: versions, settings, limits of classes, the paper's year.
+# Numbers that are not measurements: versions, settings, limits of classes, the paper's year.
 PLAIN = re.compile(
     r"Blender \d\.\d(?: (?:or|to) (?:later|\d\.\d))?|from \d\.\d to \d\.\d|Python \d\.\d+|\(2018\)"
     r"|80 poses|4 influences|worst 1 %|^\d\. |below 1,000|1,000 to 10,000|[Aa]bove 10,000|3D"

@@ -1,4 +1,4 @@
-"""Repair of a finding of each kind, and what stays as it is."""
+"""Repair of a finding of each kind, and everything that stays unchanged."""
 
 from types import SimpleNamespace
 
@@ -10,12 +10,12 @@ from creature import NAMES
 from flawed_creature import FLAWS, OF_MESH
 
 BEYOND = "BONE_OUTSIDE"
-# What the flaw has spoiled is only a part of what such a joint needs.
+# The skin that the flaw has spoiled is only a part of what such a joint needs.
 HARD = {"COLLAPSE", "DRIFT", "INTERSECTION"}
 
 
 def sparse(subject):
-    """Negative weights and those that are no numbers as well."""
+    """Negative weights and those that are not numbers as well."""
     vertices, bones = np.nonzero(subject.weights)
     return make_sparse_weights(
         len(subject.vertices), vertices, bones, subject.weights[vertices, bones]

@@ -1,5 +1,5 @@
-"""Problems kept in files: solved again to the same bits, and whatever else a file holds is one
-sentence."""
+"""Problems kept in files: solved again to the same bits, and any other content of a file is refused
+in one sentence."""
 
 import io
 import json
@@ -348,7 +348,7 @@ NAMES = [
 @pytest.mark.parametrize("name", [*NAMES, "'quoted'", "x' is in 'y"])
 @pytest.mark.parametrize("known", [True, False])
 def test_names_in_sentences(name, known):
-    """As sentences and Python write them; what is not known stands in quotes."""
+    """As sentences and Python write them; unknown names stand in quotes."""
     from araplbs.reports.without_names import without_names
 
     names = [*NAMES, "'quoted'", "x' is in 'y"] if known else ()

@@ -37,7 +37,7 @@ BEGIN, END = np.array((0.24, -0.2, 0.1)), np.array((0.24, 0.2, 1.9))
 
 
 def blade(**more):
-    """Beside the tube, from one side of it to the other, along most of its bones."""
+    """Next to the tube, from one side of it to the other, along most of its bones."""
     return stick(BEGIN, END, **more)
 
 
@@ -73,9 +73,9 @@ def follows_one_bone(rows):
 
 @pytest.mark.parametrize("cuts", [1, 24])
 def test_a_sword_follows_one_bone_with_its_hilt(cuts):
-    """Of those that it lies on; its ends are beside other ones."""
+    """It follows a bone it lies on; its ends are next to other ones."""
     parts = sword(cuts)
-    middle = {2, 3, 4} if cuts > 1 else {0, 2, 3, 4}  # of eight corners, four are beside the first
+    middle = {2, 3, 4} if cuts > 1 else {0, 2, 3, 4}  # of eight corners, four are next to the first
     assert {follows_one_bone(rows) for rows in rows_of(solved(parts), parts)} <= middle
     free, guard, *_rest = rows_of(solved(parts, rigid_departure=0), parts)
     apart = np.ptp(free, axis=0).max() if cuts > 1 else np.abs(free.mean(0) - guard[0]).max()
@@ -160,7 +160,7 @@ def test_crossed_swords_follow_a_bone_of_the_middle():
 
 
 def test_what_is_alone_is_no_bar():
-    """A straight body whose bones stand beside it bends with them."""
+    """A straight body whose bones stand next to it bends with them."""
     mesh = shapes.tube(24, 40, 0.25, 3.0, caps=True)
     bones = shapes.chain(2, 3.0).moved(np.eye(3), (0.5, 0, 0))
     solver = shapes.solved(araplbs.Solver(*mesh, *bones))

@@ -1,5 +1,6 @@
 """Cards of hair: strips of surface that touch the skin by an end follow, as a whole, what their
-roots sit on; what lies along the skin, is no strip, or has bones of its own stays as it was."""
+roots sit on; cards that lie along the skin, are not strips, or have bones of their own do not
+change."""
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ TOUCHING = {"root": (0.21, 1.9), "tip": (0.305, 1.0)}  # and its tip lies on the
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("turned", [False, True], ids=["from the root", "from the tip"])
 def test_a_card_follows_what_its_root_sits_on(kind, sides, turned):
-    """Its tip is beside the trunk; the order of its vertices says nothing."""
+    """Its tip is next to the trunk; the order of its vertices says nothing."""
     vertices, triangles = card(**kind, sides=sides)
     part = (vertices[::-1], len(vertices) - 1 - triangles) if turned else (vertices, triangles)
     (free,) = rows_of([part], rigid_departure=0)
@@ -112,7 +113,7 @@ def test_cards_turned_with_all_else():
 
 
 def with_bone_of_hair():
-    """A chain of its own beside the trunk, where the card is."""
+    """A chain of its own next to the trunk, at the card."""
     head, middle, tip = (0.3, 0.03, 1.85), (0.36, 0.03, 1.5), (0.45, 0.04, 0.5)
     return shapes.Bones(
         np.concatenate([BONES.heads, [head, middle]]),
@@ -128,7 +129,7 @@ def test_a_card_follows_bones_of_its_own():
 
 
 def cape():
-    """Hangs from the shoulders, nearly as wide as it is long."""
+    """Hangs from the shoulders, nearly as wide as long."""
     return card(0.1, (0.31, 1.4), (0.9, 0.8), 0.45, 5)
 
 

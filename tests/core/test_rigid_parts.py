@@ -1,5 +1,5 @@
 """Parts whose vertices have the same weights: the system against dense sums, what comes out to the
-last bit, limits, symmetry, levels, locks and edits. What is found: test_rigid_search.py."""
+last bit, limits, symmetry, levels, locks and edits. Detection: test_rigid_search.py."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""A prop of several parts that a hand holds follows the hand, not the fingers; what lies on the
-skin, is held by one chain of bones, or is a garment stays as it was."""
+"""A prop of several parts that a hand holds follows the hand, not the fingers; parts that lie on
+the skin, are held by one chain of bones, or are garments do not change."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,7 @@ def solved(mesh, bones=BONES, **settings):
 
 
 def plate(at, size=(0.05, 0.1, 0.3)):
-    """A thin box beside the tube."""
+    """A thin box next to the tube."""
     return shapes.box(size, (0.25, 0, at))
 
 
@@ -41,7 +41,7 @@ def found(solver, mesh, parts):
 
 
 def test_what_moves_as_one_is_found():
-    """A plate beside a bone is rigid but for little; the tube and a long sleeve are not."""
+    """A plate next to a bone is nearly rigid; the tube and a long sleeve are not."""
     sleeve = shapes.tube(10, 13, radius=0.3)
     mesh = shapes.join(TUBE, plate(0.6), sleeve)
     parts = [FIRST, 8, len(sleeve[0])]
@@ -59,8 +59,8 @@ def test_what_moves_as_one_is_found():
 
 
 def test_with_a_coarser_mesh_the_last_stage_comes_once():
-    """The coarser one has shown which parts are rigid: the stage of the mesh itself does not begin
-    anew, but where plates are the mesh."""
+    """The coarser one has shown which parts are rigid: the stage of the mesh itself does not start
+    again, unless plates are the mesh."""
     mesh = shapes.join(shapes.tube(24, 49), plate(0.6))
     solver = solved(mesh, coarsen=300)
     assert solver.report["coarse_vertices"] and solver.report["found_rigid_parts"] == 1
@@ -74,7 +74,7 @@ def test_with_a_coarser_mesh_the_last_stage_comes_once():
 
 @pytest.mark.parametrize("deformer", ["linear", "dual_quaternions"])
 def test_stages_begin_in_order_after_an_edit(deformer):
-    """Those after the one that an edit goes back to begin anew, or not at all."""
+    """Stages after the one that an edit goes back to start again, or not at all."""
     solver = solved(shapes.join(TUBE, plate(0.6)), deformer=deformer)
     before = solver.report["stage_starts"]
     solver.edit(rigid_parts=np.repeat([-1, 0], [FIRST, 8]))
@@ -116,7 +116,7 @@ def test_departure_is_that_of_numpy():
     settings = {"poses": poses, "pose_count": 0, "max_influences": 1}  # no room for blends
     weights = solved(mesh, rigid_departure=0, **{**settings, "max_influences": 4}).weights
     settings["max_influences"] = 4
-    area = np.ones(len(own)) / len(own)  # of a box: the corners are equal but for its triangles
+    area = np.ones(len(own)) / len(own)  # of a box: the corners are equal except for its triangles
     row = np.eye(3)[(area @ weights[own]).argmax()]
     share = departure(mesh, own, weights, row, poses)
     assert share > 0.05
@@ -214,7 +214,7 @@ def test_marked_wanted_and_locked_parts_are_not_searched():
 
 
 def test_strands_bend_with_the_skin():
-    """Without faces, and short beside the bones."""
+    """Without faces, and short next to the bones."""
     strands = [[(x, 0, 0.8 + 0.02 * k) for x in (0.2, 0.25)] for k in range(20)]
     roots = len(TUBE[0]) + 2 * np.arange(20)
     vertices = np.concatenate([TUBE[0], *strands])

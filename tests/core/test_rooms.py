@@ -57,7 +57,7 @@ def imported(file, text):
 
 
 def running(node):
-    """All nodes but those that only a type checker looks at: what a function gets may be of a room
+    """All nodes except those for type checkers only: an argument of a function may come from a room
     above it."""
     yield node
     for child in ast.iter_child_nodes(node):

@@ -97,7 +97,7 @@ def test_skinning_against_explicit_sums(rng):
 
 
 def test_one_bone_takes_points_where_its_transform_does(rng):
-    """Scaled, sheared, mirrored: whatever the center."""
+    """Scaled, sheared, mirrored: with any center."""
     vertices = rng.normal(size=(20, 3))
     poses = random_poses(rng, 4, 1, 0.5)
     poses[1, 0, :, :3] *= -1

@@ -77,7 +77,7 @@ def character(**settings):
 
 
 def test_clusters_have_sixteen_vertices_at_most():
-    """With all weights alike in the eyes of the option."""
+    """With all weights equal for the option."""
     (vertices, triangles), bones = shapes.tube(8, 12), shapes.chain(2)
     poses = araplbs.sample_poses(*bones, 4, **bones.more)
     solver = araplbs.Solver(

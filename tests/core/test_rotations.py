@@ -35,7 +35,7 @@ def test_any_rank(rank, noise, rng):
 
 
 def test_many_are_those_of_each_alone(rng):
-    """To the last bit, whatever lies beside a matrix: some end early, some cannot be relied on."""
+    """To the last bit, with any neighbors of a matrix: some end early, some cannot be relied on."""
     matrices = rng.normal(size=(43, 3, 3)) * 10.0 ** rng.integers(-200, 200, (43, 1, 1))
     matrices[::5] = rng.normal(size=(9, 3, 1)) * rng.normal(size=(9, 1, 3))
     matrices[3::7] = 0

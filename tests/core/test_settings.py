@@ -155,7 +155,7 @@ def test_all_that_is_marked_is_a_setting(core, kind):
 
 
 def test_arguments_of_a_solver_are_its_defaults(core):
-    """What the add-on hands over, with what it says in its own way."""
+    """The add-on's arguments, with its texts in its own way."""
     for name, value in core("character.options").Options().solver_arguments().items():
         assert value == araplbs.SETTINGS["Solver"][name]["default"], name
 

@@ -29,8 +29,8 @@ def make(rng, labels=None, mesh=MESH, **settings):
 
 
 def changes(inside):
-    """(influences, unknowns) what an unknown adds: in each of its rows in equal shares, and what
-    it takes there, likewise, from the influences without one."""
+    """(influences, unknowns) what an unknown adds: in each of its rows in equal shares, and takes
+    there, in the same way, from the influences without one."""
     start, unknown = inside["start"], inside["unknown"]
     z = np.zeros((len(unknown), len(inside["entry"])))
     for first, end in itertools.pairwise(start):
@@ -47,7 +47,7 @@ def changes(inside):
 @pytest.mark.parametrize("labels", [None, LABELS], ids=["free", "rigid"])
 def test_the_step_is_the_least_of_symmetric_weights(rng, labels, harmonic):
     """S'AS and S'b of the solver without symmetry, which other tests hold against dense sums, for
-    poses that are no images of each other."""
+    poses that are not images of each other."""
     poses = np.tile(np.eye(3, 4), (3, 6, 1, 1))
     poses[..., :3] = shapes.rotation(rng.normal(size=3), 0.4) + rng.normal(0, 0.1, (3, 6, 3, 3))
     settings = {"poses": poses, "pose_count": 0, "truss": 0, "harmonic": harmonic}
@@ -76,7 +76,7 @@ def test_the_step_is_the_least_of_symmetric_weights(rng, labels, harmonic):
 @pytest.mark.parametrize("truss", [0.0, 12.0])
 @pytest.mark.parametrize("stretch", [1.0, 1.02], ids=["alike", "moved"])
 def test_half_of_a_symmetric_system_is_assembled_and_counts_twice(rng, truss, stretch):
-    """Against a dense F; where the halves are of another shape, both are assembled."""
+    """Against a dense F; if the halves differ in shape, both are assembled."""
     vertices = MESH[0].copy()
     vertices[(SIDE > 0.1) & (HEIGHT < 1)] *= [stretch, 1, 1]
     solver = make(rng, mesh=(vertices, MESH[1]), truss=truss, **SYMMETRIC)

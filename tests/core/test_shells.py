@@ -57,7 +57,7 @@ def opening(core, problem, rows, poses):
 
 
 def plain(problem, options):
-    """What the solver gives for the mesh as it is."""
+    """The solver's weights of the unchanged mesh."""
     solver = shapes.solved(araplbs.Solver(**{**options.solver_arguments(), **problem.arguments}))
     return solver.sparse_weights
 
@@ -155,7 +155,8 @@ def test_what_was_asked_for_by_hand_stays(core, subject):
 
 @pytest.mark.parametrize("name", CHARACTERS)
 def test_characters_have_no_shells(core, name):
-    """Eyes, teeth, armor, hair and clothes are no shells, and seams of imports are at one place."""
+    """Eyes, teeth, armor, hair and clothes are not shells, and seams of imports are at one
+    place."""
     character = Character(name)
     shells = core("character.shells")
     edges = np.zeros((0, 2), int) if character.edges is None else character.edges

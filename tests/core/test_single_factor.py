@@ -1,4 +1,4 @@
-"""The factor of the global step is in single precision; where that does not do, it is in double."""
+"""The factor of the global step is in single precision; if that is not enough, it is in double."""
 
 import araplbs
 import numpy as np

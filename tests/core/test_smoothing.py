@@ -59,7 +59,7 @@ def test_the_harmonic_term_beside_it(name, rng):
 TUBE, CHAIN = shapes.tube(12, 41, 0.3, 2.0), shapes.chain(3)
 PATCH = np.flatnonzero(
     (abs(TUBE[0][:, 2] - 0.7) < 0.13) & (TUBE[0][:, 0] > 0.05)
-)  # beside the first joint
+)  # next to the first joint
 
 
 def solved(smoothed=None, **settings):
@@ -137,7 +137,7 @@ def test_on_levels(begun):
 
 
 def test_both_sides_of_a_symmetric_character():
-    """What is said of one side holds for the other, bit for bit."""
+    """An edit of one side holds for the other, bit for bit."""
     bones = shapes.Bones(
         np.array([[0, 0, 0.0], [0.1, 0, 1], [-0.1, 0, 1]]),
         np.array([[0, 0, 1.0], [0.1, 0, 2], [-0.1, 0, 2]]),

@@ -18,7 +18,7 @@ def test_leaders(core, rng, count):
 
 
 def test_rows_of_welded_vertices_are_those_of_others():
-    """What is welded or locked is handed out row by row, what is neither as it is."""
+    """Welded or locked vertices are returned row by row, others unchanged."""
     (vertices, triangles), bones = shapes.tube(24, 30), shapes.chain(3)
     settings = {"pose_count": 6, "seed": 3}
     plain = shapes.solve((vertices, triangles), bones, **settings)

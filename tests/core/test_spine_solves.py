@@ -74,7 +74,8 @@ def test_the_same_seed_means_the_same_bends_and_kinds_leave_turns_alone():
 
 
 def test_joints_stay_connected():
-    """What hangs on a spine follows its tail, or whatever place along it is next to its head."""
+    """A child of a spine follows its tail, or the place along it that is next to the child's
+    head."""
     bones = shapes.chain(3, kinds=["spine", "stb", "rigid"])
     beside = [0.1, 0.2, 0.4]
     bones = bones.but(

@@ -154,7 +154,8 @@ class Solved:
         return np.nonzero(self.mask.ravel())[0]
 
     def differences(self, entries):
-        """Of entries to the first of their vertex: what a step of the weights sees."""
+        """Differences of entries to the first of their vertex: those that a step of the weights
+        sees."""
         vertex = self.flat // 3
         first = np.searchsorted(vertex, vertex)
         return entries - entries[first]
@@ -243,8 +244,8 @@ def test_an_unbent_spine_is_a_rigid_bone(kind):
 
 @pytest.mark.parametrize("stretch", [0.5, 4])
 def test_stretch_along_the_bone(stretch):
-    """One STB, stretched. Where the edges of a one-ring are as many to all sides, they are as long
-    as desired; elsewhere V of the covariance is not along the bone, and something is left."""
+    """One STB, stretched. If a one-ring has as many edges to all sides, they are as long as
+    desired; elsewhere V of the covariance is not along the bone, and something is left."""
     vertices, triangles = shapes.tube(8, 9)
     quads = np.array([[i, i // 8 * 8 + (i + 1) % 8] for i in range(64)])
     a, b = quads.T

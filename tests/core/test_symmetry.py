@@ -156,7 +156,8 @@ def test_decoration_of_one_side_is_free():
 
 
 def test_faces_that_do_not_match_are_free():
-    """Cuffs with other faces, of one piece with the body: what is near by chance is no partner."""
+    """Cuffs with other faces, of one piece with the body: a vertex that is near by chance is not a
+    partner."""
     (vertices, triangles), _ = body()
     n, bridges = len(vertices), []
     cuffs = [
@@ -235,7 +236,7 @@ def test_locked_vertices_stay_and_the_rest_is_symmetric(rng):
 
 
 def test_locked_bone_of_one_side_stays(rng):
-    """What the lock touches is not symmetric, all else is."""
+    """Locked vertices are not symmetric, all others are."""
     mesh, partner = body()
     weights = np.zeros((len(partner), 6))
     weights[mesh[0][:, 0] > 0.5, 3] = 0.25
@@ -317,7 +318,7 @@ def test_poses_mirror_each_other(limited):
 
 
 def test_each_bone_turns_to_both_sides_alike():
-    """What it gets from its partner are the images of its own turns: the twists add up to 0."""
+    """It gets from its partner the images of its own turns: the twists add up to 0."""
     poses = araplbs.sample_poses(*BONES, 20, **BONES.more, symmetry=(PARTNERS, *PLANE))
     for bone in range(1, 6):
         parent = BONES.parents[bone]

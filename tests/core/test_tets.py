@@ -1,4 +1,4 @@
-"""Volumes: edge weights, energy, heat and sight of tets, beside explicit sums in NumPy."""
+"""Volumes: edge weights, energy, heat and sight of tets, compared with explicit sums in NumPy."""
 
 import araplbs
 import numpy as np

@@ -156,7 +156,7 @@ def test_any_number_of_threads(threads):
 
 
 def test_large_systems_on_any_number_of_threads():
-    """Subtrees of the factor, and what is done beside something else, begin at some size."""
+    """Subtrees of the factor, and asynchronous work, begin at some size."""
     mesh, bones = shapes.tube(60, 120), shapes.chain(4)
     settings = {"pose_count": 6, "widenings": 0, "iterations": 2, "coarsen": 0}
     one, four = (araplbs.Solver(*mesh, *bones, threads=k, **settings) for k in (1, 4))
@@ -182,7 +182,8 @@ def test_what_more_processors_would_bring():
 
 
 def test_levels_on_any_number_of_threads():
-    """Clusters are found beside poses and truss, where a mesh is large enough for a thread."""
+    """Clusters are found in parallel with poses and truss, if a mesh is large enough for a
+    thread."""
     mesh, bones = shapes.tube(40, 120), shapes.chain(4)
     parts = np.full(len(mesh[0]), -1)
     parts[:200] = 0

@@ -1,4 +1,4 @@
-"""Weights of one mesh for another: matching and inpainting beside dense NumPy, refusals."""
+"""Weights of one mesh for another: matching and inpainting compared with dense NumPy, refusals."""
 
 import araplbs
 import numpy as np
@@ -129,7 +129,7 @@ def test_inpainting_is_that_of_the_bilaplacian():
 
 
 def test_constants_and_sums():
-    """What is the same all over the source is so all over the target; rows sum to 1."""
+    """Weights that are the same all over the source are so all over the target; rows sum to 1."""
     vertices, triangles = shell(0.0)
     target = vertices * [1, 1, 2], triangles
     one = np.zeros((len(SOURCE[0]), 5))

@@ -1,5 +1,5 @@
-"""Shapes of one mesh for another: followed and continued ones beside dense NumPy, what is kept
-above the surface, refusals."""
+"""Shapes of one mesh for another: followed and continued ones compared with dense NumPy, vertices
+kept above the surface, refusals."""
 
 import araplbs
 import numpy as np
@@ -55,7 +55,7 @@ def test_rigid_motion():
 
 
 def test_follows_the_nearest_point_and_turns():
-    """Beside the same by hand, in a shape that is rigid around each of two halves."""
+    """Compared with the same by hand, in a shape that is rigid around each of two halves."""
     vertices, triangles = SOURCE
     upper = vertices[:, 2:] > 0.45
     lower = vertices[:, 2:] < -0.45
@@ -79,7 +79,8 @@ def test_follows_the_nearest_point_and_turns():
 
 
 def test_turns_as_the_one_rings():
-    """A one-ring of equal edges: its rotation beside that of a singular value decomposition."""
+    """A one-ring of equal edges: its rotation compared with that of a singular value
+    decomposition."""
     n = 6
     around = np.column_stack(
         [np.cos(np.arange(n) * 2 * np.pi / n), np.sin(np.arange(n) * 2 * np.pi / n), np.zeros(n)]
@@ -116,7 +117,7 @@ def bilaplacian(vertices, triangles):
 
 
 def test_what_does_not_match_is_continued():
-    """Several shapes at once, each beside a dense solution of the bi-Laplacian."""
+    """Several shapes at once, each compared with a dense solution of the bi-Laplacian."""
     vertices, triangles = shell(0.0)
     target = vertices * [1, 1, 1.5], triangles
     given = np.stack([SOURCE[0] + [0, 0, 0.1], bent(SOURCE[0]), SOURCE[0], 0.9 * SOURCE[0]])

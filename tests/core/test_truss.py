@@ -1,6 +1,7 @@
-"""Spokes: their terms of the energy beside explicit sums, where they are vertices of a fixed weight
-and one-way neighbors, how they give way, and what they are for when edited, mirrored or coarser.
-Which bones they go to: test_truss_bones.py. How they go with joints: test_joint_feet.py."""
+"""Spokes: their terms of the energy compared with explicit sums, if they are vertices of a fixed
+weight and one-way neighbors, how they give way, and what they are for when edited, mirrored or
+coarser. Which bones they go to: test_truss_bones.py. How they go with joints:
+test_joint_feet.py."""
 
 import araplbs
 import numpy as np

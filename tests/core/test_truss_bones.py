@@ -147,7 +147,7 @@ def test_the_nearest_of_any_number_of_bones(count):
 
 
 def test_parts_go_to_the_bones_they_surround():
-    """A thin tube beside a thick one: the skin between them is nearer to the other's bone."""
+    """A thin tube next to a thick one: the skin between them is nearer to the other's bone."""
     thick, thin = shapes.tube(16, 21, 0.4), moved(shapes.tube(8, 21, 0.1), by=[0.55, 0, 0])
     mesh = shapes.join(thick, thin)
     one, beside = shapes.chain(2, 1.8).moved(np.eye(3), (0, 0, 0.1)), np.array([0.55, 0, 0])
@@ -158,7 +158,7 @@ def test_parts_go_to_the_bones_they_surround():
     n = len(thick[0])
     assert set(bone[:n]) == {0, 1}
     assert set(bone[n:]) == {2, 3}
-    near = np.argmax(thick[0][:, 0])  # this one is no exception
+    near = np.argmax(thick[0][:, 0])  # this one is not an exception
     assert np.linalg.norm(thick[0][near] - beside - [0, 0, thick[0][near, 2]]) < 0.2
 
 
@@ -169,13 +169,13 @@ def test_armor_beside_two_bones_goes_to_one():
     mesh = shapes.join(body, plate)
     inside = spokes(mesh, bones)
     bone = bone_of(inside)
-    assert plate[0][:, 2].max() > 1.3  # well beside the other bone, too
+    assert plate[0][:, 2].max() > 1.3  # well away from the other bone, too
     assert set(bone[len(body[0]) :]) == {0}
     assert set(bone[: len(body[0])]) == {0, 1}
 
 
 def test_a_button_follows_the_skin_beneath():
-    """Its spokes are weak: beside those of the skin, and beside its links."""
+    """Its spokes are weak: compared with those of the skin, and with its links."""
     mesh, first = button_on_a_tube()
     bones = shapes.chain(2)
     solver = shapes.solver(mesh, bones, coarsen=0)
@@ -299,7 +299,7 @@ def test_no_rotation_is_lost_where_a_spoke_is_released(rng):
 
 
 def wardrobe():
-    """A body with a button, a plate and a tube beside it."""
+    """A body with a button, a plate and a tube next to it."""
     body = shapes.tube(14, 25, 0.3, caps=True)
     mesh = shapes.join(
         body,
@@ -336,6 +336,6 @@ def test_bones_do_not_depend_on_where_the_scene_is(what):
     ]
     scale = np.linalg.norm(matrix[0])
     np.testing.assert_allclose(points[1], points[0] @ matrix.T + offset, atol=1e-7 * scale)
-    # Strengths beside those of the edges: both in the unit of areas.
+    # Strengths compared with those of the edges: both in the unit of areas.
     shares = [i["spoke_strength"] / i["unit"] ** 2 for i in (here, there)]
     np.testing.assert_allclose(shares[1], shares[0], rtol=1e-7)

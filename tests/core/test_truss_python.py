@@ -1,4 +1,4 @@
-"""What a Solver says of its spokes: Solver.spokes."""
+"""A Solver's report of its spokes: Solver.spokes."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_spokes_give_way():
 
 
 def test_released():
-    """Those that the present edits name, the others again."""
+    """Spokes that the present edits name, then the others again."""
     solver = start()
     solver.iterate(1)
     vertices, bones, *_rest = solver.spokes

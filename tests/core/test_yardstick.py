@@ -1,4 +1,4 @@
-"""The benchmark's yardstick beside the one of ../shared, on weights that fit nothing."""
+"""The benchmark's yardstick compared with the one of ../shared, on weights that fit nothing."""
 
 import importlib.util
 

@@ -27,7 +27,7 @@ def read(target):
 
 
 class Wheel:
-    """A wheel in memory: changed, and listed in RECORD as it is."""
+    """A wheel in memory: changed, with a RECORD of the changed files."""
 
     def __init__(self, target):
         self.files = dict(read(target))

@@ -52,7 +52,7 @@ os._exit(0)
 
 
 class Missing(Exception):
-    """What it takes is not here."""
+    """A requirement is missing."""
 
 
 def find_blender():
@@ -76,7 +76,7 @@ def find_zip():
 
 
 class InstalledBlender:
-    """command: what is called; weights(paths): a hash of the weights in each file."""
+    """command: the program; weights(paths): a hash of the weights in each file."""
 
     def __init__(self, folder, found, zip_path):
         self.found, self.module = found, Path(found).name.startswith("python")

@@ -1,4 +1,4 @@
-"""What the client refuses, each in a sentence."""
+"""Refusals of the client, each in a sentence."""
 
 import json
 import subprocess

@@ -11,7 +11,7 @@ import pytest
 from conftest import farm
 from patience import HANGS
 
-# What the manager gives to a script, by its documentation: author.Task and author.Command.
+# Names that the manager gives to a script, by its documentation: author.Task and author.Command.
 FLAMENCO = """
 const author = {
     Task: (name, type) => ({ name, type, commands: [], dependencies: [],

@@ -115,12 +115,12 @@ def slow_reading():
 
 
 def solving():
-    """A worker thread is there; it must be the only one beside Blender's own."""
+    """A worker thread is there; it must be the only one apart from Blender's own."""
     return threading.active_count() > 1
 
 
 def at_work():
-    """An operator whose work is a task is modal: reading is no thread."""
+    """An operator whose work is a task is modal: reading is not a thread."""
     return any(
         operator and operator.bl_idname.startswith("OBJECT_OT_araplbs")  # None: its class is gone
         for window in bpy.context.window_manager.windows
@@ -151,8 +151,8 @@ def reset_settings():
 
 
 class Draws:
-    """Which panels and menus of the add-on are drawn in a `with` block; what they raise, Blender
-    prints, is raised at its end."""
+    """Which panels and menus of the add-on are drawn in a `with` block; their exceptions, which
+    Blender prints, are raised at its end."""
 
     def __enter__(self):
         self.drawn, self.errors, self._before = set(), [], []

@@ -32,7 +32,7 @@ NAMED = os.environ.get("ARAPLBS_TEST_ALL")  # its pictures are to be looked at, 
 
 
 class Ui:
-    """What a test needs of the window: contexts, simulated input, pictures."""
+    """Helpers for tests of the window: contexts, simulated input, pictures."""
 
     def __init__(self, pictures):
         self.pictures = pictures
@@ -61,8 +61,8 @@ class Ui:
         self.event(kind, "RELEASE", **modifiers)
 
     def picture(self, name, needed=False):
-        """The whole window as it is seen, where the run is named or the test needs it; Blender's
-        own screenshot is black under Xvfb."""
+        """The whole visible window, if the run is named or the test needs it; Blender's own
+        screenshot is black under Xvfb."""
         path = self.pictures / f"{name}.png"
         if NAMED or needed:
             subprocess.run(["import", "-window", "root", str(path)], check=True)

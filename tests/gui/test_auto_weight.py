@@ -114,7 +114,7 @@ def test_escape(ui):
         yield from wait_until(solving)
         yield 8
         ui.picture("progress")
-        # What is no view navigation does nothing meanwhile: X would delete, A deselect.
+        # Keys other than view navigation do nothing during the work: X would delete, A deselect.
         ui.key("A", alt=True)
         ui.key("X")
         yield 5
@@ -127,7 +127,7 @@ def test_escape(ui):
     assert len(bpy.context.window_manager.operators) == operators, "no undo step"
     yield 5
     ui.picture("cancelled")
-    ui.key("A", alt=True)  # the window listens again
+    ui.key("A", alt=True)  # the window reacts again
     yield 5
     assert not bpy.context.selected_objects
 
@@ -354,7 +354,7 @@ def counts():
 
 
 def test_esc_while_random_poses_of_bendy_bones_are_read(ui):
-    """The window has turns meanwhile; nothing is there between them, and nothing is left."""
+    """The window has turns during the work; nothing is there between them, and nothing is left."""
     tube, _rig = bendy_tube()
     before, there = scenes.snapshot(), counts()
     with slow_reading():

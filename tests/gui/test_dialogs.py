@@ -80,7 +80,7 @@ def test_compare_methods_can_be_called_off(ui):
 
 
 def test_compare_methods_passes_refusals_on(ui):
-    """In a file that was never saved, and beside which the page would be."""
+    """In a file that was never saved, so the page has no place next to it."""
     before, _page = character(ui, "nowhere")
     settings().comparison.directory = "//comparison/"
     yield from ask(ui, compare_methods(), MENU)

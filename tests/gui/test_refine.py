@@ -1,5 +1,5 @@
-"""The live session as a user meets it: watch, keep, cancel, and everything that can happen to it
-meanwhile."""
+"""The live session as a user meets it: watch, keep, cancel, and everything that can happen to it in
+between."""
 
 import json
 import time
@@ -85,7 +85,7 @@ def test_escape_asks_where_strokes_were_made(ui):
 
 
 def test_keeps_on_while_posing(ui):
-    """In Pose mode: the armature is posed meanwhile, and that is undone by itself."""
+    """In Pose mode: the armature is posed during the session, and that is undone by itself."""
     tube, rig = make_tube()
     scenes.select(rig)
     with ui.override():
@@ -155,7 +155,7 @@ def test_another_file_in_the_middle(ui):
     bpy.ops.wm.read_homefile(use_factory_startup=True)
     yield 8
     assert session() is None and not live.worker.running and len(bpy.data.objects) == 3
-    ui.key("A", alt=True)  # the window listens
+    ui.key("A", alt=True)  # the window reacts
     yield 5
     assert not bpy.context.selected_objects
 
@@ -316,7 +316,7 @@ def test_character(ui):
 
 
 def test_stalls(ui):
-    """What a session costs the window on some 50,000 vertices: stalls.json, which
+    """The cost of a session for the window on some 50,000 vertices: stalls.json, which
     tests/bench/stalls.py makes a page of."""
     newest_only()
     when_named()
@@ -338,7 +338,7 @@ def test_stalls(ui):
 
     bpy.app.timers.register(beat)
     area = ui.area()
-    for _ in range(60):  # what it costs to evaluate and draw this mesh at all
+    for _ in range(60):  # the cost of evaluating and drawing this mesh at all
         area.tag_redraw()
         tube.data.update_tag()
         yield 3

@@ -34,7 +34,7 @@ def of_row(name):
         scene = odd_scenes.make(name, None)
         tube = scene.tube.name
         bpy.ops.ed.undo_push(message="set-up")
-        # As the first undo leaves it: what is not saved in a step has its default then.
+        # As the first undo leaves it: data that is not saved in a step has its default then.
         yield from step(ui, lambda: bpy.ops.ed.undo_push(message="the same"))
         yield from step(ui, bpy.ops.ed.undo)
         states = [without_memory(deep_snapshot())]

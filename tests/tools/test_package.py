@@ -116,7 +116,8 @@ def test_what_it_says_of_itself(python):
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
-    """The source package, made of a copy of the tree: what else is built meanwhile stays alone."""
+    """The source package, made of a copy of the tree: other builds at the same time are not
+    affected."""
     if not sources.suitesparse_version():
         pytest.skip("no SuiteSparse sources: run make build")
     folder = tmp_path_factory.mktemp("sdist")

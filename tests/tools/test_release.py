@@ -43,7 +43,7 @@ GOOD = {
     "licenses/a.txt": "text",
     WHEEL: "wheel",
 }
-# What the code of the extension does, in the files that release_code.py lists for it.
+# Things that the code of the extension does, in the files that release_code.py lists for it.
 SAMPLES = {
     "search path": "import sys\nsys.path[0] = 'x'\n",
     "network": "import socket\n",
@@ -144,7 +144,7 @@ CASES = [
     ("own_name_space", {"more.py": "from araplbs_addon.live import x"}),
     ("code", {"more.py": "eval('1')"}),
     ("code", {"more.py": "import subprocess"}),
-    ("code", {"araplbs/disk/files.py": ""}),  # what is listed and no longer used
+    ("code", {"araplbs/disk/files.py": ""}),  # entries that are no longer used
 ]
 
 
