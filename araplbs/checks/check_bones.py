@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import Floats, Index, Integers
 from ..skeleton.bone_names import is_control_name
 from .findings import Finding
-from .inspected import counted, ramp
+from .quantities import counted, ramp
 
 if TYPE_CHECKING:
     from .inspected import Inspected

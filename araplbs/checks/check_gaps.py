@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Index, Integers
-from .inspected import connected, counted, ramp
+from .quantities import connected, counted, ramp
 
 if TYPE_CHECKING:
     from .findings import Finding

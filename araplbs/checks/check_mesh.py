@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..character.shells import NOISY, nearest_on
-from .inspected import ramp
+from .quantities import ramp
 
 if TYPE_CHECKING:
     from .findings import Finding

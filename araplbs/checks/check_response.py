@@ -16,7 +16,7 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 from ..skeleton.bone_names import is_end_bone
 from .findings import Finding
-from .inspected import ramp
+from .quantities import ramp
 
 if TYPE_CHECKING:
     from ..character.problem import Skeleton

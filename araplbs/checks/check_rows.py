@@ -11,7 +11,8 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 from ..skeleton.bone_distances import nearest_bones
 from ..skeleton.symmetry import reflected
-from .inspected import SIDES, counted, ramp
+from .inspected import SIDES
+from .quantities import counted, ramp
 
 if TYPE_CHECKING:
     from .findings import Finding

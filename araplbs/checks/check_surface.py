@@ -10,7 +10,8 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Floats, Integers
-from .inspected import COVERED, TOUCHES, counted, ramp, share_of
+from .inspected import COVERED, TOUCHES
+from .quantities import counted, ramp, share_of
 
 if TYPE_CHECKING:
     from .findings import Finding

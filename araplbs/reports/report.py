@@ -52,31 +52,36 @@ def make_report(
     """The report of a solved problem.
 
     deformation: {"before", "after"}: visible measures of the initial weights and of the result over
-    all poses given and at most 24 random ones, see measures/deformation.py. energy_before,
-    energy_after: the same of the energy that is minimized, relative. symmetric: share of the
-    vertices, images of Mirror modifiers included, that have the same weights on both sides.
+    all poses given and at most 24 random ones, see measures/deformation.py.
+    energy_before, energy_after: the same of the energy that is minimized, relative.
+    symmetric: share of the vertices, images of Mirror modifiers included, that have the same
+    weights on both sides.
     deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
     which by envelopes, and deformation and energies (the paper's, of the surface alone, in the same
-    poses) at that time; else None. volume: of the tets, if there are any; symmetric is then the
-    share of their vertices. pinned_error in it: how far pinned weights are off on the surface, at
-    most, or None. rigid: the rigid parts, by one vertex of each, its vertices and the bone that
-    moves it most. far_vertices: so far off all others that the engine does not look at faces and
-    edges there. far_from_bones: objects with vertices so far from all bones that they were hardly
-    meant; see extent.py for both. taken_as_one: vertices that were welded with others apart from
-    them, where these are many. control_bones: those that were left out, and why: {bone: identifier
-    in REASONS}. bone_directions: the source of the bones: TAILS, LENGTHS (tails whose lengths are
-    wrong by one factor) or JOINTS. torn_off: bones at the end of a limb that hang elsewhere, such
-    as feet on a root. tails_aside: whether they were read from tails that miss the joints of most
-    children. posed_by: of a rig that moves itself, the deform bones by what poses them in the
-    random poses: {one of WAYS: names}; else None. control_evidence: why else they are left out, in
-    words: {bone: "IK target, name"}. above_limit: vertices with more influences than asked for,
-    which locked groups force. idle_bones: deform bones that move nothing; idle_in_skin: those of
-    them that lie in skin. held_bones: those that would move too little of their own skin, and are
-    held there, and held_cost, about which share of the energy that costs; deaf_bones: those that
-    move little of it all the same; skinless_bones: those that have none; inner_bones: those that
-    move the part around them alone. objects: for each mesh its vertices, influences and, once
-    written, changed entries. linear_algebra: "OpenBLAS", or "plain loops" where OpenBLAS computes
-    wrongly on this processor.
+    poses) at that time; else None.
+    volume: of the tets, if there are any; symmetric is then the share of their vertices.
+    pinned_error in it: how far pinned weights are off on the surface, at most, or None.
+    rigid: the rigid parts, by one vertex of each, its vertices and the bone that moves it most.
+    far_vertices: so far off all others that the engine does not look at faces and edges there.
+    far_from_bones: objects with vertices so far from all bones that they were hardly meant; see
+    extent.py for both.
+    taken_as_one: vertices that were welded with others apart from them, where these are many.
+    control_bones: those that were left out, and why: {bone: identifier in REASONS}.
+    bone_directions: the source of the bones: TAILS, LENGTHS (tails whose lengths are wrong by one
+    factor) or JOINTS.
+    torn_off: bones at the end of a limb that hang elsewhere, such as feet on a root.
+    tails_aside: whether they were read from tails that miss the joints of most children.
+    posed_by: of a rig that moves itself, the deform bones by what poses them in the random poses:
+    {one of WAYS: names}; else None.
+    control_evidence: why else they are left out, in words: {bone: "IK target, name"}.
+    above_limit: vertices with more influences than asked for, which locked groups force.
+    idle_bones: deform bones that move nothing; idle_in_skin: those of them that lie in skin.
+    held_bones: those that would move too little of their own skin, and are held there, and
+    held_cost, about which share of the energy that costs; deaf_bones: those that move little of it
+    all the same; skinless_bones: those that have none; inner_bones: those that move the part around
+    them alone.
+    objects: for each mesh its vertices, influences and, once written, changed entries.
+    linear_algebra: "OpenBLAS", or "plain loops" where OpenBLAS computes wrongly on this processor.
     """
     engine = solution.report
     bones = problem.skeleton.names

@@ -8,8 +8,8 @@
  * as found. So is a ribbon that touches a braid and a leg.
  *
  * A grip is around bones of the fingers that go through it. It is not their skin: the skin is
- * the part around most bones. Bones inside a prop are thus of fingers that hold it, or else it is
- * none: an eyeball has a bone of its own.
+ * the part around most bones. So bones inside a prop are of fingers that hold it, or else it is
+ * not a prop: an eyeball has a bone of its own.
  *
  * Sights, screws and plates that are no closed surfaces ride on the prop: what has most of its area
  * nearer to it, or to what rides on it, than to all else, and nearer than its own radius.
