@@ -22,7 +22,7 @@ ROOMS = {
     "operators": ["base", "weights", "changes", "edits", "findings"],
     "ui": ["views", "panels"],
 }
-MOST_FILES = 14  # of a folder, its __init__.py among them
+MOST_FILES = 16  # of a folder, its __init__.py among them
 MOST_LINES = 400  # of a module
 # What the package may import, and where something else is asked for when it is used.
 NEEDED = {*sys.stdlib_module_names, "numpy", "araplbs"}
