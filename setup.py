@@ -9,10 +9,11 @@ OpenBLAS from the package scipy-openblas32.  Every symbol is hidden and every BL
 prefix scipy_, because Blender itself loads another CHOLMOD and another BLAS into the same process.
 
 Environment:
-  ARAPLBS_SUITESPARSE_DIR the SuiteSparse tree; default: suitesparse/ in the cache folder, in the
-  source package next to this file ARAPLBS_CACHE the cache folder; default: araplbs/ in the user's
-  cache ARAPLBS_WERROR=1 warnings in csrc/ are errors ARAPLBS_ASAN=1 address and undefined-behavior
-  sanitizers, and allocations that tests
+  ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ in the cache folder, in the
+                           source package next to this file
+  ARAPLBS_CACHE            the cache folder; default: araplbs/ in the user's cache
+  ARAPLBS_WERROR=1         warnings in csrc/ are errors
+  ARAPLBS_ASAN=1           address and undefined-behavior sanitizers, and allocations that tests
                            can make fail; output in build/asan
   ARAPLBS_TSAN=1           the thread sanitizer; output in build/tsan
 """

@@ -1,10 +1,10 @@
 """The operators. They ask for work and report on it; tasks/ and live/ do the work.
 
 A new operator is a file in one of the rooms, found by modules(). Its declarations:
-  CLASSES                   what is registered, in this order
-  COMMAND its part of the command line, if any places, icon of a class its entries in menus and
-  panels (base/placed.py) register(), unregister() properties and handlers, if any; after CLASSES,
-  and before
+  CLASSES                   the classes to register, in this order
+  COMMAND                   its part of the command line, if any
+  places, icon of a class   its entries in menus and panels (base/placed.py)
+  register(), unregister()  properties and handlers, if any; after CLASSES, and before
 """
 
 from importlib import import_module

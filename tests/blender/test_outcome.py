@@ -409,7 +409,7 @@ def test_vertices_above_a_limit():
     tube, _rig = weighted()
     for name in ("lower", "middle", "upper"):
         tube.vertex_groups[name].add([8], 0.3, "REPLACE")
-    above = addon("operators.weights.outcome").vertices_above
+    above = addon("operators.weights.result").vertices_above
     assert above(tube, 2, ["lower", "middle", "upper"]).tolist() == [8]
     assert above(tube, 2, ["lower", "middle"]).tolist() == []
 

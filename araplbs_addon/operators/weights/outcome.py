@@ -1,4 +1,4 @@
-"""The results of the last weightings: the Result box of the sidebar, and what can be done there.
+"""The results of the last weightings, which the Result box of the sidebar shows.
 
 Outcomes are kept in memory, never in the file. Meshes carry the mark of the outcome that they show,
 and of the set of weights: undo takes the mark back with the weights. Tools that write other weights
@@ -15,29 +15,19 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
-from araplbs.character.rigid_parts import loose_parts
 from araplbs.checks.findings import Finding
 from araplbs.checks.gains import visible
 from araplbs.reports.last_lines import result_line
 from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
-from bpy.props import EnumProperty, IntProperty
-from bpy.types import Operator
 
 from ...blender.data.bones import chosen_bones
 from ...blender.data.references import Reference
-from ...blender.data.views import redraw_views
-from ...blender.read.read_mesh import group_entries, read_topology
-from ...blender.write.select_bones import select_bones
-from ...blender.write.select_region import select_region
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import translated
 from ...live.session import current_session
 from ..base.work import tell
 
-SHOW = "object.araplbs_show_weights"
-KEEP = "object.araplbs_keep_shown_weights"
-SELECT = "object.araplbs_select_note"
 MOST = 2  # that are kept: each holds all weights twice
 WORSE = 0.005  # of what it was: less is not seen
 ORIGINAL, BEFORE, AFTER = "ORIGINAL", "BEFORE", "AFTER"
@@ -245,123 +235,6 @@ class OfOutcome:
         return True
 
 
-class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
-    """Switch between the weights from before and the new ones. What is painted meanwhile stays with
-    those that it was painted on"""
-
-    bl_idname = SHOW
-    bl_label = "Show Weights"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-
-    which: EnumProperty(
-        name="Weights",
-        items=(
-            (ORIGINAL, "Original", "The weights of before the first Auto-weight in this file"),
-            (BEFORE, "Before", "The weights that the meshes had before the last Auto-weight"),
-            (AFTER, "After", "The weights that Auto-weight has made"),
-        ),
-    )
-
-    def execute(self, context):
-        outcome = outcome_at_hand(context)
-        _refuse_empty(outcome, self.which)
-        outcome.show(self.which)
-        redraw_views()
-        return {"FINISHED"}
-
-
-def _refuse_empty(outcome, which):
-    if outcome.slots[which]:
-        return
-    if outcome.slots[BEFORE]:
-        raise Refused("The weights of before are the original ones")
-    raise Refused("The meshes had no weights before")
-
-
-class OBJECT_OT_araplbs_keep_shown_weights(OfOutcome, Operator):
-    """Go on with these weights. The Result box, with the other sets of weights, goes away"""
-
-    bl_idname = KEEP
-    bl_label = "Keep These Weights"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-
-    which: EnumProperty(
-        name="Weights",
-        items=(
-            ("SHOWN", "Shown", "The weights that the meshes have now"),
-            *OBJECT_OT_araplbs_show_weights.__annotations__["which"].keywords["items"],
-        ),
-    )
-
-    def execute(self, context):
-        outcome = outcome_at_hand(context)
-        if self.which != "SHOWN":
-            _refuse_empty(outcome, self.which)
-            outcome.show(self.which)
-        for each in outcome.objects:
-            each.get().data.araplbs.weighting = ""
-        redraw_views()
-        return {"FINISHED"}
-
-
-class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
-    """Select what the note is about"""
-
-    bl_idname = SELECT
-    bl_label = "Select"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-
-    index: IntProperty(name="Index", description="Number of the note", min=0)
-
-    def execute(self, context):
-        outcome = outcome_at_hand(context)
-        if self.index >= len(outcome.notes):
-            raise Refused(f"There is no note {self.index}: there are {len(outcome.notes)}")
-        note = outcome.notes[self.index]
-        if note.bones:
-            select_bones(context, outcome.armature.get(), note.bones)
-        elif note.selects:
-            self._select_vertices(context, outcome, note)
-        self.report({"INFO"}, translated(note.text))
-        return {"FINISHED"}
-
-    @staticmethod
-    def _select_vertices(context, outcome, note):
-        chosen = {}
-        for reference in outcome.objects:
-            ob = reference.get()
-            vertices = (
-                vertices_above(ob, note.above, outcome.bones)
-                if note.above
-                else _parts(ob, note.places)
-            )
-            if len(vertices):
-                chosen[ob] = vertices
-        if not chosen:
-            raise Refused("Nothing of it is left")
-        for ob, vertices in chosen.items():
-            select_region(context, ob, vertices)
-
-
-def _parts(ob, places):
-    """Vertices of the loose parts that these vertices are of; None: all."""
-    own = [vertex for name, vertex in places if name == ob.name]
-    if None in own:
-        return np.arange(len(ob.data.vertices))
-    if not own:
-        return np.zeros(0, int)
-    label = loose_parts(read_topology(ob))
-    return np.flatnonzero(np.isin(label, label[own]))
-
-
-def vertices_above(ob, most, bones):
-    """Vertices that more bones than this move."""
-    is_bone = np.array([group.name in bones for group in ob.vertex_groups] + [False])
-    vertices, groups, weights = group_entries(ob.data)
-    take = is_bone[np.minimum(groups, len(is_bone) - 1)] & (weights > 0)
-    return np.flatnonzero(np.bincount(vertices[take], minlength=len(ob.data.vertices)) > most)
-
-
 def free_bones(armature, deform_names):
     """(bones that are chosen in Pose mode, all) of these."""
     chosen = chosen_bones(armature)
@@ -396,11 +269,6 @@ def _after_save(*_arguments):
             outcome.show(which)
 
 
-CLASSES = (
-    OBJECT_OT_araplbs_show_weights,
-    OBJECT_OT_araplbs_keep_shown_weights,
-    OBJECT_OT_araplbs_select_note,
-)
 HANDLERS = (
     ("load_pre", _forget),
     ("save_pre", _before_save),

@@ -7,6 +7,7 @@ from ...languages.translate import translated
 from ...operators.findings.repair import IDNAME as REPAIR
 from ...operators.findings.show_problems import IDNAME as PROBLEMS
 from ...operators.weights import outcome as outcomes
+from ...operators.weights import result
 from ...operators.weights.auto_weight import IDNAME as AUTO_WEIGHT
 from ...operators.weights.refine import IDNAME as REFINE
 from .sidebar import draw_wrapped
@@ -51,11 +52,11 @@ def _draw_sets(layout, outcome):
     row, shown = layout.row(align=True), outcome.shown()
     for which, text in SETS:
         if outcome.slots[which]:
-            row.operator(outcomes.SHOW, text=text, depress=which == shown).which = which
+            row.operator(result.SHOW, text=text, depress=which == shown).which = which
     if shown != outcomes.AFTER:
-        layout.operator(outcomes.KEEP, icon="CHECKMARK").which = "SHOWN"
+        layout.operator(result.KEEP, icon="CHECKMARK").which = "SHOWN"
     elif outcome.worse:
-        layout.operator(outcomes.KEEP, text="Keep Old", icon="LOOP_BACK").which = outcomes.BEFORE
+        layout.operator(result.KEEP, text="Keep Old", icon="LOOP_BACK").which = outcomes.BEFORE
 
 
 def _draw_gains(layout, outcome):
@@ -103,4 +104,4 @@ def _draw_note(layout, index, note):
     elif note.control:
         button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
     elif note.selects:
-        button.operator(outcomes.SELECT, text="Select").index = index
+        button.operator(result.SELECT, text="Select").index = index
