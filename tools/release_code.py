@@ -39,6 +39,8 @@ WANTED = {
     },
     "write": {
         "araplbs/comparison/compare_files.py": "makes the folder that the user names for pages",
+        "araplbs/cli/main.py": "to nothing, for a pipe that is closed",
+        "araplbs/gltf/file/container.py": "glTF files, where the user asked for them",
         "araplbs/arrays.py": "reads a member of an archive, writes nothing",
         "araplbs/replay.py": "a program of its own, and the files of Report a Problem",
         "araplbs/disk/files.py": "outputs of the command line, at places that the user names",

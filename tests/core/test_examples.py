@@ -48,6 +48,8 @@ def test_code_of_the_manual(tmp_path, monkeypatch, capsys):
         "bone_heads": heads,
         "bone_tails": tails,
         "bone_parents": parents,
+        "joints": heads,
+        "parents": parents,
         "names": ["hip", "knee", "foot", "toe"],
         "painted": painted,
         "frames": bent,

@@ -198,6 +198,7 @@ def test_pages_of_a_comparison(tmp_path):
 WRITERS = {
     "araplbs/disk/outputs.py": {"write_text", "write_bytes", "whole_file"},
     "araplbs/disk/files.py": {"copyfile", "open", "replace"},
+    "araplbs/gltf/file/container.py": {"write_bytes"},  # to a temporary file
     "araplbs/replay.py": {"open", "replace"},  # problems and weights: test_replay.py
     "araplbs/solvers/tet_mesh.py": {"open"},  # the log of a mesher, in a temporary folder
     "operators/weights/presets.py": {"write_text"},  # a user's preset, where Blender keeps them
