@@ -156,7 +156,7 @@ def _are_apart(parents: Integers, a: Index, b: Index) -> bool:
         above.add(a)
     while (b := int(parents[b])) >= 0 and b not in above:
         pass
-    return b < 0 or int(parents[b]) < 0
+    return bool(b < 0 or parents[b] < 0)
 
 
 def spanned(skeleton: Skeleton) -> Bools:
