@@ -10,6 +10,7 @@
 
 #include "base/vec3.h"
 #include "mesh/bvh.h"
+#include "solver/barred.h"
 
 #define REACHED 0.4 /* of the rays from a bone: with less a part does not reach around it */
 
@@ -109,11 +110,21 @@ int arap_candidate_is_own_image(const arap_rigid_search *s, const arap_candidate
     return 0;
 }
 
-void arap_candidate_follow(const arap_rigid_search *s, int part, int bone) {
+/* May all vertices of the part follow the bone? */
+static int may_follow(const arap_rigid_search *s, const arap_candidate *c, int bone) {
+    if (!arap_barred_of(s->solver)) return 1;
+    for (int k = 0; k < c->size; k++)
+        if (arap_is_barred(s->solver, s->vertices[c->first + k], bone)) return 0;
+    return 1;
+}
+
+int arap_candidate_follow(const arap_rigid_search *s, int part, int bone) {
     arap_candidate *c = &s->parts[part];
+    if (!may_follow(s, c, bone)) return 0;
     c->open = 1;
     c->blends = c->hangs = 0;
     c->bone = bone;
+    return 1;
 }
 
 int arap_candidate_bone(const arap_rigid_search *s, int central) {
@@ -132,7 +143,7 @@ static int choose_bone(const arap_rigid_search *s, const arap_candidate *c) {
     int follows =
         c->around == 1 || (c->around > 1 && c->size <= ARAP_BOX &&
                            (!central || s->solver->symmetry.bone[c->inside] == c->inside));
-    return follows ? c->inside : arap_candidate_bone(s, central);
+    return follows && may_follow(s, c, c->inside) ? c->inside : arap_candidate_bone(s, central);
 }
 
 int arap_candidates_choose(arap_rigid_search *s) {

@@ -53,8 +53,9 @@ int arap_candidates_choose(arap_rigid_search *search);
 /* The mean row of a part, by area, into search->mean: its own, or the one beneath its root. */
 void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate);
 
-/* Make a part rigid with this bone. */
-void arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
+/* Make a part rigid with this bone; returns 0 if a person has forbidden that, or the bone inside
+ * another part does. */
+int arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
 
 /* Is a vertex of the part the image of another one of it? */
 int arap_candidate_is_own_image(const arap_rigid_search *search, const arap_candidate *candidate);

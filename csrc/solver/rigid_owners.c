@@ -97,8 +97,8 @@ arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *c
         int bone = r > 0 ? bone_of_joint(s, &lines, center, r) : -1;
         if (bone < 0 || (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
             continue;
-        *changes |= !c->open || c->blends || c->bone != bone;
-        arap_candidate_follow(s, p, bone);
+        int same = c->open && !c->blends && c->bone == bone;
+        *changes |= arap_candidate_follow(s, p, bone) && !same;
     }
     arap_bone_lines_clear(&lines);
     return status;
@@ -177,8 +177,8 @@ arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *s, int *
         if (to < 0 || owned[to] ||
             (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[to] != to))
             continue;
+        if (!arap_candidate_follow(s, p, to)) continue;
         owned[from]--;
-        arap_candidate_follow(s, p, to);
         *changes = 1;
     }
     goto done;

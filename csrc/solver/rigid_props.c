@@ -125,9 +125,10 @@ static int ridden_by(const arap_rigid_search *s, const arap_candidate *c, const 
     return prop;
 }
 
-/* Parts that ride on a prop follow its hand, and what rides on them does. */
-static arap_status hold_riders(arap_context *context, arap_rigid_search *s, int *set,
-                               int *nearest) {
+/* Parts that ride on a prop follow its hand, and what rides on them does. hand: (parts) of props.
+ */
+static arap_status hold_riders(arap_context *context, arap_rigid_search *s, const int *hand,
+                               int *set, int *nearest) {
     const arap_mesh *mesh = &s->solver->mesh;
     arap_touching touching = {0};
     char *all = ARAP_NEW(char, mesh->part_count);
@@ -153,7 +154,7 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, int 
             int prop = ridden_by(s, c, set, nearest);
             if (prop < 0) continue;
             set[p] = prop;
-            arap_candidate_follow(s, p, s->parts[prop].bone);
+            arap_candidate_follow(s, p, hand[prop]);
             changed = 1;
         }
     }
@@ -165,22 +166,24 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, int 
 arap_status arap_hold_props(arap_context *context, arap_rigid_search *s, int *set, int *touched,
                             int *changes) {
     const arap_solver *solver = s->solver;
+    int any = 0, *hand = ARAP_NEW(int, solver->mesh.part_count);
+    if (!hand) return arap_fail_memory(&context->error, "the props among the parts");
     arap_status status = arap_find_props(context, &solver->mesh, s->free, s->free, set, touched);
-    int any = 0;
     for (int prop = 0; prop < solver->mesh.part_count && !status; prop++) {
         if (set[prop] != prop) continue;
-        int hand = take_mean_of_touched(s, touched, prop) ? find_hand(s) : -1;
-        int held = hand >= 0 && has_no_bone_of_its_own(s, set, prop) &&
-                   !(is_own_image(s, set, prop) && solver->symmetry.bone[hand] != hand);
-        if (held) s->parts[prop].bone = hand; /* for its riders, should it be locked itself */
+        hand[prop] = take_mean_of_touched(s, touched, prop) ? find_hand(s) : -1;
+        int held = hand[prop] >= 0 && has_no_bone_of_its_own(s, set, prop) &&
+                   !(is_own_image(s, set, prop) && solver->symmetry.bone[hand[prop]] != hand[prop]);
         for (int p = prop; p < solver->mesh.part_count; p++) {
             if (set[p] != prop) continue;
-            if (held && s->may[p]) arap_candidate_follow(s, p, hand);
+            if (held && s->may[p]) arap_candidate_follow(s, p, hand[prop]);
             if (!held && p > prop) set[p] = -1;
         }
         if (!held) set[prop] = -1;
         any |= held;
     }
     *changes |= any;
-    return any && !status ? hold_riders(context, s, set, touched) : status;
+    if (any && !status) status = hold_riders(context, s, hand, set, touched);
+    arap_free(hand);
+    return status;
 }

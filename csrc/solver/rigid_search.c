@@ -212,6 +212,18 @@ static void refuse_lopsided(arap_rigid_search *s) {
     }
 }
 
+/* The part is rigid as it is, by its mean row. If it reaches around one bone, which has most of its
+ * initial weights, it is that bone's, and the energy has given it to a neighbor by chance. */
+static int belongs_inside(const arap_rigid_search *s, const arap_candidate *c) {
+    const arap_solver *solver = s->solver;
+    double own = 0;
+    for (int k = 0; k < c->size && c->around == 1; k++) {
+        int i = s->vertices[c->first + k];
+        own += solver->mesh.area[i] * arap_weight(&solver->initial, i, c->inside);
+    }
+    return own > c->area / 2;
+}
+
 /* First with one bone each, then with a blend those that depart too far from it. */
 static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
     const arap_solver *solver = s->solver;
@@ -224,7 +236,11 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
         int again = 0;
         for (int p = 0; p < solver->mesh.part_count; p++) {
             arap_candidate *c = &s->parts[p];
-            if (!c->open || departs_little(s, c)) continue;
+            if (!c->open) continue;
+            if (departs_little(s, c)) {
+                if (c->blends && belongs_inside(s, c)) arap_candidate_follow(s, p, c->inside);
+                continue;
+            }
             c->open = !c->blends && c->around < 2 && most_blended(solver) > 0;
             c->blends = 1;
             again |= c->open;
@@ -271,9 +287,7 @@ static int hold_bar(arap_rigid_search *s, int bar) {
     bone = arap_candidate_bone(s, take_mean_of_bar(s, bar));
     for (int p = bar; p < parts && bone >= 0; p++) {
         if (s->bar[p] != bar || !s->may[p]) continue;
-        s->parts[p].open = 1;
-        s->parts[p].blends = 0;
-        s->parts[p].bone = bone;
+        arap_candidate_follow(s, p, bone);
     }
     return bone >= 0;
 }

@@ -154,3 +154,44 @@ def test_boxes_go_with_the_bone_that_they_are_around():
     )
     rows = solved_from(mesh, bones, [0, 0, 2, 3, 4])
     np.testing.assert_array_equal(rows, np.repeat(np.eye(5)[:, None], 8, 1))
+
+
+def test_a_cuff_stays_where_a_person_has_it():
+    """Around the shin's bone alone, and on the thigh in the weights that the solver starts from."""
+    leg = shapes.tube(10, 13)
+    cuff = shapes.tube(10, 3, 0.3, 0.5)
+    cuff = cuff[0] + (0, 0, 1.35), cuff[1]
+    mesh, bones = shapes.join(leg, cuff), shapes.chain(2)
+    first = len(leg[0])
+    start = np.eye(2)[(mesh[0][:, 2] > 1).astype(int)]
+    start[first:] = np.eye(2)[0]
+    solver = shapes.solve(
+        mesh,
+        bones,
+        precision="double",
+        weights=start,
+        start_from_weights=True,
+        widenings=0,
+    )
+    assert (solver.weights[first:] == np.eye(2)[0]).all()
+
+
+def forbidden(vertices, bone):
+    return vertices, np.full(len(vertices), bone), np.zeros(len(vertices), bool)
+
+
+def test_no_part_follows_a_bone_that_is_forbidden():
+    """A ball in a joint, the one plate for a bone, and a box around a bone."""
+    mesh, bones, balls, expected = mannequin()
+    size = len(balls[0][0])
+    ball = np.arange(len(mesh[0]) - 4 * size, len(mesh[0]) - 3 * size)
+    solver = shapes.solve(mesh, bones, influences=forbidden(ball, expected[0]))
+    assert not solver.weights[ball, expected[0]].any()
+    mesh, bones = track()
+    plate = np.arange(24, 32)
+    rows = solved_from(mesh, bones, [0, 1, 2, 2, 4, 0], influences=forbidden(plate, 3))
+    assert not rows[3, :, 3].any() and not rows[4, :, 3].any()
+    tube, box = shapes.tube(10, 13), shapes.box((0.6, 0.6, 0.3), (0, 0, 0.5))
+    own = np.arange(len(tube[0]), len(tube[0]) + 8)
+    solver = shapes.solve(shapes.join(tube, box), shapes.chain(3), influences=forbidden(own, 0))
+    assert not solver.weights[own, 0].any()

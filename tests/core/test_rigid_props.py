@@ -193,6 +193,16 @@ def test_a_part_with_wanted_weights_is_left_alone():
     assert grip[0, 6] > 0.1
 
 
+def test_a_part_that_must_not_follow_the_hand_does_not():
+    parts = pistol()
+    own = np.arange(FIRST, FIRST + len(parts[0][0]))
+    no = own, np.full(len(own), PALM), np.zeros(len(own), bool)
+    slide, grip, magazine, barrel = rows_of(parts, influences=no)
+    assert not slide[:, PALM].any()
+    for rows in (grip, magazine, barrel):
+        assert (rows == np.eye(7)[PALM]).all()
+
+
 def test_images_are_held_together():
     """By two hands that are images of each other, and by both."""
     away = np.array([0.0, 1.0, 0])
