@@ -1,12 +1,12 @@
 /* Balls in joints, and bones that have lost their part: see rigid_owners.h.
  *
  * Joints. The ball in the elbow of a mannequin departs as little from the upper arm as from the
- * forearm: which of them it follows is chance, and differs from left to right. A ball is a part of
- * more than ARAP_BOX vertices that all are about as far from its center. It sits in a joint if the
- * head of a bone is nearer to its center than CENTERED of its radius r, the parent's line ends in
- * the ball, too, and both are longer than r / SMALL: a head is no ball in the joint of its jaw. It
- * follows that bone. If several bones of one parent start in the ball, as in a wrist, it follows
- * the parent.
+ * forearm: which of them it follows is chance, and differs from left to right. A ball is a closed
+ * part of more than ARAP_BOX vertices that all are about as far from its center. It sits in a joint
+ * if the head of a bone is nearer to its center than CENTERED of its radius r, the parent's line
+ * ends in the ball, too, and both are longer than r / SMALL: a head is no ball in the joint of its
+ * jaw. It follows that bone. If several bones of one parent start in the ball, as in a wrist, it
+ * follows the parent. Artists do either; mannequins of Mixamo's kind do this.
  *
  * Orphans. The energy gives a plate to its neighbor's bone as readily as to its own, since a plate
  * that moves with either is not stretched. So a bone that moves no part, and MUCH of no vertex,
@@ -22,10 +22,10 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "mesh/cards.h"
 #include "truss/bone_lines.h"
 
-#define ROUND                                                                                      \
-    1.4 /* mean distances from the center: the farthest vertex, and inverse, the nearest */
+#define ROUND 1.25 /* mean distances from the center at most; and the inverse, at least */
 #define CENTERED 0.35
 #define SMALL 0.6
 #define MUCH 0.25    /* of a soft vertex: a bone with less has lost its skin */
@@ -90,6 +90,7 @@ static int bone_of_joint(const arap_rigid_search *s, const arap_bone_lines *line
 arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *changes) {
     const arap_solver *solver = s->solver;
     arap_bone_lines lines = {0};
+    arap_card *cards = NULL; /* for what is closed; few meshes have balls */
     arap_status status = arap_bone_lines_create(context, &solver->skeleton, &lines);
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         const arap_candidate *c = &s->parts[p];
@@ -97,9 +98,16 @@ arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *c
         int bone = r > 0 ? bone_of_joint(s, &lines, center, r) : -1;
         if (bone < 0 || (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
             continue;
+        if (!cards) {
+            cards = ARAP_NEW(arap_card, solver->mesh.part_count);
+            status = cards ? arap_find_cards(context, &solver->mesh, cards)
+                           : arap_fail_memory(&context->error, "the balls among the parts");
+        }
+        if (status || cards[p].boundary > 0) continue;
         int same = c->open && !c->blends && c->bone == bone;
         *changes |= arap_candidate_follow(s, p, bone) && !same;
     }
+    arap_free(cards);
     arap_bone_lines_clear(&lines);
     return status;
 }
