@@ -39,7 +39,7 @@
 #define GROWTH 8      /* from round to round */
 #define NEAR 0.8      /* of the floor: enough for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
-#define OF_OWN 0.7    /* what a share of its own skin alone counts for a bone that is held */
+#define OF_OWN 0.7    /* a share of its own skin alone counts so much for a bone that is held */
 #define BODY 0.8      /* of the vertices: with a loose part of so many the mesh is one body */
 #define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
@@ -146,9 +146,9 @@ static arap_status begin(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* What is to reach the floor, into response: that, or, for a bone that has most of no vertex, so
- * that its skin follows others in any case, the share; of its own skin alone once rows hold it
- * there, which can do no more. before: (deforming bones) scratch. */
+/* The measure that is to reach the floor, into response: that itself, or the share for a bone that
+ * has most of no vertex, so that its skin follows others in any case. Once rows hold such a bone,
+ * its own skin alone counts, since they can do no more. before: (deforming bones) scratch. */
 static void take_measures(const arap_solver *s, const arap_influences *skin,
                           const arap_influences *weights, const double *share, double *before,
                           double *response) {

@@ -13,7 +13,7 @@
  * gets each rigid part to which it is clearly the nearest of all bones, by the mean distance, and
  * near for the size of the part, if the bone that has it now keeps another one.
  *
- * O(parts x bones), and for orphans O(vertices of rigid parts x bones). Fails without memory only,
+ * O(parts x bones), and for orphans O(vertices of rigid parts x bones). Fails on out-of-memory,
  * or cancelled. */
 #include "solver/rigid_owners.h"
 
@@ -29,7 +29,7 @@
 #define CENTERED 0.35
 #define SMALL 0.6
 #define MUCH 0.25    /* of a soft vertex: a bone with less has lost its skin */
-#define NEAR 1.5     /* radii of a part: what is farther from a bone is not there for it */
+#define NEAR 1.5     /* radii of a part: a bone that is farther away is not there for it */
 #define CLEARLY 1.01 /* farther is every other bone */
 
 static const double *place(const arap_rigid_search *s, const arap_candidate *c, int k) {

@@ -11,8 +11,8 @@
  * the part around most bones. So bones inside a prop are of fingers that hold it, or else it is
  * not a prop: an eyeball has a bone of its own.
  *
- * Sights, screws and plates that are no closed surfaces ride on the prop: what has most of its area
- * nearer to it, or to what rides on it, than to all else, and nearer than its own radius.
+ * Sights, screws and plates that are not closed ride on the prop: most of their area is nearer to
+ * it, or to another rider, than to all else, and nearer than their own radius.
  *
  * What touches a part with a single bone inside may belong to that bone (a trigger), and is left as
  * found, too. So are parts whose bone of the hand is of one side, where the prop is its own image.

@@ -212,7 +212,7 @@ static void refuse_lopsided(arap_rigid_search *s) {
     }
 }
 
-/* The part is rigid as it is, by its mean row. If it reaches around one bone, which has most of its
+/* The part is rigid already, by its mean row. If it reaches around one bone, which has most of its
  * initial weights, it is that bone's, and the energy has given it to a neighbor by chance. */
 static int belongs_inside(const arap_rigid_search *s, const arap_candidate *c) {
     const arap_solver *solver = s->solver;

@@ -1,12 +1,12 @@
 /* Which loose parts can be the skin of which bones: see skins.h.
  *
  * The initial weights of a part that no bone is inside of say little: bone heat reaches it from
- * other parts, or not at all. A plate beside a limb has most of the weight of a bone that is there
+ * other parts, or not at all. A plate next to a limb has most of the weight of a bone that is there
  * to move another part. So the skin of a bone is what surrounds it: the parts that at least
  * SURROUNDING of the rays from the bone meet (surround.h). A bone that no part surrounds, such as
  * that of a flat sheet, may have any.
  *
- * O(surrounded pairs). Fails only without memory. */
+ * O(surrounded pairs). Fails on out-of-memory. */
 #include "truss/skins.h"
 
 #include <string.h>

@@ -58,7 +58,7 @@ def test_balls_follow_their_joints(wrist, seed):
 
 
 def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
-    """The jaw begins in its middle, where a bone of the neck ends."""
+    """The jaw begins in its middle, and a bone of the neck ends there."""
     body = shapes.tube(10, 9, 0.2, 1.6, caps=True)
     head = shapes.sphere(9, 14, 0.5, (0, 0, 2.0))
     jaw = shapes.box((0.2, 0.4, 0.1), (0, 0.5, 1.85))
@@ -75,7 +75,7 @@ def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
 
 
 def test_a_sleeve_around_a_joint_is_no_ball():
-    """It is as long as it is wide, so that all of it is about as far from the joint."""
+    """All of it is about as far from the joint, since its length is about its width."""
     arm, sleeve = shapes.tube(10, 13), shapes.tube(12, 7, 0.3, 0.4)
     mesh = shapes.join(arm, (sleeve[0] + [0, 0, 0.8], sleeve[1]))
     first = len(arm[0])
