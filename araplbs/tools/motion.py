@@ -64,19 +64,32 @@ class MotionOptions(OptionTable):
 
 
 def joint_turns(
-    skeleton: Skeleton, bone: int, swing: float, twist: float
+    skeleton: Skeleton, bone: int, swing: float, twist: float, rest: Floats
 ) -> list[tuple[str, Floats]]:
     """[(name, (4, 4) turn in the bone's own rest space)] of a joint: about each of its axes to both
-    limits; swing and twist (about Y) where it has none."""
-    found = []
+    limits; swing and twist (about Y) where it has none. A bone whose tail means nothing has axes
+    that follow its way to the next joint. rest: (4, 4) of the bone"""
+    found, axes = [], np.eye(4)
+    if skeleton.directions == "JOINTS":
+        axes[:3, :3] = _along(rest[:3, :3].T @ (skeleton.tails[bone] - skeleton.heads[bone]))
     for axis, usual in enumerate((swing, twist, swing)):
         low, high = skeleton.limits[bone, axis]
         low, high = (-usual, usual) if np.isnan(low) else (low, high)
         for angle in (high, low):
             if abs(angle) >= LEAST_TURN:
                 name = f"{skeleton.names[bone]} {'XYZ'[axis]} {math.degrees(angle):+.0f}"
-                found.append((name, about(axis, float(angle))))
+                found.append((name, axes @ about(axis, float(angle)) @ axes.T))
     return found
+
+
+def _along(way: Floats) -> Floats:
+    """(3, 3) the least rotation that takes Y to this direction."""
+    size = np.linalg.norm(way)
+    y = way / size if size > 0 else np.array([0.0, 1.0, 0.0])
+    if y[1] < -1 + SAME:
+        return np.diag([1.0, -1.0, -1.0])
+    cross = np.array([[0, y[0], 0], [-y[0], 0, -y[2]], [0, y[2], 0]])
+    return np.asarray(np.eye(3) + cross + cross @ cross / (1 + y[1]))
 
 
 def about(axis: int, angle: float) -> Floats:

@@ -11,6 +11,7 @@ from araplbs.base.arrays import Bools, Floats
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
+from araplbs.character.directions import read_directions_in_steps
 from araplbs.character.problem import Mesh, Skeleton
 from araplbs.tools.transfer import Source, transfer, transfer_report, transfer_warnings
 
@@ -76,6 +77,7 @@ class TransferTask(Task):
                     ob, armature, skeleton, view_layer, False, not_meant, weights
                 ))
             )  # fmt: skip
+        skeleton = yield from read_directions_in_steps(given, skeleton, "AUTOMATIC", self.threads)
         subjects = Subjects.of(armature, targets.meshes)
         self.reading = Reading(subjects, skeleton, Source(given, skeleton), meshes, started)
 

@@ -249,3 +249,49 @@ def test_the_scale_of_objects_changes_nothing(scale):
         found.append(weights(tube, ["lower", "middle", "upper"]))
     assert np.abs(found[1] - found[0]).max() < 1e-6
     assert np.abs(found[2] - found[0]).max() < 1e-5
+
+
+def axis_of(rig, marker, bone):
+    """The unit axis that a bone turns about at a marker of its action, in armature space."""
+    frame = {m.name: m.frame for m in rig.animation_data.action.pose_markers}[marker]
+    bpy.context.scene.frame_set(frame)
+    posed = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[bone]
+    turn = posed.matrix @ posed.bone.matrix_local.inverted()
+    return np.array(turn.to_quaternion().axis)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("bone", ["lower", "upper"])
+def test_range_of_motion_turns_about_the_ways(turned, bone):
+    """Y is the twist about the limb, X and Z swing it, wherever the tails are."""
+    tube, rig = tube_with(turned)
+    assert auto_weight(tube, rig) == {"FINISHED"}
+    select(rig)
+    assert bpy.ops.object.araplbs_range_of_motion("EXEC_DEFAULT", combinations=0) == {"FINISHED"}
+    for axis, along in (("X +60", 0), ("Y +10", 1), ("Z +60", 0)):
+        assert abs(axis_of(rig, f"{bone} {axis}", bone)[2]) == pytest.approx(along, abs=1e-2)
+
+
+def test_range_of_motion_without_a_mesh_turns_about_the_tails():
+    _tube, rig = tube_with(turned=True)
+    select(rig)
+    assert bpy.ops.object.araplbs_range_of_motion("EXEC_DEFAULT", combinations=0) == {"FINISHED"}
+    assert abs(axis_of(rig, "lower Y +10", "lower")[1]) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_transfer_sees_the_ways(turned):
+    """Where it fills in weights, and where it looks for bones through walls."""
+    tube, rig = tube_with(turned)
+    assert auto_weight(tube, rig) == {"FINISHED"}
+    sleeve = add_tube("Sleeve", radius=0.33, rings=25, sides=14, caps=False)
+    task = addon("tasks.transfer").TransferTask(package("tools.transfer").TransferOptions())
+    targets = addon("blender.read.transfer_targets").TransferTargets(rig, [tube], [sleeve])
+    task.read(targets, bpy.context.view_layer)
+    skeleton = task.reading.skeleton
+    assert skeleton.directions == ("JOINTS" if turned else "TAILS")
+    np.testing.assert_allclose(skeleton.tails[:2], skeleton.heads[1:], atol=1e-6)
+    task.solve()
+    task.apply()
+    ours, below = (weights(ob, skeleton.names) for ob in (sleeve, tube))
+    assert np.abs(ours[:14].mean(axis=0) - below[:14].mean(axis=0)).max() < 0.1

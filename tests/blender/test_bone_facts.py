@@ -520,7 +520,7 @@ def hung(names=("hand control", "hand ik"), head=(0, 0, 2.95)):
 
 def facts_of(rig, **more):
     skeleton = addon("blender.read.read_armature").read_armature(rig, use_joint_limits=False)
-    return addon("core.skeleton.bone_facts"), dataclasses.replace(skeleton, **more)
+    return package("skeleton.bone_facts"), dataclasses.replace(skeleton, **more)
 
 
 def test_controls_where_a_chain_ends():

@@ -98,11 +98,15 @@ class _Maker(ABC):
 
     def _alone(self):
         for bone, sides in self.joints:
-            turns = joint_turns(self.skeleton, bone, self.options.swing, self.options.twist)
+            turns = self.turns_of(bone)
             for name, turn in turns:
                 yield name, self._posing({bone: turn}, sides)
             if turns:
                 yield None, None
+
+    def turns_of(self, bone):
+        swing, twist = self.options.swing, self.options.twist
+        return joint_turns(self.skeleton, bone, swing, twist, self.rest_arrays[bone])
 
     def _posing(self, bases, sides=None):
         def pose(copy, _view_layer):
@@ -290,10 +294,9 @@ class _OfRig(_Maker):
             yield
         self.joints, self.ends = [], {}
         for (b, as_end), (angle, side) in sorted(tried.items(), key=lambda item: item[0]):
-            free = joint_turns(skeleton, b, self.options.swing, self.options.twist)
             if angle >= LEAST and as_end:
                 self.ends[b] = side
-            elif angle >= LEAST and free:
+            elif angle >= LEAST and self.turns_of(b):
                 self.joints.append((b, side))
 
     def _set_trials(self, copy, trials, side, ends):

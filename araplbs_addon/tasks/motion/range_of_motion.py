@@ -10,13 +10,16 @@ import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
+from araplbs.character.directions import read_directions_in_steps
 from araplbs.character.problem import Skeleton
 from araplbs.tools.motion import curves, motion_warnings, unmoved
 
+from ...blender.data.binding import is_deformed_by
 from ...blender.data.references import Subjects
 from ...blender.poses.motion_action import refuse_action, write_action
 from ...blender.read.control_bones import is_left_out
 from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import read_shape_in_steps
 from ...blender.read.targets import Targets
 from ...blender.rig.rig_copy import NotDrivable
 from ...blender.rig.rig_motion import Motion, motion_in_steps
@@ -51,6 +54,7 @@ class MotionTask(Task):
             raise Refused(f"'{armature.name}' has no deform bones that Auto-weight takes in")
         skeleton = replace(skeleton, deform=skeleton.deform & ~left_out)
         yield
+        skeleton = yield from self._directed_in_steps(armature, skeleton, view_layer)
         up = np.array(armature.matrix_world.inverted_safe().to_3x3().col[2])
         axis = int(np.abs(up).argmax())
         up = np.eye(3)[axis] * np.sign(up[axis])
@@ -59,6 +63,21 @@ class MotionTask(Task):
         except NotDrivable as reason:
             raise Refused(f"The rig of '{armature.name}' could not be posed: {reason}") from None
         self.reading = Reading(Subjects.of(armature, []), skeleton, motion, started)
+
+    def _directed_in_steps(
+        self, armature: bpy.types.Object, skeleton: Skeleton, view_layer: bpy.types.ViewLayer
+    ) -> Steps[Skeleton]:
+        """The Skeleton with bones that go as Auto-weight sees them in the meshes that they move."""
+        meshes = []
+        for ob in view_layer.objects:
+            if ob.type == "MESH" and ob.data.polygons and is_deformed_by(ob, armature):
+                try:
+                    meshes.append((yield from read_shape_in_steps(ob, armature, view_layer)))
+                except Refused:  # no weights come of it either
+                    continue
+        if not meshes:
+            return skeleton
+        return (yield from read_directions_in_steps(meshes, skeleton, "AUTOMATIC", self.threads))
 
     def solve(self, progress: Listener | None = None) -> None:
         """See Task."""
