@@ -69,7 +69,8 @@ def joint_turns(
     """[(name, (4, 4) turn in the bone's own rest space)] of a joint: about each of its axes to both
     limits; swing and twist (about Y) where it has none. A bone whose tail means nothing has axes
     that follow its way to the next joint. rest: (4, 4) of the bone"""
-    found, axes = [], np.eye(4)
+    found: list[tuple[str, Floats]] = []
+    axes = np.eye(4)
     if skeleton.directions == "JOINTS":
         axes[:3, :3] = _along(rest[:3, :3].T @ (skeleton.tails[bone] - skeleton.heads[bone]))
     for axis, usual in enumerate((swing, twist, swing)):
