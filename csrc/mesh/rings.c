@@ -22,8 +22,10 @@
  * the sums over the part of the mesh, unit a fixed share of the size of the mesh. With p = 2 the
  * energy is the area-weighted mean of squared relative errors, the same for every tessellation;
  * with p = 3 what is modeled in more detail than the rest counts more. Subdividing all of the mesh
- * alike changes neither. Links count as edges of length L, however near the parts are, and so do
- * longer wires: parts that an artist joins by a wire are meant to move together.
+ * alike changes neither. Wires longer than L count as so long: parts that an artist joins by a wire
+ * are meant to move together. Links count as edges of the length that those of the part would have
+ * if it had LINK_VERTICES vertices, however near the parts and however short its edges are: with L,
+ * they were four times as stiff on the same surface with every triangle in four.
  *
  * Rows are gathered from what is around each vertex, on all threads; sums over the mesh go in its
  * order. Cost: O(edges), memory 44 bytes per directed edge. Fails without memory, and for more
@@ -43,6 +45,7 @@
 #define LINK_SHARE 0.05
 #define UNIT 0.02     /* of the size of the mesh */
 #define SHORTEST 0.01 /* shorter edges, in mean lengths, count as so long */
+#define LINK_VERTICES 16
 
 #define CHUNK 128 /* vertices of a task */
 #define WIDE 64   /* entries of a row that is sorted, not filled in order */
@@ -63,7 +66,8 @@ typedef struct ring_task {
     double *size;     /* (tets, triangles) volume, or a third of the area */
     ring_entry *rows; /* those of each task one after the other, from entry_bound() on */
     double wire_area, power;
-    const double *mean; /* (parts) length of an edge */
+    const double *mean; /* (parts) length of an edge, */
+    const double *link; /* and that of a link */
     double *value;      /* (directed edges) scratch */
 } ring_task;
 
@@ -173,11 +177,22 @@ static void scale_chunk(void *data, int chunk, int worker) {
     (void)worker;
     for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
         double scale = mesh->unit / t->mean[mesh->part[i]];
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            double share = mesh->kind[e] == ARAP_EDGE_LINK ? 1 : t->value[e];
-            mesh->edge_weight[e] *= scale * scale * share;
-        }
+        double link = mesh->unit / t->link[mesh->part[i]];
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
+            mesh->edge_weight[e] *=
+                mesh->kind[e] == ARAP_EDGE_LINK ? link * link : scale * scale * t->value[e];
     }
+}
+
+/* Lengths of the links of all parts: those of the edges of equilateral triangles, twice as many as
+ * LINK_VERTICES, which cover the part. A part without faces, or of tets, has L. */
+static void measure_links(const ring_task *t, const double *mean, double *link) {
+    const arap_mesh *mesh = t->mesh;
+    for (int p = 0; p < mesh->part_count; p++) link[p] = 0;
+    for (size_t k = mesh->surface_count; k < mesh->triangle_count && !mesh->tet_count; k++)
+        link[mesh->part[mesh->triangles[3 * k]]] += 3 * t->size[k - mesh->surface_count];
+    for (int p = 0; p < mesh->part_count; p++)
+        link[p] = link[p] > 0 ? sqrt(2 / sqrt(3) * link[p] / LINK_VERTICES) : mean[p];
 }
 
 /* Make edge weights independent of the tessellation, see the top of this file. What an edge has,
@@ -185,9 +200,9 @@ static void scale_chunk(void *data, int chunk, int worker) {
 static arap_status balance_edges(arap_context *context, ring_task *t) {
     const arap_mesh *mesh = t->mesh;
     double *sums = ARAP_NEW_ZERO(double, 2 * mesh->part_count);
-    double *mean = ARAP_NEW(double, mesh->part_count);
+    double *mean = ARAP_NEW(double, mesh->part_count), *link = ARAP_NEW(double, mesh->part_count);
     arap_status status = ARAP_OK;
-    if (!sums || !mean) {
+    if (!sums || !mean || !link) {
         status = arap_fail_memory(&context->error, "the one-rings");
         goto done;
     }
@@ -204,13 +219,16 @@ static arap_status balance_edges(arap_context *context, ring_task *t) {
         const double *sum = sums + 2 * (size_t)p;
         mean[p] = sum[1] > 0 ? exp(sum[0] / sum[1]) : mesh->unit; /* loose: links at most */
     }
+    measure_links(t, mean, link);
     t->mean = mean;
+    t->link = link;
     if (!status) status = for_vertices(context, share_chunk, t);
     if (!status) status = for_vertices(context, scale_chunk, t);
 
 done:
     arap_free(sums);
     arap_free(mean);
+    arap_free(link);
     return status;
 }
 

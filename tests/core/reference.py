@@ -94,6 +94,7 @@ def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
 
 UNIT = 0.02  # of the size of the mesh
 SHORTEST = 0.01  # shorter edges, in mean lengths, count as so long
+LINK_VERTICES = 16  # of a part: its links count as long as its edges would be with so many
 
 
 def parts_of(joined):
@@ -105,10 +106,10 @@ def parts_of(joined):
     return [list(members) for members in each]
 
 
-def balanced(vertices, a, power, unit, links=(), wires=()):
+def balanced(vertices, a, power, unit, links=(), wires=(), triangles=()):
     """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`. mean: that of
-    the part, geometric. Links count as edges of that length and do not change it; longer wires
-    count so as well, and do."""
+    the part, geometric; longer wires count as so long. Links count as long as the edges of a part
+    of LINK_VERTICES vertices with these triangles, and do not change the mean."""
     if not power:
         return a
     length = np.linalg.norm(vertices[:, None] - vertices, axis=2)
@@ -116,16 +117,21 @@ def balanced(vertices, a, power, unit, links=(), wires=()):
     for i, k in links:
         linked[i, k] = linked[k, i] = True
     own = np.where(linked, 0, a)
-    mean = np.empty((len(a), 1))
+    mean, link = np.empty((len(a), 1)), np.empty((len(a), 1))
+    corners = np.array([vertices[list(t)] for t in triangles]).reshape(-1, 3, 3)
+    crosses = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = np.linalg.norm(crosses, axis=1) / 2
     for members in parts_of(own > 0):
         at = np.ix_(members, members)
         logs = np.log(length[at] + (length[at] == 0))
         mean[members] = np.exp((own[at] * logs).sum() / own[at].sum())
+        area = sum(size for size, t in zip(areas, triangles, strict=True) if t[0] in members)
+        link[members] = np.sqrt(2 / np.sqrt(3) * area / LINK_VERTICES) if area else mean[members]
     long = np.zeros(a.shape, bool)
     for i, k in wires:
         long[i, k], long[k, i] = length[i, k] > mean[i, 0], length[i, k] > mean[k, 0]
-    shares = np.where(linked | long, 1, np.maximum(length / mean, SHORTEST)) ** -power
-    return a * (unit / mean) ** 2 * shares
+    shares = np.where(long, 1, np.maximum(length / mean, SHORTEST)) ** -power
+    return a * np.where(linked, (unit / link) ** 2, (unit / mean) ** 2 * shares)
 
 
 def posed(vertices, weights, poses):

@@ -90,7 +90,7 @@ def test_wires_alone(power, rng):
 
 
 @POWERS
-def test_links_count_as_edges_of_the_mean_length(power):
+def test_links_count_by_the_area_of_the_part(power):
     """However far apart the parts are: and they do not change the edges of the faces."""
     mesh, _ = button_on_a_tube()
     solver = solver_of(*mesh, power, link_parts=True)
@@ -98,8 +98,25 @@ def test_links_count_as_edges_of_the_mean_length(power):
     assert len(links) == solver.report["links"] > 0
     points = inside["points"]
     _, a = reference.edge_weights(points, mesh[1], (), links)
-    expected = reference.balanced(points, a, power, inside["unit"], links)
+    expected = reference.balanced(points, a, power, inside["unit"], links, triangles=mesh[1])
     np.testing.assert_allclose(reference.edge_matrix(inside), expected, rtol=1e-10)
+
+
+def stiffness_of_links(vertices, triangles, around):
+    """Of those of the part that ends with vertex `around`, over its area, in this tessellation."""
+    inside = solver_of(vertices, triangles, 3, link_parts=True)._inside
+    a = reference.edge_matrix(inside)
+    part = inside["part"] == inside["part"][around]
+    return sum(a[i, k] for i, k in inside["wires"] if part[i] != part[k]) / len(inside["wires"])
+
+
+def test_links_are_as_stiff_in_a_finer_tessellation():
+    """Per vertex and its area: with every triangle in four they were four times as stiff."""
+    mesh, _ = button_on_a_tube()
+    coarse, fine = (
+        stiffness_of_links(*m, len(mesh[0]) - 1) for m in (mesh, halved(*mesh))
+    )  # fmt: skip
+    assert fine < 1.5 * coarse / 4
 
 
 @POWERS
