@@ -190,16 +190,6 @@ static int all_around(const arap_mesh *mesh, const char *holds, int i) {
     return 1;
 }
 
-/* Of vertex i and its partner, is i the one that is computed? That on the positive side of the
- * plane, or, where they are equally far from it, the lower one. */
-static int leads(const arap_halves *halves, const arap_mesh *mesh, int i) {
-    const arap_symmetry *symmetry = halves->symmetry;
-    int j = symmetry->vertex[i];
-    double side = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)i) - symmetry->offset;
-    double other = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)j) - symmetry->offset;
-    return side != other ? side > other : i <= j;
-}
-
 static void rows_chunk(void *data, int chunk, int worker) {
     const halving *h = data;
     (void)worker;
@@ -228,7 +218,8 @@ static void take_chunk(void *data, int chunk, int worker) {
     (void)worker;
     for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
         int j = halves->symmetry->vertex[i];
-        int copied = all_around(h->mesh, h->rings, i) && !leads(halves, h->mesh, i);
+        int copied = all_around(h->mesh, h->rings, i) &&
+                     !arap_symmetry_leads(halves->symmetry, h->mesh, i, j);
         halves->of[i] = copied ? j : -1;
         h->rows[i] = (char)copied; /* which is asked for from here on */
         for (size_t e = in->start[i]; copied && e < in->start[i + 1]; e++)

@@ -2,18 +2,19 @@
  *
  * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): of the vertices, one
  * after another, one that is still free takes its nearest free neighbors, up to MOST together.
- * They are visited in strides of about the golden section, so that clusters do not grow into
- * stripes along the order in which somebody once made the mesh. A mesh of triangles keeps about a
- * third of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored
- * mesh get clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they
- * would lose their faces. Where there are thousands that make up most of the mesh, those down to
- * ARAP_FEW_OF_PART lose vertices, too, or every visit would go through all of them; a triangle with
- * two corners left becomes an edge. Smaller ones would be so loose that weights get worse. A
- * triangle between three clusters is one of the coarse mesh, a tet between four is a tet, between
- * three a triangle, between two an edge: where a volume is thin, it becomes a sheet or a wire
- * rather than come apart. Clusters are either on the surface of a volume or inside, so that it
- * keeps its shape. O(edges), prolonging times the influences, on all threads. Fails without memory
- * only. */
+ * The caller says in which order (solver/visits.c); they are visited in strides of about the golden
+ * section of it, so that clusters do not grow into stripes along it, and of neighbors that are
+ * equally near the first in it is taken: the numbers of the vertices decide nothing. A mesh of
+ * triangles keeps about a third of its vertices, dense regions stay dense, parts stay apart, and
+ * partners of a mirrored mesh get clusters that are partners. Parts of less than LEAST vertices
+ * keep all of theirs: they would lose their faces. Where there are thousands that make up most of
+ * the mesh, those down to ARAP_FEW_OF_PART lose vertices, too, or every visit would go through all
+ * of them; a triangle with two corners left becomes an edge. Smaller ones would be so loose that
+ * weights get worse. A triangle between three clusters is one of the coarse mesh, a tet between
+ * four is a tet, between three a triangle, between two an edge: where a volume is thin, it becomes
+ * a sheet or a wire rather than come apart. Clusters are either on the surface of a volume or
+ * inside, so that it keeps its shape. O(edges), prolonging times the influences, on all threads.
+ * Fails without memory only. */
 #include "mesh/coarse.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@ static int joins(const arap_mesh *mesh, size_t e) {
 typedef struct clustering {
     const arap_mesh *mesh;
     const int *group, *partner, *visit;
+    const int *rank;     /* (vertices) where they are in `visit` */
     const char *whole;   /* (parts) keep their vertices */
     const char *surface; /* (vertices) on the surface of the tets */
     int *cluster;        /* (vertices) -1: free */
@@ -58,8 +60,9 @@ static int nearest_free(const clustering *c, int i) {
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         int k = mesh->neighbor[e];
         double length2 = arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)k);
-        if (!joins(mesh, e) || !may_join(c, i, k) || length2 >= (1 - ROUNDING) * least) continue;
-        least = length2;
+        if (!joins(mesh, e) || !may_join(c, i, k) || length2 > (1 + ROUNDING) * least) continue;
+        if (length2 >= (1 - ROUNDING) * least && c->rank[k] > c->rank[best]) continue;
+        least = fmin(least, length2);
         best = k;
     }
     return best;
@@ -84,7 +87,7 @@ static int stride_of(int n) {
 /* The vertex that is visited so many strides after the one at this place. */
 static int later(const clustering *c, int place, long long strides) {
     int at = (int)((place + strides) % c->mesh->count);
-    return c->visit ? c->visit[at] : at;
+    return c->visit[at];
 }
 
 /* What the visit of a later vertex will read: it is far off, and would be waited for. */
@@ -208,7 +211,7 @@ static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
 arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
                          const int *partner, const int *visit, arap_coarse *out) {
     size_t n = (size_t)mesh->count;
-    int *sizes = ARAP_NEW_ZERO(int, n), *seed = NULL;
+    int *sizes = ARAP_NEW_ZERO(int, n), *rank = ARAP_NEW(int, n), *seed = NULL;
     char *whole = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
     arap_status status = ARAP_OK;
     *out = (arap_coarse){.cluster = ARAP_NEW(int, n),
@@ -218,13 +221,15 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
                                                      mesh->tet_count + mesh->triangle_count)),
                          .links = ARAP_NEW(int, 2 * mesh->link_count),
                          .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
-    if (!sizes || !whole || !surface || !out->cluster || !out->seed || !out->triangles ||
+    if (!sizes || !rank || !whole || !surface || !out->cluster || !out->seed || !out->triangles ||
         !out->edges || !out->links || !out->tets)
         goto no_memory;
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
     int joined = choose_whole(mesh, sizes, whole);
     for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
-    cluster_vertices(&(clustering){mesh, group, partner, visit, whole, surface, out->cluster}, out);
+    for (size_t k = 0; k < n; k++) rank[visit[k]] = (int)k;
+    clustering c = {mesh, group, partner, visit, rank, whole, surface, out->cluster};
+    cluster_vertices(&c, out);
     out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
     out->made = ARAP_NEW(int, out->count);
     seed = ARAP_NEW(int, out->count);
@@ -239,6 +244,7 @@ no_memory:
     arap_coarse_clear(out);
 done:
     arap_free(sizes);
+    arap_free(rank);
     arap_free(whole);
     arap_free(surface);
     return status;

@@ -26,7 +26,7 @@ typedef struct arap_coarse {
 
 /* Clusters of vertices that faces or wires join, never of different parts nor of different
  * groups, group (vertices). partner (vertices): mirror images, -1 without one, or NULL. visit
- * (vertices): the order in which they are visited, in strides; NULL: that of their numbers. */
+ * (vertices): the order in which they are visited, in strides. */
 arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
                          const int *partner, const int *visit, arap_coarse *out);
 void arap_coarse_clear(arap_coarse *coarse);

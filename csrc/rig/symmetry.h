@@ -57,6 +57,15 @@ int arap_are_images(const arap_symmetry *symmetry, const arap_influences *in, in
 arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
                                   arap_influences *in);
 
+/* Of vertex i and its partner j, is i the one that decides for both? That on the positive side of
+ * the plane, whatever their numbers are, or, if they are equally far from it, the lower one. */
+static inline int arap_symmetry_leads(const arap_symmetry *symmetry, const arap_mesh *mesh, int i,
+                                      int j) {
+    double side = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)i);
+    double other = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)j);
+    return side != other ? side > other : i <= j;
+}
+
 /* The vertex with the mirrored row of vertex i, itself on the plane, or -1. */
 static inline int arap_symmetry_image(const arap_symmetry *symmetry, int i) {
     return symmetry->symmetric && symmetry->symmetric[i] ? symmetry->vertex[i] : -1;

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/sets.h"
 #include "solver/steering.h"
+#include "solver/visits.h"
 
 /* A level pays off with at least this many vertices per cluster, and clusters per bone; with fewer
  * of these where the mesh itself would have no level, but thousands of clusters: heat and the first
@@ -247,15 +248,24 @@ static int pays_off(const arap_solver *s, const arap_problem *problem) {
 static arap_status find_clusters(arap_context *context, void *data) {
     const arap_clustering *c = data;
     arap_solver *s = c->solver;
+    arap_status status = c->found ? arap_find_visits(context, s, c->found) : ARAP_OK;
+    if (status) return status;
     return arap_coarsen(context, &s->mesh, c->group, s->symmetry.vertex, c->visit, &s->clusters);
 }
 
 arap_status arap_clusters_begin(arap_context *context, arap_solver *s, const arap_problem *problem,
                                 arap_clustering *out) {
+    int is_known = problem->visit && s->mesh.count == s->mesh.input_count;
     *out = (arap_clustering){.solver = s, .group = ARAP_NEW(int, s->mesh.count)};
-    if (!out->group) return arap_fail_memory(&context->error, "the coarse mesh");
+    if (!is_known) out->found = ARAP_NEW(int, s->mesh.count);
+    if (!out->group || (!is_known && !out->found)) {
+        arap_free(out->group);
+        arap_free(out->found);
+        *out = (arap_clustering){0};
+        return arap_fail_memory(&context->error, "the coarse mesh");
+    }
     group_vertices(s, problem, out->group);
-    out->visit = s->mesh.count == s->mesh.input_count ? problem->visit : NULL;
+    out->visit = is_known ? problem->visit : out->found;
     arap_aside_begin(context, s->mesh.count, find_clusters, out, &out->aside);
     return ARAP_OK;
 }
@@ -263,7 +273,8 @@ arap_status arap_clusters_begin(arap_context *context, arap_solver *s, const ara
 arap_status arap_clusters_end(arap_context *context, arap_clustering *c) {
     arap_status status = arap_aside_end(context, &c->aside);
     arap_free(c->group);
-    c->group = NULL;
+    arap_free(c->found);
+    c->group = c->found = NULL;
     return status;
 }
 

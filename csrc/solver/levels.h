@@ -10,6 +10,7 @@
 typedef struct arap_clustering {
     arap_solver *solver;
     int *group;
+    int *found; /* (vertices) the order of the finest mesh, or NULL */
     const int *visit;
     arap_aside aside;
 } arap_clustering;

@@ -26,7 +26,7 @@
  * and its neighbors are fixed. As all of its blocks are of the same bones, their sum takes one 4 x
  * 4 matrix over the part (arap_add_gram_moment), but where spines or bendy bones move it. Of
  * several bones a part limited to one bone keeps the one that minimizes rest Q_bb - 2 c_b.
- * Symmetric vertices: the lower of two partners decides for both; on the mirror plane a bone and
+ * Symmetric vertices: one of two partners decides for both; on the mirror plane a bone and
  * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
  * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
  * cancelled has changed nothing. */
@@ -325,10 +325,15 @@ ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int wor
     }
 }
 
-/* Does the row of vertex i come by this one? That of the lower of two partners, or of a lead. */
-static int decides(const reduce_task *task, int i) {
+/* Does lead i decide for itself, and for its mirror image? */
+static int leads(const reduce_task *task, int i) {
     int image = image_of(task, i);
-    return arap_lead(task->parts, i) == i && (image < 0 || image >= i);
+    return image < 0 || arap_symmetry_leads(task->symmetry, task->mesh, i, image);
+}
+
+/* Is the row of vertex i reduced? That of one of two partners, and of the lead of a part. */
+static int decides(const reduce_task *task, int i) {
+    return arap_lead(task->parts, i) == i && leads(task, i);
 }
 
 /* Is a row wide that is reduced, and longer than the candidates? */
@@ -381,12 +386,13 @@ static int slice(const arap_context *context, const arap_limit *rule, int widest
     return (int)fmin(chunks, 1 << 20);
 }
 
-/* Copy the decision of the lower of two partners to the other. */
+/* Copy the decision of one of two partners to the other. */
 static void mirror_limits(const reduce_task *task) {
     const arap_influences *in = task->in;
     for (int i = 0; i < in->count; i++) {
-        int image = arap_symmetry_image(task->symmetry, i);
-        for (size_t e = in->start[i]; e < in->start[i + 1] && image > i; e++) {
+        int image = arap_symmetry_image(task->symmetry, i), lead = arap_lead(task->parts, i);
+        if (image < 0 || image_of(task, lead) == lead || !leads(task, lead)) continue;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             ptrdiff_t other = arap_find_influence(in, image, task->symmetry->bone[in->bone[e]]);
             task->keep[other] = task->keep[e];
             task->weight[other] = task->weight[e];
@@ -445,8 +451,8 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
     status = arap_parallel_slices(context, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
                                   slice(context, rule, task.widest), reduce_chunk, &task);
     if (status) goto done;
-    mirror_limits(&task);
     spread_limits(&task);
+    mirror_limits(&task);
     status = arap_influences_filter(context, in, task.keep, out);
     if (status) goto done;
     size_t fill = 0;

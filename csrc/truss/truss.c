@@ -314,19 +314,19 @@ static arap_spoke reflect(const truss *t, const arap_bendy *bendy, const arap_sy
     return out;
 }
 
-/* The spokes of vertex i to `out`: symmetric ones where there are partners, of which the lower
+/* The spokes of vertex i to `out`: symmetric ones where there are partners, of which one
  * decides. Returns their number, at most 2. */
 static int place_spokes(const truss *t, const arap_bendy *bendy, const arap_symmetry *symmetry,
                         int i, arap_spoke *out) {
     int image = symmetry->vertex ? symmetry->vertex[i] : -1;
-    int from = image >= 0 && image < i ? image : i;
+    int from = image < 0 || arap_symmetry_leads(symmetry, t->mesh, i, image) ? i : image;
     if (t->near[from] < 0) return 0;
     int partner = image >= 0 ? symmetry->bone[t->lines.line[t->near[from]].bone] : -1;
     if (partner < 0) from = i;
     if (t->near[from] < 0) return 0;
     out[0] = make_spoke(t, bendy, from);
-    if (partner < 0 || image > i) return 1;
-    if (image < i) {
+    if (partner < 0 || (from == i && image != i)) return 1;
+    if (from != i) {
         arap_spoke own = out[0];
         out[0] = reflect(t, bendy, symmetry, &own);
         return 1;

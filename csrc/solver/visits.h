@@ -1,0 +1,10 @@
+/* The order in which the vertices of a mesh grow into clusters (mesh/coarse.h). */
+#ifndef ARAP_VISITS_H
+#define ARAP_VISITS_H
+
+#include "solver/solver.h"
+
+/* visit (vertices): by the place of the vertices among the bones, whatever their numbers are. */
+arap_status arap_find_visits(arap_context *context, const arap_solver *solver, int *visit);
+
+#endif
