@@ -248,6 +248,7 @@ typedef struct arap_problem {
     /* Of a coarser mesh, what the finer one has found: */
     const int *links; /* (link_count, 2) vertices, NULL: found by links.c */
     size_t link_count;
+    size_t layer_count;      /* of these, the last ones, between layers: see links.c */
     const int *spoke_bones;  /* (vertices) deforming bone, numbered among these, that the spoke of
                                 each goes to, -1: none; NULL: chosen by truss.c */
     const char *spoke_whole; /* (vertices) the part hangs on that bone as a whole */

@@ -6,12 +6,18 @@
 
 #define ARAP_RANDOM_STEP 0x9E3779B97F4A7C15u /* of the state with each number */
 
-/* In [0, 1). */
-static inline double arap_random(uint64_t *state) {
-    uint64_t z = (*state += ARAP_RANDOM_STEP);
+/* The number that follows a state. */
+static inline uint64_t arap_random_of(uint64_t state) {
+    uint64_t z = state + ARAP_RANDOM_STEP;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
+    return z ^ (z >> 31);
+}
+
+/* In [0, 1). */
+static inline double arap_random(uint64_t *state) {
+    uint64_t z = arap_random_of(*state);
+    *state += ARAP_RANDOM_STEP;
     return (double)(z >> 11) * 0x1p-53;
 }
 

@@ -136,18 +136,16 @@ static arap_status check_far(arap_error *error, const arap_geometry *geometry,
 
 arap_status arap_body_create(arap_context *context, const arap_geometry *geometry, double bending,
                              arap_body *body) {
-    int *links = NULL, linked;
-    size_t link_count = 0;
+    arap_links links = {0};
     *body = (arap_body){0};
     arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
     if (!status) status = check_far(&context->error, geometry, &body->mesh);
-    if (!status) status = arap_link_parts(context, &body->mesh, &links, &link_count, &linked, NULL);
-    if (!status)
-        status = arap_mesh_connect(context, &body->mesh, links, link_count, RELATIVE_ERRORS);
+    if (!status) status = arap_link_parts(context, &body->mesh, 0, &links, NULL);
+    if (!status) status = arap_mesh_connect(context, &body->mesh, &links, RELATIVE_ERRORS);
     if (!status) status = take_triangles(context, geometry, body);
     if (!status) status = take_tets(context, body);
     if (!status) status = take_cells(context, bending, body);
-    arap_free(links);
+    arap_links_clear(&links);
     if (status) arap_body_clear(body);
     return status;
 }

@@ -14,14 +14,12 @@ arap_status arap_rigged_mesh_create(arap_context *context, const arap_geometry *
                                     arap_rigged_mesh *rigged) {
     arap_mesh *mesh = &rigged->mesh;
     arap_bvh *faces = NULL;
-    int *links = NULL, linked;
-    size_t link_count = 0;
+    arap_links links = {0};
     arap_status status = arap_progress(context, "mesh", 0);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, mesh);
     if (!status) status = arap_skeleton_create(context, bones, mesh, &rigged->skeleton);
-    if (!status && link_parts)
-        status = arap_link_parts(context, mesh, &links, &link_count, &linked, &faces);
-    if (!status) status = arap_mesh_connect(context, mesh, links, link_count, 0);
+    if (!status && link_parts) status = arap_link_parts(context, mesh, 0, &links, &faces);
+    if (!status) status = arap_mesh_connect(context, mesh, &links, 0);
     if (status) goto done;
     rigged->order = ARAP_NEW(int, mesh->count);
     status = rigged->order ? arap_fill_reducing_order(context, mesh->count, mesh->ring,
@@ -34,7 +32,7 @@ arap_status arap_rigged_mesh_create(arap_context *context, const arap_geometry *
 
 done:
     arap_bvh_free(faces);
-    arap_free(links);
+    arap_links_clear(&links);
     return status;
 }
 

@@ -131,7 +131,7 @@ arap_status arap_evaluate_posed(arap_context *context, const arap_geometry *geom
     double *welded = NULL;
     arap_status status =
         arap_mesh_create(context, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
-    if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0, 0);
+    if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0);
     if (!status && vertex_energy && !(welded = ARAP_NEW(double, mesh.count)))
         status = arap_fail_memory(&context->error, "the energy");
     if (!status) status = arap_posed_energy(context, &mesh, poses, posed, weights, energy, welded);

@@ -196,6 +196,7 @@ static void build(const arap_mesh *mesh, int joined, int *sizes, arap_coarse *ou
         int *end = out->links + 2 * out->link_count++;
         for (int c = 0; c < 2; c++) end[c] = out->cluster[mesh->wires[2 * e + (size_t)c]];
     }
+    out->layer_count = mesh->layer_count;
 }
 
 /* The parts that keep all vertices (parts); sizes (parts): how many. Are small parts most? */

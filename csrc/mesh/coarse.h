@@ -19,7 +19,8 @@ typedef struct arap_coarse {
     size_t edge_count;
     int *edges; /* (edge_count, 2) of wires */
     size_t link_count;
-    int *links; /* (link_count, 2) between parts */
+    int *links;         /* (link_count, 2) between parts */
+    size_t layer_count; /* of these, the last ones, between layers */
     size_t tet_count;
     int *tets; /* (tet_count, 4) */
 } arap_coarse;

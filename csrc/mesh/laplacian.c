@@ -59,8 +59,8 @@ void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
 
 void arap_conductances(const arap_mesh *mesh, double *out) {
     for (size_t e = 0; e < mesh->ring[mesh->count]; e++)
-        out[e] = mesh->kind[e] == ARAP_EDGE_WIRE   ? mesh->thickness * WIRE_CONDUCTANCE
-                 : mesh->kind[e] == ARAP_EDGE_LINK ? mesh->thickness * LINK_CONDUCTANCE
-                                                   : 0;
+        out[e] = mesh->kind[e] == ARAP_EDGE_WIRE ? mesh->thickness * WIRE_CONDUCTANCE
+                 : arap_mesh_is_link(mesh, e)    ? mesh->thickness * LINK_CONDUCTANCE
+                                                 : 0;
     arap_add_cotangents(mesh, out);
 }

@@ -8,6 +8,7 @@
  *     card, the neck of a head, all of a button;
  *   - so are vertices within d0 + LAYERED x size over a surface that faces the same way:
  *     a jacket over a body, but not one thigh to the other.
+ * Of these links, those between layers of cloth (layers.c) are stronger (rings.c).
  * A link goes to the corner of the triangle that is nearest in barycentric terms. Parts that
  * are farther than FAR from everything stay loose. Parts joined so far count as one in the
  * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
@@ -25,6 +26,7 @@
 #include "base/sets.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
+#include "mesh/layers.h"
 
 #define FAR 0.05      /* of the size of the mesh, see mesh.h */
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
@@ -52,6 +54,8 @@ typedef struct linking {
     arap_bvh *faces;
     double *vertex_normal; /* (count, 3) area-weighted, not unit */
     const int *cluster;    /* (parts) */
+    char *is_sheet;        /* (parts) or NULL: layers are not told apart */
+    char *is_layer;        /* (links) so far */
     int largest;           /* cluster that does not look for others */
     cluster_facts *facts;  /* (parts) of clusters */
     query *queries;        /* (count) */
@@ -135,6 +139,14 @@ static int face_alike(const linking *l, int i, const int *tri, const double *bar
     return arap_dot(own, there) > ROUNDING * sqrt(arap_dot(own, own));
 }
 
+/* Is a link of vertex i to a triangle one between layers? */
+static int joins_layers(const linking *l, int i, int t, const double *bary) {
+    const arap_mesh *mesh = l->mesh;
+    int there = mesh->part[mesh->triangles[3 * (size_t)t]];
+    return l->is_sheet && (l->is_sheet[mesh->part[i]] || l->is_sheet[there]) &&
+           arap_lies_on(mesh, i, l->vertex_normal + 3 * (size_t)i, t, bary);
+}
+
 /* Their sizes. */
 static void measure_clusters(linking *l) {
     const arap_mesh *mesh = l->mesh;
@@ -185,6 +197,7 @@ static arap_status link_round(arap_context *context, linking *l, int *parent, in
         arap_nearest_on_face(mesh, q->triangle, mesh->v + 3 * (size_t)i, bary);
         if (beyond > TOUCHING * size + ROUNDING && !face_alike(l, i, tri, bary)) continue;
         int to = nearest_corner(tri, bary);
+        l->is_layer[*count] = (char)joins_layers(l, i, q->triangle, bary);
         links[2 * *count] = i;
         links[2 * (*count)++ + 1] = to;
         arap_unite(parent, mesh->part[i], mesh->part[to]);
@@ -206,8 +219,28 @@ static void name_clusters(const arap_mesh *mesh, int *parent, int *cluster, clus
         if (facts[p].triangles > facts[*largest].triangles) *largest = p;
 }
 
-arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **links,
-                            size_t *count, int *linked, arap_bvh **faces) {
+/* Those between layers go to the end; otherwise they stay in order. */
+static arap_status sort_links(arap_context *context, const linking *l, arap_links *links) {
+    size_t at = 0, other = 0;
+    for (size_t k = 0; k < links->count; k++) links->layers += (size_t)l->is_layer[k];
+    if (!links->layers) return ARAP_OK;
+    int *pair = ARAP_NEW(int, 2 * links->count);
+    if (!pair) return arap_fail_memory(&context->error, "links between parts");
+    other = links->count - links->layers;
+    for (size_t k = 0; k < links->count; k++)
+        memcpy(pair + 2 * (l->is_layer[k] ? other++ : at++), links->pair + 2 * k, 2 * sizeof *pair);
+    arap_free(links->pair);
+    links->pair = pair;
+    return ARAP_OK;
+}
+
+void arap_links_clear(arap_links *links) {
+    arap_free(links->pair);
+    *links = (arap_links){0};
+}
+
+arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int layers,
+                            arap_links *links, arap_bvh **faces) {
     arap_status status = ARAP_OK;
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, capacity = n;
     int *cluster = ARAP_NEW(int, parts), *parent = ARAP_NEW(int, parts);
@@ -215,32 +248,36 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **
     linking l = {.mesh = mesh,
                  .vertex_normal = ARAP_NEW(double, 3 * n),
                  .cluster = cluster,
+                 .is_sheet = layers ? ARAP_NEW(char, parts) : NULL,
                  .facts = facts,
                  .queries = ARAP_NEW(query, n)};
-    *links = NULL;
-    *count = 0;
-    *linked = 0;
-    if (!cluster || !parent || !facts || !l.vertex_normal || !l.queries) goto no_memory;
+    *links = (arap_links){0};
+    if (!cluster || !parent || !facts || !l.vertex_normal || !l.queries || (layers && !l.is_sheet))
+        goto no_memory;
     if (parts < 2 || !mesh->triangle_count) goto done;
     arap_vertex_normals(mesh, l.vertex_normal);
     for (size_t p = 0; p < parts; p++) parent[p] = cluster[p] = (int)p;
     for (size_t i = 0; i < n; i++) l.queries[i] = (query){INFINITY, UNKNOWN};
     status = arap_face_bvh(context, mesh, cluster, &l.faces);
+    if (!status && layers) status = arap_find_sheets(context, mesh, l.is_sheet);
     while (!status) {
-        int *grown = arap_realloc(*links, 2 * capacity, sizeof(int));
-        if (!grown) goto no_memory;
-        *links = grown;
+        int *grown = arap_realloc(links->pair, 2 * capacity, sizeof(int));
+        if (grown) links->pair = grown;
+        char *known = arap_realloc(l.is_layer, capacity, sizeof(char));
+        if (known) l.is_layer = known;
+        if (!grown || !known) goto no_memory;
         name_clusters(mesh, parent, cluster, facts, &l.largest);
         arap_face_bvh_tag(mesh, cluster, l.faces);
-        size_t before = *count;
-        status = link_round(context, &l, parent, *links, count);
+        size_t before = links->count;
+        status = link_round(context, &l, parent, links->pair, &links->count);
         if (!status) status = arap_progress(context, "links between parts", 1);
-        if (status || *count == before) break;
-        capacity = *count + n;
+        if (status || links->count == before) break;
+        capacity = links->count + n;
     }
+    if (!status) status = sort_links(context, &l, links);
     if (status) goto done;
     /* Parts joined to another, the largest cluster's own core not counted. */
-    for (size_t p = 0; p < parts; p++) *linked += arap_find_root(parent, (int)p) != (int)p;
+    for (size_t p = 0; p < parts; p++) links->parts += arap_find_root(parent, (int)p) != (int)p;
     goto done;
 
 no_memory:
@@ -256,9 +293,8 @@ done:
     arap_free(facts);
     arap_free(l.vertex_normal);
     arap_free(l.queries);
-    if (status) {
-        arap_free(*links);
-        *links = NULL;
-    }
+    arap_free(l.is_sheet);
+    arap_free(l.is_layer);
+    if (status) arap_links_clear(links);
     return status;
 }

@@ -5,10 +5,18 @@
 #include "mesh/bvh.h"
 #include "mesh/mesh.h"
 
-/* Wire edges between the parts of a mesh (see links.c). *links (2 * count) are vertices,
- * *linked the number of parts that found one. Release with arap_free. faces: NULL, or where to
- * leave the tree of the mesh's faces; it stays NULL where none was needed. */
-arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **links,
-                            size_t *count, int *linked, arap_bvh **faces);
+/* Wire edges between the parts of a mesh. */
+typedef struct arap_links {
+    int *pair; /* (count, 2) vertices */
+    size_t count;
+    size_t layers; /* of these, the last ones, between parts that lie on each other */
+    int parts;     /* how many found one */
+} arap_links;
+
+/* See links.c. layers: whether to tell these apart. faces: NULL, or where to leave the tree of the
+ * mesh's faces; it stays NULL where none was needed. */
+arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int layers,
+                            arap_links *links, arap_bvh **faces);
+void arap_links_clear(arap_links *links);
 
 #endif

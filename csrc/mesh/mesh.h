@@ -13,6 +13,7 @@
 enum arap_edge_kind {
     ARAP_EDGE_FACE,
     ARAP_EDGE_WIRE,      /* loose or drawn */
+    ARAP_EDGE_LAYER,     /* a link between parts that lie on each other, as clothes do */
     ARAP_EDGE_LINK,      /* between a loose part and what it sits on */
     ARAP_EDGE_COLLAPSED, /* of faces without area and tets without volume only */
     ARAP_EDGE_KINDS
@@ -53,6 +54,7 @@ typedef struct arap_mesh {
     double thickness;       /* by which areas and lengths count beside volumes, see tets.c */
     size_t wire_count;      /* edges of no face, then links between parts */
     size_t link_count;      /* how many of them are links */
+    size_t layer_count;     /* how many of these, the last ones, are between layers */
     int *wires;             /* (wire_count, 2) */
     int part_count;         /* components connected by faces and the caller's edges */
     int *part;              /* (count) */
@@ -86,6 +88,11 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometr
                              double weld_tolerance, arap_mesh *mesh);
 
 void arap_mesh_clear(arap_mesh *mesh);
+
+/* Is directed edge `e` a link between parts? */
+static inline int arap_mesh_is_link(const arap_mesh *mesh, size_t e) {
+    return mesh->kind[e] == ARAP_EDGE_LINK || mesh->kind[e] == ARAP_EDGE_LAYER;
+}
 
 /* e_ik = v_k - v_i of directed edge `e` of vertex i. */
 static inline void arap_mesh_edge(const arap_mesh *mesh, int i, size_t e, double *out) {

@@ -11,7 +11,9 @@
  *     lambda_ij = (sum_k lambda_ik) min(1/2, V'/V) / V'.
  * Links between parts have LINK_SHARE of the weight that wire edges in their place would have:
  * they decide which way a loose part goes, while its own edges keep it rigid. With the full
- * weight, parts that meet in a joint bend each other.
+ * weight, parts that meet in a joint bend each other. Links between layers of cloth have
+ * LAYER_SHARE, each kind counted by itself: with less, clothes end below the skin in poses, with
+ * more, both strain.
  * A vertex without any face area (wires, loose vertices, collapsed faces) takes a tenth of
  * the mean vertex area and V = V', so that it is still weighted; edges of collapsed faces at
  * such a vertex count as wires.
@@ -24,8 +26,9 @@
  * with p = 3 what is modeled in more detail than the rest counts more. Subdividing all of the mesh
  * alike changes neither. Wires longer than L count as so long: parts that an artist joins by a wire
  * are meant to move together. Links count as edges of the length that those of the part would have
- * if it had LINK_VERTICES vertices, however near the parts and however short its edges are: with L,
- * they were four times as stiff on the same surface with every triangle in four.
+ * if it had LINK_VERTICES vertices, those of layers as if it had LAYER_VERTICES, however near the
+ * parts and however short its edges are: with L, they were four times as stiff on the same surface
+ * with every triangle in four.
  *
  * Rows are gathered from what is around each vertex, on all threads; sums over the mesh go in its
  * order. Cost: O(edges), memory 44 bytes per directed edge. Fails without memory, and for more
@@ -43,9 +46,11 @@
 
 #define WIRE_AREA_SHARE 0.1
 #define LINK_SHARE 0.05
+#define LAYER_SHARE 0.5
 #define UNIT 0.02     /* of the size of the mesh */
 #define SHORTEST 0.01 /* shorter edges, in mean lengths, count as so long */
 #define LINK_VERTICES 16
+#define LAYER_VERTICES 2000
 
 #define CHUNK 128 /* vertices of a task */
 #define WIDE 64   /* entries of a row that is sorted, not filled in order */
@@ -127,6 +132,7 @@ static void weigh_wires(arap_mesh *mesh, int i, double wire_area) {
     if (mesh->area[i] <= 0) mesh->area[i] = wire_area;
     weigh_edges(mesh, i, ARAP_EDGE_WIRE, count[ARAP_EDGE_WIRE], faces, 1);
     weigh_edges(mesh, i, ARAP_EDGE_LINK, count[ARAP_EDGE_LINK], faces, LINK_SHARE);
+    weigh_edges(mesh, i, ARAP_EDGE_LAYER, count[ARAP_EDGE_LAYER], faces, LAYER_SHARE);
 }
 
 /* (L / max(l, SHORTEST L))^p */
@@ -153,7 +159,7 @@ static void log_chunk(void *data, int chunk, int worker) {
     (void)worker;
     for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            if (mesh->neighbor[e] < i || mesh->kind[e] == ARAP_EDGE_LINK) continue;
+            if (mesh->neighbor[e] < i || arap_mesh_is_link(mesh, e)) continue;
             double edge[3];
             arap_mesh_edge(mesh, i, e, edge);
             t->value[e] = t->value[mesh->reverse[e]] = log(arap_dot(edge, edge));
@@ -166,7 +172,7 @@ static void share_chunk(void *data, int chunk, int worker) {
     (void)worker;
     for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
-            if (mesh->neighbor[e] > i && mesh->kind[e] != ARAP_EDGE_LINK)
+            if (mesh->neighbor[e] > i && !arap_mesh_is_link(mesh, e))
                 t->value[e] = t->value[mesh->reverse[e]] =
                     share_of_length(mesh, i, e, t->mean[mesh->part[i]], t->power);
 }
@@ -178,9 +184,13 @@ static void scale_chunk(void *data, int chunk, int worker) {
     for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
         double scale = mesh->unit / t->mean[mesh->part[i]];
         double link = mesh->unit / t->link[mesh->part[i]];
+        double by_kind[] = {
+            [ARAP_EDGE_LINK] = link * link,
+            [ARAP_EDGE_LAYER] = link * link * LAYER_VERTICES / LINK_VERTICES,
+        };
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
             mesh->edge_weight[e] *=
-                mesh->kind[e] == ARAP_EDGE_LINK ? link * link : scale * scale * t->value[e];
+                arap_mesh_is_link(mesh, e) ? by_kind[mesh->kind[e]] : scale * scale * t->value[e];
     }
 }
 
@@ -209,7 +219,7 @@ static arap_status balance_edges(arap_context *context, ring_task *t) {
     status = for_vertices(context, log_chunk, t);
     for (int i = 0; i < mesh->count && !status; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            if (mesh->kind[e] == ARAP_EDGE_LINK) continue;
+            if (arap_mesh_is_link(mesh, e)) continue;
             double length = t->value[e], *sum = sums + 2 * mesh->part[i];
             if (isinf(length)) continue;
             sum[0] += mesh->edge_weight[e] * length / 2;
@@ -232,15 +242,15 @@ done:
     return status;
 }
 
-static arap_status append_links(arap_context *context, arap_mesh *mesh, const int *links,
-                                size_t count) {
-    if (!count) return ARAP_OK;
-    int *wires = arap_realloc(mesh->wires, 2 * (mesh->wire_count + count), sizeof(int));
+static arap_status append_links(arap_context *context, arap_mesh *mesh, const arap_links *links) {
+    if (!links || !links->count) return ARAP_OK;
+    int *wires = arap_realloc(mesh->wires, 2 * (mesh->wire_count + links->count), sizeof(int));
     if (!wires) return arap_fail_memory(&context->error, "links between parts");
-    memcpy(wires + 2 * mesh->wire_count, links, 2 * count * sizeof(int));
+    memcpy(wires + 2 * mesh->wire_count, links->pair, 2 * links->count * sizeof(int));
     mesh->wires = wires;
-    mesh->wire_count += count;
-    mesh->link_count = count;
+    mesh->wire_count += links->count;
+    mesh->link_count = links->count;
+    mesh->layer_count = links->layers;
     return ARAP_OK;
 }
 
@@ -271,7 +281,9 @@ static size_t gather(const ring_task *t, int i, ring_entry *row) {
             one -= tets + faces;
             corners = 2;
             corner = mesh->wires + 2 * one;
-            if (one >= mesh->wire_count - mesh->link_count) entry.kind = ARAP_EDGE_LINK;
+            if (one >= mesh->wire_count - mesh->link_count)
+                entry.kind =
+                    one >= mesh->wire_count - mesh->layer_count ? ARAP_EDGE_LAYER : ARAP_EDGE_LINK;
         }
         for (int c = 0; c < corners; c++) {
             entry.to = corner[c];
@@ -446,11 +458,11 @@ static arap_status make_rows(arap_context *context, ring_task *t) {
     return status ? status : for_vertices(context, finish_chunk, t);
 }
 
-arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int *links,
-                              size_t link_count, double edge_power) {
+arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const arap_links *links,
+                              double edge_power) {
     size_t n = (size_t)mesh->count;
     ring_task t = {.mesh = mesh, .power = edge_power};
-    arap_status status = append_links(context, mesh, links, link_count);
+    arap_status status = append_links(context, mesh, links);
     if (status) return status;
 
     size_t faces = mesh->triangle_count - mesh->surface_count, sizes = mesh->tet_count + faces;

@@ -2,12 +2,13 @@
 #ifndef ARAP_RINGS_H
 #define ARAP_RINGS_H
 
+#include "mesh/links.h"
 #include "mesh/mesh.h"
 
-/* Add links (pairs of vertices) to the wires and build the one-rings. edge_power: see rings.c; 0
- * are the paper's edge weights. */
-arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int *links,
-                              size_t link_count, double edge_power);
+/* Add links, or NULL, to the wires and build the one-rings. edge_power: see rings.c; 0 are the
+ * paper's edge weights. */
+arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const arap_links *links,
+                              double edge_power);
 
 /* Label the island of each vertex, island (vertices), in the order of their first vertices; returns
  * their number. stack (vertices): scratch. */

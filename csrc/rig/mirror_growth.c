@@ -27,8 +27,6 @@
 static const double along[LEVELS] = {0.1, 0.25, 0.5};
 
 /* Links are no edges of the caller's. */
-static int is_link(const arap_mesh *mesh, size_t e) { return mesh->kind[e] == ARAP_EDGE_LINK; }
-
 static double off_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, int j) {
     double image[3];
     arap_reflect(symmetry, mesh->v + 3 * (size_t)i, symmetry->offset, image);
@@ -55,7 +53,7 @@ static int edge_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int 
     double least = share * share * arap_dot(edge, edge);
     for (size_t f = mesh->ring[j]; f < mesh->ring[j + 1]; f++) {
         int l = mesh->neighbor[f];
-        if (symmetry->vertex[l] >= 0 || is_link(mesh, f)) continue;
+        if (symmetry->vertex[l] >= 0 || arap_mesh_is_link(mesh, f)) continue;
         arap_mesh_edge(mesh, j, f, other);
         double distance2 = arap_distance2(image, other);
         if (distance2 < least && off_image(mesh, symmetry, k, l) <= MOST * mesh->size) {
@@ -73,7 +71,7 @@ static void grow(const arap_mesh *mesh, arap_symmetry *symmetry, int *queue, int
         int i = queue[q], j = symmetry->vertex[i];
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             int k = mesh->neighbor[e];
-            if (symmetry->vertex[k] >= 0 || is_link(mesh, e)) continue;
+            if (symmetry->vertex[k] >= 0 || arap_mesh_is_link(mesh, e)) continue;
             int l = edge_image(mesh, symmetry, i, e, j, share);
             if (l < 0) continue;
             size_t back = arap_mesh_find_edge(mesh, j, l);
@@ -113,7 +111,7 @@ static void keep_largest(const arap_mesh *mesh, arap_symmetry *symmetry, int *se
         if (j < 0) continue;
         arap_unite(set, i, j);
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
-            if (symmetry->vertex[mesh->neighbor[e]] >= 0 && !is_link(mesh, e) &&
+            if (symmetry->vertex[mesh->neighbor[e]] >= 0 && !arap_mesh_is_link(mesh, e) &&
                 fits(mesh, symmetry, i, e))
                 arap_unite(set, i, mesh->neighbor[e]);
     }

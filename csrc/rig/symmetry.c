@@ -130,13 +130,11 @@ static double point_distance(const void *data, int index, const double *p) {
 }
 
 /* Links are no edges of the caller's: they need not be symmetric. */
-static int is_link(const arap_mesh *mesh, size_t e) { return mesh->kind[e] == ARAP_EDGE_LINK; }
-
 static double reach(const arap_mesh *mesh, int i) {
     double sum = 0, edge[3];
     int count = 0;
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-        if (is_link(mesh, e)) continue;
+        if (arap_mesh_is_link(mesh, e)) continue;
         arap_mesh_edge(mesh, i, e, edge);
         sum += sqrt(arap_dot(edge, edge));
         count++;
@@ -256,7 +254,7 @@ static int edge_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int 
     double least = ALONG * ALONG * arap_dot(edge, edge);
     for (size_t f = mesh->ring[j]; f < mesh->ring[j + 1]; f++) {
         int l = mesh->neighbor[f];
-        if (symmetry->vertex[l] >= 0 || is_link(mesh, f)) continue;
+        if (symmetry->vertex[l] >= 0 || arap_mesh_is_link(mesh, f)) continue;
         double distance2 = arap_distance2(image, mesh->v + 3 * (size_t)l);
         if (distance2 < least) {
             least = distance2;
@@ -275,7 +273,7 @@ static arap_status grow(arap_context *context, const arap_mesh *mesh, arap_symme
         int i = queue[q], j = symmetry->vertex[i];
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             int k = mesh->neighbor[e];
-            if (symmetry->vertex[k] >= 0 || is_link(mesh, e)) continue;
+            if (symmetry->vertex[k] >= 0 || arap_mesh_is_link(mesh, e)) continue;
             int l = edge_image(mesh, symmetry, i, e, j);
             if (l < 0 || edge_image(mesh, symmetry, j, arap_mesh_find_edge(mesh, j, l), i) != k)
                 continue;
@@ -292,7 +290,7 @@ static arap_status grow(arap_context *context, const arap_mesh *mesh, arap_symme
 static int edges_match(const arap_mesh *mesh, const int *partner, int i) {
     int count = 0, matched = 0, j = partner[i];
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-        if (is_link(mesh, e)) continue;
+        if (arap_mesh_is_link(mesh, e)) continue;
         int image = partner[mesh->neighbor[e]];
         size_t f = image < 0 ? mesh->ring[j + 1] : arap_mesh_find_edge(mesh, j, image);
         count++;

@@ -58,17 +58,17 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
 
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
 static arap_status find_links(arap_context *context, arap_solver *s, const arap_problem *problem,
-                              int **links, size_t *count) {
+                              arap_links *links) {
     if (!problem->links)
-        return arap_link_parts(context, &s->mesh, links, count, &s->linked_parts,
-                               &s->surroundings.faces);
-    *links = ARAP_NEW(int, 2 * problem->link_count);
-    if (!*links) return arap_fail_memory(&context->error, "links between parts");
+        return arap_link_parts(context, &s->mesh, 1, links, &s->surroundings.faces);
+    links->pair = ARAP_NEW(int, 2 * problem->link_count);
+    if (!links->pair) return arap_fail_memory(&context->error, "links between parts");
     for (size_t e = 0; e < problem->link_count; e++) {
         int a = s->mesh.weld[problem->links[2 * e]], b = s->mesh.weld[problem->links[2 * e + 1]];
         if (a == b) continue;
-        (*links)[2 * *count] = a;
-        (*links)[2 * (*count)++ + 1] = b;
+        links->pair[2 * links->count] = a;
+        links->pair[2 * links->count++ + 1] = b;
+        links->layers += e >= problem->link_count - problem->layer_count;
     }
     return ARAP_OK;
 }
@@ -204,8 +204,7 @@ static arap_status begin_order(arap_context *context, arap_solver *s, ordering *
 
 static arap_status create(arap_context *context, const arap_problem *problem,
                           const arap_settings *settings, arap_solver **out) {
-    int *links = NULL;
-    size_t link_count = 0;
+    arap_links links = {0};
     ordering order;
     arap_aside aside = {0};
     arap_clustering clustering = {0};
@@ -227,12 +226,11 @@ static arap_status create(arap_context *context, const arap_problem *problem,
                                   s->skeleton.count);
     if (!status && settings->deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
         status = arap_check_dual_bones(&context->error, &s->skeleton);
-    if (!status && settings->link_parts)
-        status = find_links(context, s, problem, &links, &link_count);
-    if (!status)
-        status = arap_mesh_connect(context, &s->mesh, links, link_count, settings->edge_power);
-    arap_free(links);
-    s->link_count = link_count;
+    if (!status && settings->link_parts) status = find_links(context, s, problem, &links);
+    if (!status) status = arap_mesh_connect(context, &s->mesh, &links, settings->edge_power);
+    s->linked_parts = links.parts;
+    s->link_count = links.count;
+    arap_links_clear(&links);
     if (!status && problem->symmetry)
         status =
             arap_symmetry_bones(context, problem->symmetry, &s->skeleton, &s->mesh, &s->symmetry);

@@ -174,6 +174,7 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
                                     .tets = clusters->tets};
     out->links = clusters->links;
     out->link_count = clusters->link_count;
+    out->layer_count = clusters->layer_count;
     out->visit = clusters->made;
     a->locked_vertices = ARAP_NEW_ZERO(char, count);
     a->vertex_set = ARAP_NEW_ZERO(int, count);

@@ -94,7 +94,7 @@ arap_status arap_pair_known(arap_context *context, arap_pair *pair,
     int *island = NULL, *stack = NULL;
     char *some = NULL;
     arap_status status = check_matches(context, pair, settings);
-    if (!status) status = arap_mesh_connect(context, &pair->target, NULL, 0, 0);
+    if (!status) status = arap_mesh_connect(context, &pair->target, NULL, 0);
     if (status) return status;
     island = ARAP_NEW(int, n);
     stack = ARAP_NEW(int, n);

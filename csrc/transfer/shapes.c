@@ -236,7 +236,7 @@ arap_status arap_transfer_shapes(arap_context *context, const arap_geometry *sou
     column = ARAP_NEW(int, shapes->count);
     if (!f.known || !f.skin || !f.moves || !column) goto no_memory;
     status = arap_pair_known(context, &f.pair, settings, f.known);
-    if (!status) status = arap_mesh_connect(context, &f.pair.source, NULL, 0, 0);
+    if (!status) status = arap_mesh_connect(context, &f.pair.source, NULL, 0);
     if (!status && settings->keep_above) status = arap_above_create(context, &f.pair, &above);
     if (!status) status = number_columns(context, &f, source, shapes, column, &parts);
     if (status) goto done;

@@ -14,10 +14,16 @@ of the character's animation:
     l1      mean over vertices of sum |w - w of the artist|: from 0 to 2
     core    mean weight of a bone where the artist gives it more than 0.9, mean over bones
     influences  above 0.001 per vertex
+    below, through   of the vertices that lie on another part of the mesh, as clothes do, the share
+            that ends below it; of those that lie under one, the share that comes through (layers.py);
+            means over poses, of Yardstick.crossed alone
 
 Shares, not percent; NaN where there is nothing to measure."""
 
+from functools import cached_property
+
 import numpy as np
+from layers import Layers
 
 POSES, SEED, SWING, TWIST = 24, 5, 60, 10  # degrees
 LEAST_ALTITUDE = 1e-4  # of a triangle, of its longest edge: below, it is left out
@@ -200,6 +206,18 @@ class Yardstick:
             "drift": float(drift.mean()) if len(drift) else np.nan,
             "volume": float(np.mean(volumes)) if volumes else np.nan,
         }
+
+    @cached_property
+    def layers(self):
+        return Layers(self.vertices, self.triangles)
+
+    def crossed(self, weights, poses):
+        """{"below", "through"}; NaN where nothing lies on or under another part."""
+        if not len(self.layers.vertex):
+            return {"below": np.nan, "through": np.nan}
+        posed = self.posed(self.rows(weights), poses)
+        means = np.mean([self.layers.crossed(points) for points in posed], axis=0)
+        return dict(zip(("below", "through"), means.tolist(), strict=True))
 
     def offset(self, points, pose, bone, around, radius):
         taken = pose[bone, :3] @ np.append(self.vertices[around].mean(0), 1)

@@ -1,0 +1,142 @@
+/* Layers: see layers.h.
+ *
+ * A garment stays above the skin if both move alike where one lies on the other. Hard parts that
+ * meet in a joint lie on each other, too, but slide there, so at least one of two layers must be a
+ * sheet. A part is a sheet if
+ *   - it is open: its border is as long as OPEN of its size, twice its radius about its mean
+ * vertex, or longer, as that of a sleeve is, but not that of a limb with a hole where another one
+ * covers it; or
+ *   - it is thin, as cloth with thickness: twice its volume over its surface, which is the
+ * thickness of a plate, is below THIN of the root of its surface. A rod has less surface and is not
+ * thin. A vertex lies on a triangle if it is within NEAR of it, over or under its inside (the way
+ * there is within 60 degrees of the normal), and faces the same way.
+ *
+ * O(triangles), and O(b log b) for b sides of triangles at borders. Fails only without memory. */
+#include "mesh/layers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/vec3.h"
+#include "mesh/closest.h"
+
+#define NEAR 0.02 /* of the size of the mesh, see mesh.h */
+#define OPEN 0.5
+#define THIN 0.05
+#define OVER 0.25 /* squared cosine */
+
+/* For each vertex a number that is 0 where it has no border: there the corners after it in its
+ * triangles are those before it, which sums of numbers drawn for the vertices tell. */
+static void find_border(const arap_mesh *mesh, uint64_t *difference) {
+    memset(difference, 0, (size_t)mesh->count * sizeof *difference);
+    for (size_t k = 0; k < 3 * mesh->triangle_count; k++) {
+        const int *tri = mesh->triangles + k - k % 3;
+        difference[mesh->triangles[k]] +=
+            arap_random_of((uint64_t)tri[(k + 1) % 3]) - arap_random_of((uint64_t)tri[(k + 2) % 3]);
+    }
+}
+
+static int ascending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The sides of triangles between vertices at borders, with the lower vertex in the upper half of
+ * each number; returns how many. side: NULL to count them. */
+static size_t find_sides(const arap_mesh *mesh, const uint64_t *difference, uint64_t *side) {
+    size_t count = 0;
+    for (size_t k = 0; k < 3 * mesh->triangle_count; k++) {
+        int a = mesh->triangles[k], b = mesh->triangles[k % 3 == 2 ? k - 2 : k + 1];
+        if (!difference[a] || !difference[b]) continue;
+        if (side) side[count] = (uint64_t)(a < b ? a : b) << 32 | (uint64_t)(a < b ? b : a);
+        count++;
+    }
+    return count;
+}
+
+/* Adds the sides that are there once to the length of the border of their part. */
+static void measure_border(const arap_mesh *mesh, uint64_t *side, size_t count, double *border) {
+    qsort(side, count, sizeof *side, ascending);
+    for (size_t k = 0; k < count; k++) {
+        if ((k && side[k - 1] == side[k]) || (k + 1 < count && side[k + 1] == side[k])) continue;
+        int a = (int)(side[k] >> 32), b = (int)(side[k] & UINT32_MAX);
+        border[mesh->part[a]] +=
+            sqrt(arap_distance2(mesh->v + 3 * (size_t)a, mesh->v + 3 * (size_t)b));
+    }
+}
+
+typedef struct part_shape {
+    double mean[3], radius2, volume, area;
+    int vertices;
+} part_shape;
+
+static void measure_parts(const arap_mesh *mesh, part_shape *shape) {
+    for (int i = 0; i < mesh->count; i++) {
+        part_shape *s = &shape[mesh->part[i]];
+        for (int c = 0; c < 3; c++) s->mean[c] += mesh->v[3 * (size_t)i + (size_t)c];
+        s->vertices++;
+    }
+    for (int p = 0; p < mesh->part_count; p++)
+        for (int c = 0; c < 3; c++) shape[p].mean[c] /= shape[p].vertices;
+    for (int i = 0; i < mesh->count; i++) {
+        part_shape *s = &shape[mesh->part[i]];
+        s->radius2 = fmax(s->radius2, arap_distance2(mesh->v + 3 * (size_t)i, s->mean));
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const int *tri = mesh->triangles + 3 * t;
+        part_shape *s = &shape[mesh->part[tri[0]]];
+        double normal[3], off[3];
+        arap_triangle_normal(mesh, t, normal);
+        arap_sub(mesh->v + 3 * (size_t)tri[0], s->mean, off);
+        s->volume += arap_dot(normal, off) / 6;
+        s->area += sqrt(arap_dot(normal, normal)) / 2;
+    }
+}
+
+arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh, char *is_sheet) {
+    size_t parts = (size_t)mesh->part_count;
+    uint64_t *difference = ARAP_NEW(uint64_t, mesh->count), *side = NULL;
+    double *border = ARAP_NEW_ZERO(double, parts);
+    part_shape *shape = ARAP_NEW_ZERO(part_shape, parts);
+    arap_status status = ARAP_OK;
+    if (!difference || !border || !shape) goto no_memory;
+    find_border(mesh, difference);
+    size_t sides = find_sides(mesh, difference, NULL);
+    side = ARAP_NEW(uint64_t, sides);
+    if (!side) goto no_memory;
+    find_sides(mesh, difference, side);
+    measure_border(mesh, side, sides, border);
+    measure_parts(mesh, shape);
+    for (size_t p = 0; p < parts; p++) {
+        double size = 2 * sqrt(shape[p].radius2);
+        is_sheet[p] =
+            shape[p].area > 0 && (border[p] >= OPEN * size ||
+                                  2 * fabs(shape[p].volume) < THIN * pow(shape[p].area, 1.5));
+    }
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the layers of the mesh");
+done:
+    arap_free(difference);
+    arap_free(side);
+    arap_free(border);
+    arap_free(shape);
+    return status;
+}
+
+int arap_lies_on(const arap_mesh *mesh, int i, const double *normal, int t, const double *bary) {
+    const int *tri = mesh->triangles + 3 * (size_t)t;
+    double off[3], up[3];
+    for (int k = 0; k < 3; k++) {
+        off[k] = mesh->v[3 * (size_t)i + (size_t)k];
+        for (int c = 0; c < 3; c++) off[k] -= bary[c] * mesh->v[3 * (size_t)tri[c] + (size_t)k];
+    }
+    arap_triangle_normal(mesh, (size_t)t, up);
+    double far2 = arap_dot(off, off), along = arap_dot(off, up), near = NEAR * mesh->size;
+    return far2 <= near * near && arap_dot(normal, up) > 0 &&
+           along * along >= OVER * far2 * arap_dot(up, up);
+}

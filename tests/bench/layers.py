@@ -1,0 +1,221 @@
+"""Clothes and other layers: which vertices lie on another part of the mesh, and whether they end
+below it in poses. Plain NumPy; nothing here knows of any energy, nor of araplbs.
+
+A part is what triangles join, with corners at one place taken as one. A vertex lies on another part
+if, at rest, it is within NEAR of it, on its outer side, faces the same way, and the nearest point is
+not on an open border, where a surface has no side. Of several parts it lies on the nearest: a coat on
+the vest, the vest on the skin.
+
+A vertex lies under another part if the same holds on its inner side.
+
+In a pose it is compared with the triangles around the one that was nearest at rest, so that another
+limb that passes through does not count. What lay on it and is farther than DEPTH behind it has ended below;
+what lay under it and is as far in front of it has come through."""
+
+import numpy as np
+
+NEAR, ON, DEPTH = 0.02, 1e-4, 1e-4  # shares of the diagonal
+MANY = 2_000_000  # pairs of points and triangles looked at together
+
+
+def places_of(vertices, size):
+    """(n,) the first vertex at the place of each."""
+    _, first, which = np.unique(
+        np.round(vertices / (1e-6 * size)).astype(np.int64),
+        axis=0, return_index=True, return_inverse=True,
+    )  # fmt: skip
+    return first[which.reshape(-1)]
+
+
+def parts_of(triangles, places):
+    """(n,) the part of each vertex: the lowest vertex that triangles join it with."""
+    part = places.copy()
+    corners = places[triangles]
+    while True:
+        low = part[corners].min(1)
+        before = part.copy()
+        for corner in corners.T:
+            np.minimum.at(part, corner, low)
+        part = part[part]
+        if (part == before).all():
+            return part[places]
+
+
+def vertex_normals(vertices, triangles, places):
+    """(n, 3) unit; those at one place have one."""
+    corners = places[triangles]
+    a, b, c = vertices[triangles].swapaxes(0, 1)
+    flat = np.cross(b - a, c - a)
+    sums = [np.bincount(corners.ravel(), np.repeat(x, 3), len(vertices)) for x in flat.T]
+    normals = np.column_stack(sums)[places]
+    return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+
+
+def nearest_shares(p, a, b, c):
+    """(k, 3) barycentric coordinates of the points of triangles that are nearest to p: of the three
+    edges and the inside, whichever is nearest."""
+
+    def on_edge(x, y):
+        way = y - x
+        return np.clip(((p - x) * way).sum(1) / np.maximum((way * way).sum(1), 1e-300), 0, 1)
+
+    n = len(p)
+    ab, ac, ap = b - a, c - a, p - a
+    d00, d01, d11 = (ab * ab).sum(1), (ab * ac).sum(1), (ac * ac).sum(1)
+    d20, d21 = (ap * ab).sum(1), (ap * ac).sum(1)
+    area2 = d00 * d11 - d01 * d01
+    safe = np.where(area2 > 1e-300, area2, 1)
+    v, w = (d11 * d20 - d01 * d21) / safe, (d00 * d21 - d01 * d20) / safe
+    inside = (area2 > 1e-300) & (v >= 0) & (w >= 0) & (v + w <= 1)
+    best = np.column_stack([1 - v - w, v, w])
+    distance = np.where(inside, 0, np.inf)
+    for first, second, at in ((0, 1, on_edge(a, b)), (1, 2, on_edge(b, c)), (2, 0, on_edge(c, a))):
+        shares = np.zeros((n, 3))
+        shares[:, first], shares[:, second] = 1 - at, at
+        off = p - (shares[:, :1] * a + shares[:, 1:2] * b + shares[:, 2:] * c)
+        far = (off * off).sum(1)
+        nearer = far < distance
+        nearer &= ~inside
+        best[nearer], distance = shares[nearer], np.where(nearer, far, distance)
+    return best
+
+
+def near_pairs(vertices, triangles, points, reach):
+    """Yields (points, triangles): all pairs within reach, and others, some at a time, each point in
+    one batch."""
+    low = vertices.min(0) - reach
+    corners = vertices[triangles]
+    first = np.floor((corners.min(1) - reach - low) / reach).astype(np.int64)
+    last = np.floor((corners.max(1) + reach - low) / reach).astype(np.int64)
+    span = np.maximum(last.max(0), np.floor((points.max(0) - low) / reach).astype(np.int64)) + 2
+    first = np.maximum(first, 0)
+    extent = last - first + 1
+    counts = extent.prod(1)
+    which = np.repeat(np.arange(len(triangles)), counts)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+    sides = extent[which]
+    at = np.column_stack(
+        [within // (sides[:, 1] * sides[:, 2]), within // sides[:, 2] % sides[:, 1],
+         within % sides[:, 2]]
+    ) + first[which]  # fmt: skip
+
+    def keys_of(cells):
+        return (cells[:, 0] * span[1] + cells[:, 1]) * span[2] + cells[:, 2]
+
+    keys = keys_of(at)
+    order = np.argsort(keys, kind="stable")
+    keys, which = keys[order], which[order]
+    own = keys_of(np.floor((points - low) / reach).astype(np.int64))
+    begin, end = np.searchsorted(keys, own, "left"), np.searchsorted(keys, own, "right")
+    batch = np.cumsum(end - begin) // MANY
+    for number in np.unique(batch):
+        mine = np.flatnonzero(batch == number)
+        sizes = (end - begin)[mine]
+        near = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        yield np.repeat(mine, sizes), which[near + np.repeat(begin[mine], sizes)]
+
+
+def open_border(triangles, places):
+    """(n,) vertices with an edge of one triangle."""
+    corners = places[triangles]
+    edges = np.sort(np.concatenate([corners[:, [0, 1]], corners[:, 1:], corners[:, ::2]]), 1)
+    there, counts = np.unique(edges, axis=0, return_counts=True)
+    found = np.zeros(len(places), bool)
+    found[there[counts == 1]] = True
+    return found[places]
+
+
+class Layers:
+    """The vertices of a mesh at rest that lie on another part of it, or under one.
+
+    vertex (k,): ascending, those on others first. foot (k,): the nearest triangle of the part that
+    each lies on, or under. count: how many lie on one."""
+
+    def __init__(self, vertices, triangles, near=NEAR):
+        size = np.linalg.norm(np.ptp(vertices, axis=0))
+        self.vertices, self.triangles, self.size = vertices, triangles, size
+        self.places = places_of(vertices, size)
+        self.part = parts_of(triangles, self.places)
+        self.vertex, self.foot, self.count = np.zeros(0, int), np.zeros(0, int), 0
+        if len(np.unique(self.part[triangles[:, 0]])) > 1:
+            self.find(near * size)
+        self.around()
+
+    def find(self, reach):
+        vertices, triangles = self.vertices, self.triangles
+        used = np.unique(triangles)
+        used = used[self.places[used] == used]
+        part_of_face = self.part[triangles[:, 0]]
+        normals = vertex_normals(vertices, triangles, self.places)
+        border = open_border(triangles, self.places)
+        found = []
+        for points, faces in near_pairs(vertices, triangles, vertices[used], reach):
+            points = used[points]
+            other = part_of_face[faces] != self.part[points]
+            points, faces = points[other], faces[other]
+            corners = triangles[faces]
+            shares = nearest_shares(vertices[points], *vertices[corners].swapaxes(0, 1))
+            off = vertices[points] - np.einsum("kc,kcx->kx", shares, vertices[corners])
+            distance = np.linalg.norm(off, axis=1)
+            close = distance <= reach
+            points, faces, shares, off, distance = (
+                each[close] for each in (points, faces, shares, off, distance)
+            )
+            order = np.lexsort((distance, part_of_face[faces], points))
+            points, faces, shares, off, distance = (
+                each[order] for each in (points, faces, shares, off, distance)
+            )
+            key = points * len(vertices) + part_of_face[faces]
+            first = np.flatnonzero(np.diff(key, prepend=-1))
+            points, faces, shares, off = (each[first] for each in (points, faces, shares, off))
+            corners = triangles[faces]
+            normal = np.einsum("kc,kcx->kx", shares, normals[corners])
+            on_border = (border[corners] | (shares < 1e-9)).all(1) & (shares < 1e-9).any(1)
+            height = (off * normal).sum(1) / np.maximum(np.linalg.norm(normal, axis=1), 1e-30)
+            alike = (normal * normals[points]).sum(1) > 0
+            for side in (1, -1):
+                kept = np.flatnonzero((side * height > ON * self.size) & alike & ~on_border)
+                kept = kept[np.lexsort((np.linalg.norm(off[kept], axis=1), points[kept]))]
+                kept = kept[np.flatnonzero(np.diff(points[kept], prepend=-1))]
+                found.append((side, points[kept], faces[kept]))
+        sides = [[each[1:] for each in found if each[0] == side] for side in (1, -1)]
+        self.count = sum(len(points) for points, _ in sides[0])
+        if found:
+            both = zip(*sides[0], *sides[1], strict=True)
+            self.vertex, self.foot = (np.concatenate(each) for each in both)
+
+    def around(self):
+        """The triangles that share a corner with each foot: pairs, by vertex."""
+        corners = self.places[self.triangles]
+        order = np.argsort(corners.ravel(), kind="stable")
+        start = np.searchsorted(corners.ravel()[order], np.arange(len(self.vertices) + 1))
+        feet = corners[self.foot].ravel()
+        sizes = np.diff(start)[feet]
+        owner = np.repeat(np.repeat(np.arange(len(self.vertex)), 3), sizes)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        near = order[np.repeat(start[feet], sizes) + within] // 3
+        pairs = np.unique(owner.astype(np.int64) * max(len(self.triangles), 1) + near)
+        self.owner, self.near = np.divmod(pairs, max(len(self.triangles), 1))
+
+    def heights(self, posed):
+        """(k,) how far each vertex is above what it lies on, negative below."""
+        normals = vertex_normals(posed, self.triangles, self.places)
+        corners = self.triangles[self.near]
+        points = posed[self.vertex[self.owner]]
+        shares = nearest_shares(points, *posed[corners].swapaxes(0, 1))
+        off = points - np.einsum("kc,kcx->kx", shares, posed[corners])
+        distance = np.linalg.norm(off, axis=1)
+        order = np.lexsort((distance, self.owner))
+        first = order[np.flatnonzero(np.diff(self.owner[order], prepend=-1))]
+        normal = np.einsum("kc,kcx->kx", shares[first], normals[corners[first]])
+        side = np.sign((off[first] * normal).sum(1))
+        return side * distance[first]
+
+    def crossed(self, posed):
+        """(shares of those on others that end below, of those under others that come through)."""
+        heights = self.heights(posed) / self.size
+        above, under = heights[: self.count], heights[self.count :]
+        return tuple(
+            float(each.mean()) if len(each) else np.nan
+            for each in (above < -DEPTH, under > DEPTH)
+        )
