@@ -397,6 +397,7 @@ class Solver:
         rigid_parts: at present: those asked for and those found.
         found_rigid_parts: of these, by the search.
         links: between parts.
+        layer_links: of these, between parts that lie on each other, as clothes do.
         symmetric_bones: deforming ones with a partner.
         symmetric_vertices: those with symmetric weights.
         unseen_parts: no bone was visible from them: a list of {vertex, size, rigid}; rigid ones

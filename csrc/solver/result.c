@@ -35,6 +35,7 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->found_rigid_parts = s->found_rigid;
     report->linked_parts = s->linked_parts;
     report->links = s->link_count;
+    report->layer_links = s->mesh.layer_count;
     report->iterations = s->iterations;
     report->energies = s->history.energies;
     report->energy_count = s->history.count;

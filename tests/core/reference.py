@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 WIRE_AREA = 0.1  # vertices without faces have this share of the mean vertex area
 LINK_SHARE = 0.05  # links weigh this share of wire edges
+LAYER_SHARE = 0.5  # those between layers of cloth
 
 
 def tet_volume(corners):
@@ -47,7 +48,7 @@ BARE = {
 }
 
 
-def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
+def edge_weights(vertices, triangles, wires=(), links=(), tets=(), layers=()):
     """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n); triangles in addition to tets
     are sheets as thick as volume over surface, those of tets do not count."""
     n = len(vertices)
@@ -79,7 +80,7 @@ def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
         wire_area = WIRE_AREA * diagonal**2 / n
     area[area == 0] = wire_area
     taken = a > 0
-    for pairs, share in ((wires, 1), (links, LINK_SHARE)):
+    for pairs, share in ((wires, 1), (layers, LAYER_SHARE), (links, LINK_SHARE)):
         new = np.zeros((n, n), bool)
         for i, k in pairs:
             new[i, k] = new[k, i] = i != k
