@@ -63,7 +63,7 @@ class GltfCharacter:
 
     @property
     def weights(self) -> Rows:
-        """Those that the file has, or was given."""
+        """The weights that the file has, or was given."""
         joined = join_sparse_weights(self._character.weights)
         return Rows(*joined, bone_count=len(self.skeleton.names))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..character.options import Options
 
-# Those that arrays have nothing for.
+# Options about data that arrays do not have.
 WITHOUT = frozenset(("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig"))
 
 

@@ -57,7 +57,7 @@ class Rows(SparseWeights):
         return dense_of(self, self.bone_count)
 
     def to_scipy(self) -> Any:
-        """The same as scipy.sparse.csr_matrix; needs SciPy."""
+        """A scipy.sparse.csr_matrix of these weights; needs SciPy."""
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         return csr_matrix((self.weights, self.bones, self.start), shape=self.shape)

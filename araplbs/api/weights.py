@@ -34,7 +34,7 @@ class Weights(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """What a person should know of it, the result last."""
+        """Lines for people about the result, which is the last one."""
         found = [*notes(self.report), *(f"Warning: {w}" for w in warnings(self.report))]
         return [*found, summary(self.report)]
 
@@ -66,9 +66,9 @@ def weights(
 
     vertices (n, 3) and triangles (f, 3): the skin in the rest pose; several meshes of one character
         are given together. Vertices in one place get the same weights, so seams stay closed.
-    joints (m, 3): where the bones begin, in the space of the vertices, in any unit, Z up. parents
+    joints (m, 3): the points at which bones begin, in the space of the vertices, in any unit, Z up. parents
         (m,): the joint that each hangs on, -1 for none.
-    tails (m, 3): where the bones end, if somebody drew that; by default bones go from joint to
+    tails (m, 3): the ends of the bones, if somebody drew them; by default bones go from joint to
         joint. roll_axes (m, 3): the local Z axis of each bone.
     names: of the joints. They tell sides, rig generators and controls apart.
     deform (m,) of bool: False for joints that move nothing.

@@ -1,5 +1,5 @@
-"""How many threads work takes when nobody says so: what the environment asks for, in the variables
-that farms and other libraries have for it."""
+"""The default number of threads: from the environment variables that farms and other libraries
+use."""
 
 import os
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ VARIABLES = ("ARAPLBS_THREADS", "OMP_NUM_THREADS")
 
 
 def thread_count(threads: int = 0, environment: Mapping[str, str] | None = None) -> int:
-    """`threads` itself, or for 0 what the first of VARIABLES says, or 0: all processors. A list of
+    """`threads` itself, or for 0 the number in the first of VARIABLES, or 0: all processors. A list of
     numbers, one for each level of nesting, counts by its first."""
     if threads:
         return threads

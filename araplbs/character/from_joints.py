@@ -1,4 +1,4 @@
-"""A Skeleton out of arrays: joints with their parents, and whatever else is known."""
+"""A Skeleton out of arrays: joints with their parents, and further facts about them."""
 
 from __future__ import annotations
 

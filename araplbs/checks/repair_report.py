@@ -1,4 +1,4 @@
-"""What a repair has done, in lines for people."""
+"""Lines for people about a repair."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def repair_summary(report: dict[str, Any]) -> str:
 
 
 def repair_lines(report: dict[str, Any]) -> str:
-    """The same, after what stays as it was."""
+    """The line of repair_summary() after those of repair_notes()."""
     return "\n    ".join([*repair_notes(report), repair_summary(report)])
 
 
 def repair_notes(report: dict[str, Any]) -> list[str]:
-    """Lines about what stays as it was, and why."""
+    """Lines about findings that keep their old weights, and why."""
     reasons: dict[str, list[str]] = {}
     for each in report["repairs"]:
         if each["why"]:

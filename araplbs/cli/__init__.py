@@ -1,2 +1,2 @@
-"""The command `araplbs`: weights of characters in files, from the shell, without Blender. What it
-does with a file is a Command in a module of its name."""
+"""The command `araplbs`: weights of characters in files, from the shell, without Blender. Each
+of its commands is a module in commands/."""

@@ -1,4 +1,4 @@
-"""What a command of the shell consists of."""
+"""The parts of a command of the shell."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Job:
 
 @dataclass
 class Outcome:
-    """What a file has become. characters: a report of each; code: the exit code that it asks for;
-    lines: what a person reads, of each character."""
+    """The result for one file. characters: a report of each; code: the exit code that it asks for;
+    warnings: lines for people."""
 
     characters: list[dict[str, Any]] = field(default_factory=list)
     code: int = 0

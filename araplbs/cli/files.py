@@ -34,7 +34,7 @@ def inputs_of(patterns: Sequence[str]) -> list[Path]:
 
 
 def refuse_input(name: str) -> None:
-    """Raises WrongArguments for what is no file of ours by its name."""
+    """Raises WrongArguments for a name that does not end like those of our files."""
     if not os.path.exists(name):
         raise WrongArguments(f"{name}: no such file")
     if os.path.isdir(name):

@@ -31,7 +31,7 @@ from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
 from .options import add_options, read_options
 
-# In the order of the help: (name, what it does).
+# In the order of the help: (name, its purpose).
 COMMANDS = (
     ("weight", "give the skinned meshes of a file new weights"),
     ("check", "say what is wrong with the weights of a file"),

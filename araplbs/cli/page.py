@@ -1,4 +1,4 @@
-"""The page of --report: what was done with each file, with pictures, in one file that needs no
+"""The page of --report: the results for each file, with pictures, in one file that needs no
 other."""
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def to_blender(matrices: Array) -> Floats:
 
 
 def read_skins(document: Document) -> list[Skin]:
-    """All skins. Raises Refused for joints that are no nodes, or matrices that do not fit."""
+    """All skins. Raises Refused for joints without a node, or matrices that do not fit."""
     found = []
     for number, item in enumerate(document.items("skins")):
         joints, name = item.get("joints"), str(item.get("name") or f"Skin_{number}")
@@ -199,7 +199,7 @@ def _lengths(parents: Array, steps: Floats) -> Floats:
 
 
 def _names(nodes: Nodes, bones: list[int]) -> list[str]:
-    """Those of the nodes, each once: a second one of a name gets a number, as in Blender."""
+    """The names of the nodes, each once: a second node of a name gets a number, as in Blender."""
     found: dict[str, None] = {}
     for node in bones:
         name, number = nodes.names[node], 0

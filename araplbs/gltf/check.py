@@ -26,7 +26,7 @@ CHECK_POSES = 12  # random ones, as Check Weights takes
 
 @dataclass
 class Checked:
-    """rows: SparseWeights of the whole problem as they are in the file."""
+    """rows: SparseWeights of the whole problem, from the file."""
 
     problem: Problem
     rows: SparseWeights
@@ -69,7 +69,7 @@ def problem_as_it_is(
 def check_character(
     character: Character, options: Options, threads: int = 0, progress: Listener | None = None
 ) -> Checked:
-    """What is wrong with the weights of the file."""
+    """Findings about the weights in the file."""
     options = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
     problem, rows = problem_as_it_is(character, options, threads)
     poses = pose_set(problem, options)

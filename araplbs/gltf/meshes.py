@@ -35,7 +35,7 @@ class Primitive:
 
 @dataclass
 class SkinnedMesh:
-    """A mesh of the file under one skin: what is solved, and where it comes from."""
+    """A mesh of the file under one skin, with the core Mesh that is solved."""
 
     number: int
     node: int
@@ -223,8 +223,8 @@ def _summed(
 
 
 def _at_rest(points: Floats, weights: SparseWeights, armature: Armature, skin: Skin) -> Floats:
-    """(n, 3) vertices where they are when the skeleton rests, in axes of Blender. Where the joints
-    disagree about that, each vertex is where the file's weights put it."""
+    """(n, 3) vertices in the rest pose of the skeleton, in axes of Blender. If the joints disagree
+    about that, the weights in the file decide for each vertex."""
     by_joint = to_rest(armature, skin)
     places = armature.places
     size = np.ptp(points, axis=0).max(initial=0) or 1.0

@@ -31,7 +31,7 @@ def weigh_character(
     progress: Listener | None = None,
 ) -> tuple[Weighed, dict[str, Any]]:
     """(new weights, report). rigid: of each mesh, vertices of parts that keep their shape. The
-    document stays as it is: see Character.write()."""
+    document is not changed: see Character.write()."""
     meshes = character.meshes
     if rigid:
         meshes = [

@@ -1,5 +1,5 @@
 """Writes weights into a glTF file: JOINTS_n and WEIGHTS_n of the vertices that were solved, and
-nothing else. Where the old ones have room for the new, their bytes are replaced and the JSON stays
+nothing else. If the old ones have room for the new, their bytes are replaced and the JSON stays
 the same; else new arrays are added at the end and the old accessors lead to them."""
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _padded(rows: SparseWeights, joint_of: Integers, width: int) -> tuple[Intege
 def _write(
     document: Document, stream: Stream, sets: int, component: int | None, known: dict[int, Any]
 ) -> None:
-    """known: the bytes of accessors, as they are found out."""
+    """known: the ranges of bytes of accessors found so far."""
     first = stream.primitives[0]["attributes"]
     old = first.get("WEIGHTS_0")
     stored = FLOAT if old is None else document.item("accessors", old)["componentType"]
@@ -209,7 +209,7 @@ def _joint_type(stream: Stream) -> int:
 
 
 def _rounded(weights: Floats, component: int) -> Array:
-    """The weights as they are stored, each row with the sum 1: what rounding leaves goes to the
+    """The weights in their stored type, each row with the sum 1: the error of rounding goes to the
     largest ones."""
     if component == FLOAT:
         values = weights.astype(np.float32)

@@ -26,8 +26,8 @@ LeaveOut: TypeAlias = Callable[[list[Mesh], Skeleton], Steps[tuple[list[Mesh], S
 def decided_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, options: Options, leave_out: LeaveOut, threads: int = 0
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
-    """(meshes, skeleton) as they are solved: where bones go, and without those that only control
-    the rig. leave_out: finds these, by what is known of the bones; a generator of short steps."""
+    """(meshes, skeleton) that are solved: with the ways that bones go, and without those that only
+    control the rig. leave_out: finds these, by the facts about the bones; a generator of short steps."""
     directions = options.bone_directions
     skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, threads)
     if options.control_bones == "LEAVE_OUT":
@@ -62,8 +62,8 @@ def weigh(
 ) -> Weighed:
     """Weights of these Meshes, all of one skeleton.
 
-    facts_of: what is known of the bones besides names and places. Weights that the meshes come with
-    speak for bones that somebody has painted; they count as a start only if the options say so.
+    facts_of: gives further facts about the bones. Weights that the meshes come with are evidence for
+    bones that somebody has painted; they count as a start only if the options say so.
     Raises Refused, ValueError and araplbs.Cancelled.
     """
     present: Sequence[SparseWeights | None] = [mesh.weights for mesh in meshes]

@@ -1,4 +1,4 @@
-"""What is wrong with a glTF file, found by code of its own: a stand-in for Khronos's validator, of
+"""Faults of a glTF file, found by code of its own: a stand-in for Khronos's validator, of
 the rules that a program that writes skins could break. For tests: faults(path) of a file that was
 weighted must be among those of the file before."""
 
@@ -217,5 +217,5 @@ def faults(path):
 
 
 def new_faults(before, after):
-    """Those of a file that were not there before."""
+    """The faults of a file that were not there before."""
     return [fault for fault in faults(after) if fault not in faults(before)]

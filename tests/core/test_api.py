@@ -1,5 +1,5 @@
 """One call from arrays, or from a file, to weights: the same as the command gives, in forms that a
-program takes; what does not fit is refused by name."""
+program takes; arguments that do not fit are refused by name."""
 
 import doctest
 import inspect

@@ -1,4 +1,4 @@
-"""The command araplbs on files: what it writes, what it prints, and its exit codes."""
+"""The command araplbs on files: its outputs, printed lines and exit codes."""
 
 import importlib
 import json

@@ -47,7 +47,7 @@ def spoiled(folder):
 
 
 def test_repair(main, folder, capsys):
-    """The vertices that stick out get other weights; what is not around them stays to the bit."""
+    """The vertices that stick out get other weights; all others stay to the bit."""
     bad = spoiled(folder)
     assert main(["repair", "bad.glb", "-o", "out.glb", "--json", "r.json"]) == 0
     assert "repaired" in capsys.readouterr().out and faults("out.glb") == []

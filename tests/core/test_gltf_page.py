@@ -15,7 +15,7 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """With the files that the page speaks of."""
+    """With the files that the page names."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "characters").mkdir()
     for name in ("in.glb", "skeleton.glb", "characters/a.glb", "characters/b.glb"):

@@ -229,7 +229,7 @@ def test_files_elsewhere_are_not_read(core, tmp_path, refused, uri, words):
 
 @pytest.fixture
 def of_files(core, tmp_path):
-    """A .gltf with its buffer and an image in files beside it, weighted: its document."""
+    """A .gltf with its buffer and an image in separate files, weighted: its document."""
     glb = plain()
     (tmp_path / "the data.bin").write_bytes(glb.blob)
     (tmp_path / "skin.png").write_bytes(b"\x89PNG no picture")
@@ -255,7 +255,7 @@ def test_data_in_a_file_beside_it(core, tmp_path, refused, of_files):
     """Is read and stays; the new weights go into the .gltf, which stays in its folder."""
     before = (tmp_path / "the data.bin").read_bytes()
     save = core("gltf.file.container").save_document
-    with pytest.raises(refused, match=r"has data in files beside it \(the%20data.bin\)"):
+    with pytest.raises(refused, match=r"has data in other files \(the%20data.bin\)"):
         save(of_files, tmp_path / "away/out.gltf")
     save(of_files, tmp_path / "out.gltf")
     assert (tmp_path / "the data.bin").read_bytes() == before

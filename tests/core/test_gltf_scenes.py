@@ -199,7 +199,7 @@ def test_vertices_that_nothing_draws_keep_their_weights(weigh):
 
 
 def test_control_joints_get_no_weight(weigh):
-    """A root beside the body and targets far off it, by name and place."""
+    """A root apart from the body and targets far off it, by name and place."""
     glb = Glb()
     joints = glb.joints()
     target = glb.node(name="IK_target", translation=[4, 0, 1])

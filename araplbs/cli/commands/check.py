@@ -1,4 +1,4 @@
-"""araplbs check: what is wrong with the weights that a file has."""
+"""araplbs check: findings about the weights that a file has."""
 
 from __future__ import annotations
 

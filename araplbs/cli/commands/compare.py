@@ -62,7 +62,7 @@ COMMAND = Command(
     "compare",
     "a page that compares weights of several methods",
     "Weights the characters of a file by several methods and judges them in poses that none was "
-    "optimized for. The file itself stays as it is.",
+    "optimized for. The file itself is not changed.",
     """examples:
   araplbs compare in.glb -o report/
   araplbs compare in.glb -o report/ --method present --method heat --method ours""",

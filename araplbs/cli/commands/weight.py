@@ -16,7 +16,7 @@ from ..command import Command, Job, Outcome
 from ..errors import WrongArguments
 from ..files import refuse_input
 
-# Of the panel, what glTF has not.
+# Options of the panel about data that glTF does not have.
 WITHOUT = frozenset(
     ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
 )
@@ -34,7 +34,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="what has this material keeps its shape; repeatable",
+        help="parts with this material keep their shape; repeatable",
     )
     parser.add_argument(
         "--rigid-mesh",

@@ -40,7 +40,7 @@ def shape_of(accessor: dict[str, Any], what: str) -> tuple[int, int, np.dtype[An
 
 
 def read_accessor(document: Document, number: object, kind: str | None = None) -> Array:
-    """(count, width) the values of an accessor: floats if it is normalized, else as they are.
+    """(count, width) the values of an accessor: floats if it is normalized, else of its own type.
 
     kind: the type that it must have ("VEC3"). Raises Refused.
     """
@@ -52,7 +52,7 @@ def read_accessor(document: Document, number: object, kind: str | None = None) -
 
 
 def read_stored(document: Document, number: object) -> Array:
-    """The same as they are stored: whole numbers also where these are normalized."""
+    """(count, width) the stored values of an accessor: whole numbers also if these are normalized."""
     accessor, what = document.item("accessors", number), f"accessor {number}"
     count, width, component = shape_of(accessor, what)
     if "bufferView" in accessor:
@@ -67,7 +67,7 @@ def read_stored(document: Document, number: object) -> Array:
 
 
 def read_floats(document: Document, number: object, kind: str) -> Floats:
-    """The same as floats of 64 bits. Raises Refused for values that are not finite."""
+    """(count, width) its values as floats of 64 bits. Raises Refused for values that are not finite."""
     values = read_accessor(document, number, kind).astype(np.float64)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
@@ -145,8 +145,8 @@ def view_range(document: Document, number: object) -> tuple[int, int, int, int]:
 
 
 def writable(document: Document, number: int) -> Array | None:
-    """(count, width) the bytes of an accessor as an array that can be written to; None if its
-    values are elsewhere as well, in sparse ones or in a file beside this one."""
+    """(count, width) the bytes of an accessor as an array that can be written to; None if some
+    of its values are elsewhere, in sparse ones or in a separate file."""
     accessor, what = document.item("accessors", number), f"accessor {number}"
     if "sparse" in accessor or "bufferView" not in accessor:
         return None

@@ -1,7 +1,7 @@
 """Files of glTF 2.0 as JSON and buffers: .glb and .vrm (binary) and .gltf (text).
 
-Nothing is interpreted here. What is written has the same JSON values and the same bytes in its
-buffers, except for what was replaced or added.
+Nothing is interpreted here. A file that is written has the same JSON values and the same bytes in
+its buffers, except for those that were replaced or added.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DATA_URI = "data:application/octet-stream;base64,"
 @dataclass
 class Document:
     """A file that was read. buffers: bytes of each, which work may replace or lengthen; those of
-    `outside` are files beside a .gltf, which stay as they are."""
+    `outside` are separate files next to a .gltf, which are never changed."""
 
     path: Path
     json: dict[str, Any]
@@ -66,7 +66,7 @@ def is_gltf(path: str | Path) -> bool:
 
 
 def read_document(path: str | Path) -> Document:
-    """Raises Refused for what is no glTF 2.0 file, or not a whole one."""
+    """Raises Refused for other files than glTF 2.0, and for incomplete ones."""
     path = Path(path)
     content = read_input(path, MOST_BYTES)
     if content[:4] == MAGIC:
@@ -153,7 +153,7 @@ def _data_of(number: int, uri: str) -> bytes:
 
 
 def place_of(document: Document, uri: str) -> Path:
-    """The file beside a .gltf that a URI names. Raises Refused for one that is elsewhere: a file
+    """The file next to a .gltf that a URI names. Raises Refused for one that is elsewhere: a file
     from anybody must not have others read."""
     folder = document.path.resolve().parent
     split = urlsplit(uri)
@@ -167,7 +167,7 @@ def place_of(document: Document, uri: str) -> Path:
 
 
 def as_bytes(document: Document, binary: bool) -> bytes:
-    """The content of the file: binary, or text with what is not in files beside it inside."""
+    """The content of the file: binary, or text that contains all buffers without a file of their own."""
     if binary:
         return _as_binary(document)
     head = dict(document.json)
@@ -186,7 +186,7 @@ def as_bytes(document: Document, binary: bool) -> bytes:
 
 
 def _as_binary(document: Document) -> bytes:
-    """Buffers but the first of a .glb stay where they are, inside the JSON or beside the file."""
+    """All buffers except the first stay in their places, inside the JSON or in files of their own."""
     head = dict(document.json)
     buffers = [dict(buffer) for buffer in document.items("buffers")]
     first = bytes(document.buffers[0]) if buffers and 0 not in document.outside else b""
@@ -218,9 +218,9 @@ def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
 
 
 def save_document(document: Document, path: str | Path) -> None:
-    """Writes it as a whole or not at all: text if the name ends with .gltf, else binary, with all
-    that the text has in files beside it. Raises Refused where that would replace a file of another
-    kind, or lose files beside a .gltf."""
+    """Writes it as a whole or not at all: text if the name ends with .gltf, else binary, which
+    takes in the separate files of a .gltf. Raises Refused if that would replace a file of another
+    kind, or lose such files."""
     path = Path(path)
     binary = path.suffix.lower() != ".gltf"
     away = path.resolve().parent != document.path.resolve().parent
@@ -230,7 +230,7 @@ def save_document(document: Document, path: str | Path) -> None:
         document = packed(document)
     elif beside and away:
         raise Refused(
-            f"has data in files beside it ({beside[0]}): write it into the same folder, or as .glb"
+            f"has data in other files ({beside[0]}): write it into the same folder, or as .glb"
         )
     content = as_bytes(document, binary)
     with replaced(path, GLTF) as temporary:
@@ -243,8 +243,8 @@ def is_beside(image: dict[str, Any]) -> bool:
 
 
 def packed(document: Document) -> Document:
-    """The same with the contents of all files beside it in its first buffer. Raises Refused for
-    images of an unknown kind."""
+    """A copy with the contents of all separate files in its first buffer. Raises Refused for images
+    of an unknown kind."""
     head = copy.deepcopy(document.json)
     content, begins = bytearray(), []
     for own in document.buffers:

@@ -1,5 +1,5 @@
-"""The shape of the JSON of a glTF file, as far as it is read: what is a list, an object, a number.
-Checked once, so that all that reads it may rely on it; files come from anybody."""
+"""The shape of those parts of the JSON of a glTF file that are read: lists, objects, numbers. It is
+checked once, and all readers rely on it; files come from anybody."""
 
 from __future__ import annotations
 
