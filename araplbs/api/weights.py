@@ -66,8 +66,8 @@ def weights(
 
     vertices (n, 3) and triangles (f, 3): the skin in the rest pose; several meshes of one character
         are given together. Vertices in one place get the same weights, so seams stay closed.
-    joints (m, 3): the points at which bones begin, in the space of the vertices, in any unit, Z up. parents
-        (m,): the joint that each hangs on, -1 for none.
+    joints (m, 3): the points at which bones begin, in the space of the vertices, in any unit, Z up.
+        parents (m,): the joint that each hangs on, -1 for none.
     tails (m, 3): the ends of the bones, if somebody drew them; by default bones go from joint to
         joint. roll_axes (m, 3): the local Z axis of each bone.
     names: of the joints. They tell sides, rig generators and controls apart.

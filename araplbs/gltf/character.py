@@ -62,7 +62,7 @@ class Character:
         return [each.mesh.weights for each in self.skinned]
 
     def facts(self, skeleton: Skeleton) -> BoneFacts:
-        """The facts that the file has about the bones; skeleton: the one read, its tails perhaps others."""
+        """Facts about the bones in the file; skeleton: the one read, its tails perhaps others."""
         points = np.concatenate([mesh.vertices for mesh in self.meshes])
         return read_facts(self.nodes, self.armature, skeleton, points, lambda: self.clips)
 
@@ -118,8 +118,8 @@ def characters_of(document: Document) -> list[Character]:
 
 
 def _welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
-    """These meshes with vertices that lie in one place, except for rounding, moved exactly there: the
-    solver takes them for one point."""
+    """These meshes with vertices that lie in one place, except for rounding, moved exactly there:
+    the solver takes them for one point."""
     if len(skinned) < 2:
         return skinned
     points = np.concatenate([each.mesh.vertices for each in skinned])

@@ -1,5 +1,5 @@
-"""Facts about the joints of a glTF file: BoneFacts for the decision which ones are controls. Files in
-Blender have the same facts after import, so the decision is the same."""
+"""Facts about the joints of a glTF file: BoneFacts for the decision which ones are controls. Files
+in Blender have the same facts after import, so the decision is the same."""
 
 from __future__ import annotations
 

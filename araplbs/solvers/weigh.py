@@ -27,7 +27,7 @@ def decided_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, options: Options, leave_out: LeaveOut, threads: int = 0
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
     """(meshes, skeleton) that are solved: with the ways that bones go, and without those that only
-    control the rig. leave_out: finds these, by the facts about the bones; a generator of short steps."""
+    control the rig. leave_out: finds these, by facts about bones; a generator of short steps."""
     directions = options.bone_directions
     skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, threads)
     if options.control_bones == "LEAVE_OUT":
@@ -62,9 +62,9 @@ def weigh(
 ) -> Weighed:
     """Weights of these Meshes, all of one skeleton.
 
-    facts_of: gives further facts about the bones. Weights that the meshes come with are evidence for
-    bones that somebody has painted; they count as a start only if the options say so.
-    Raises Refused, ValueError and araplbs.Cancelled.
+    facts_of: gives further facts about the bones. Weights that the meshes come with are evidence
+    for bones that somebody has painted; they are a start only if the options ask for it. Raises
+    Refused, ValueError and araplbs.Cancelled.
     """
     present: Sequence[SparseWeights | None] = [mesh.weights for mesh in meshes]
 

@@ -52,7 +52,7 @@ def read_accessor(document: Document, number: object, kind: str | None = None) -
 
 
 def read_stored(document: Document, number: object) -> Array:
-    """(count, width) the stored values of an accessor: whole numbers also if these are normalized."""
+    """(count, width) the stored values of an accessor: whole numbers also if normalized."""
     accessor, what = document.item("accessors", number), f"accessor {number}"
     count, width, component = shape_of(accessor, what)
     if "bufferView" in accessor:
@@ -67,7 +67,7 @@ def read_stored(document: Document, number: object) -> Array:
 
 
 def read_floats(document: Document, number: object, kind: str) -> Floats:
-    """(count, width) its values as floats of 64 bits. Raises Refused for values that are not finite."""
+    """(count, width) its values as floats of 64 bits. Raises Refused if one is not finite."""
     values = read_accessor(document, number, kind).astype(np.float64)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])

@@ -167,7 +167,7 @@ def place_of(document: Document, uri: str) -> Path:
 
 
 def as_bytes(document: Document, binary: bool) -> bytes:
-    """The content of the file: binary, or text that contains all buffers without a file of their own."""
+    """The content of the file: binary, or text with all buffers that have no file of their own."""
     if binary:
         return _as_binary(document)
     head = dict(document.json)
@@ -186,7 +186,7 @@ def as_bytes(document: Document, binary: bool) -> bytes:
 
 
 def _as_binary(document: Document) -> bytes:
-    """All buffers except the first stay in their places, inside the JSON or in files of their own."""
+    """All buffers except the first stay in their places, in the JSON or in files of their own."""
     head = dict(document.json)
     buffers = [dict(buffer) for buffer in document.items("buffers")]
     first = bytes(document.buffers[0]) if buffers and 0 not in document.outside else b""
