@@ -18,6 +18,8 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import engine_docs
+
 ROOT = Path(__file__).resolve().parents[1]
 CSRC = ROOT / "csrc"
 PACKAGE = ROOT / "araplbs"
@@ -102,7 +104,18 @@ def packages():
 def include_dirs():
     """Without Python's, NumPy's and OpenBLAS's."""
     modules = (SUITESPARSE / m / "Include" for m in ("AMD", "COLAMD", "CHOLMOD"))
-    return [CSRC, SUITESPARSE / "SuiteSparse_config", *modules]
+    return [CSRC, engine_docs_folder(), SUITESPARSE / "SuiteSparse_config", *modules]
+
+
+def engine_docs_folder():
+    """The folder of engine_docs.h, which is made of the stubs here; it is as old as its content."""
+    folder, stubs = ROOT / "build/generated", ROOT / "araplbs/_engine.pyi"
+    text = engine_docs.header(stubs.read_text(encoding="utf-8"))
+    made = folder / "python/engine_docs.h"
+    if not made.exists() or made.read_text(encoding="utf-8") != text:
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(text, encoding="utf-8")
+    return folder
 
 
 def flags_of(source):

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "measures/deformation.h"
+#include "python/engine_docs.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "python/object.h"
@@ -294,10 +295,10 @@ static PyObject *deformation_measures(deformation_object *self, PyObject *args, 
 #define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef deformation_methods[] = {
-    {"skin", KEYWORDS(deformation_skin), "Add poses, with the vertices skinned by weights."},
-    {"add", KEYWORDS(deformation_add), "Add points posed by any means."},
-    {"clear", (PyCFunction)deformation_clear, METH_NOARGS, "Forget all poses."},
-    {"measures", KEYWORDS(deformation_measures), "The measures over all poses added, as a dict."},
+    {"skin", KEYWORDS(deformation_skin), DOC_Deformation_skin},
+    {"add", KEYWORDS(deformation_add), DOC_Deformation_add},
+    {"clear", (PyCFunction)deformation_clear, METH_NOARGS, DOC_Deformation_clear},
+    {"measures", KEYWORDS(deformation_measures), DOC_Deformation_measures},
     {0}};
 
 static PyType_Slot deformation_slots[] = {

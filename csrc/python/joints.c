@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "joints/solver.h"
+#include "python/engine_docs.h"
 #include "python/input.h"
 #include "python/object.h"
 #include "python/report.h"
@@ -290,10 +291,8 @@ static PyObject *get_property(joints_object *self, void *closure) {
 }
 
 static PyMethodDef joints_methods[] = {
-    {"iterate", (PyCFunction)joints_iterate, METH_VARARGS,
-     "iterate(count=1) -> relative energy after up to `count` iterations"},
-    {"solve", (PyCFunction)joints_solve, METH_NOARGS,
-     "solve() -> relative energy; iterates until done"},
+    {"iterate", (PyCFunction)joints_iterate, METH_VARARGS, DOC_JointSolver_iterate},
+    {"solve", (PyCFunction)joints_solve, METH_NOARGS, DOC_JointSolver_solve},
     {0}};
 
 typedef PyObject *(*reader)(joints_object *);

@@ -1,4 +1,5 @@
-/* The module araplbs._engine: it puts together the functions, the exceptions and the types. Costs
+/* The module araplbs._engine: it puts together the functions, the exceptions and the types. What
+ * help() says of the functions is in engine_docs.h, which the build makes of the stubs. Costs
  * milliseconds, for the self-test of OpenBLAS. Fails with a Python exception; then the import does.
  */
 #define ARAP_IMPORT_ARRAY
@@ -18,6 +19,7 @@
 #include "python/directions.h"
 #include "python/elastic.h"
 #include "python/ending.h"
+#include "python/engine_docs.h"
 #include "python/error.h"
 #include "python/functions.h"
 #include "python/inspection.h"
@@ -45,56 +47,36 @@ static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
 #define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef methods[] = {
-    {"energy", KEYWORDS(arap_py_energy), "Relative ARAP energy of any weights over given poses."},
-    {"posed_energy", KEYWORDS(arap_py_posed_energy), "Relative ARAP energy of posed points."},
+    {"energy", KEYWORDS(arap_py_energy), DOC_energy},
+    {"posed_energy", KEYWORDS(arap_py_posed_energy), DOC_posed_energy},
     {"dual_quaternion_skinning", KEYWORDS(arap_py_dual_quaternion_skinning),
-     "Posed points (poses, n, 3) as deformed by Blender's Preserve Volume."},
-    {"rotation_centers", KEYWORDS(arap_py_rotation_centers),
-     "Optimized centers of rotation (n, 3)."},
+     DOC_dual_quaternion_skinning},
+    {"rotation_centers", KEYWORDS(arap_py_rotation_centers), DOC_rotation_centers},
     {"center_of_rotation_skinning", KEYWORDS(arap_py_center_of_rotation_skinning),
-     "Posed points (poses, n, 3) by optimized centers of rotation."},
-    {"surface_strain", KEYWORDS(arap_py_surface_strain),
-     "Strain of triangles (f,) of posed points."},
-    {"deformation", KEYWORDS(arap_py_deformation),
-     "Surface strain, limb drift and volume change of weights over poses, as a dict."},
-    {"elastic_poses", KEYWORDS(arap_py_elastic_poses),
-     "Posed points (poses, n, 3) of an elastic body on its bones."},
-    {"mixed_elasticity", KEYWORDS(arap_py_mixed_elasticity),
-     "One evaluation of mixed finite elements with given rotations, as a dict."},
-    {"bake", KEYWORDS(arap_py_bake),
-     "Weights, and when asked bones, that come nearest to given frames, as a dict."},
-    {"automatic_weights", KEYWORDS(arap_py_automatic_weights),
-     "Weights of a mesh and a skeleton by one of the methods of the literature."},
-    {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
-     "Positions along bones (n, bones) that follow the surface."},
-    {"bone_directions", KEYWORDS(arap_py_bone_directions),
-     "Where bones go, by their tails or, where these mean nothing, by their joints."},
-    {"control_bones", KEYWORDS(arap_py_control_bones),
-     "Which bones are control bones, and why, (m,)."},
-    {"sample_poses", KEYWORDS(arap_py_sample_poses),
-     "Random poses of a skeleton, (count, bones, 3, 4)."},
-    {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS,
-     "Transforms (poses, bones, 3, 4) of local rotations (poses, bones, 3, 3)."},
-    {"inverse_kinematics", KEYWORDS(arap_py_inverse_kinematics),
-     "Local rotations (k, m, 3, 3), errors and iterations of a chain that reaches for targets."},
-    {"reach_chains", KEYWORDS(arap_py_reach_chains),
-     "Bones and effectors of the limbs that reach in sampled poses."},
-    {"nearest_rotations", arap_py_nearest_rotations, METH_O,
-     "Nearest rotations to (n, 3, 3) matrices."},
-    {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
-     "(heads, tails, report) of a JointSolver run to its end."},
-    {"embed", KEYWORDS(arap_py_embed),
-     "Tets that contain points, and the barycentric coordinates in them."},
-    {"linear_skinning", KEYWORDS(arap_py_linear_skinning),
-     "Posed points (poses, n, 3) by linear blending."},
-    {"nearest_points", KEYWORDS(arap_py_nearest_points), "Nearest points of a surface."},
-    {"inspect_weights", KEYWORDS(arap_py_inspect_weights),
-     "Contrast of weights to neighbors, and gaps in the areas of bones."},
-    {"match_surfaces", KEYWORDS(arap_py_match_surfaces),
-     "Which vertices match a nearby surface with a similar normal."},
-    {"transfer_weights", KEYWORDS(arap_py_transfer_weights), "Weights of one mesh for another."},
-    {"transfer_shapes", KEYWORDS(arap_py_transfer_shapes), "Shapes of one mesh for another."},
-    {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
+     DOC_center_of_rotation_skinning},
+    {"surface_strain", KEYWORDS(arap_py_surface_strain), DOC_surface_strain},
+    {"deformation", KEYWORDS(arap_py_deformation), DOC_deformation},
+    {"elastic_poses", KEYWORDS(arap_py_elastic_poses), DOC_elastic_poses},
+    {"mixed_elasticity", KEYWORDS(arap_py_mixed_elasticity), DOC_mixed_elasticity},
+    {"bake", KEYWORDS(arap_py_bake), DOC_bake},
+    {"automatic_weights", KEYWORDS(arap_py_automatic_weights), DOC_automatic_weights},
+    {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters), DOC_diffuse_parameters},
+    {"bone_directions", KEYWORDS(arap_py_bone_directions), DOC_bone_directions},
+    {"control_bones", KEYWORDS(arap_py_control_bones), DOC_control_bones},
+    {"sample_poses", KEYWORDS(arap_py_sample_poses), DOC_sample_poses},
+    {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS, DOC_forward_kinematics},
+    {"inverse_kinematics", KEYWORDS(arap_py_inverse_kinematics), DOC_inverse_kinematics},
+    {"reach_chains", KEYWORDS(arap_py_reach_chains), DOC_reach_chains},
+    {"nearest_rotations", arap_py_nearest_rotations, METH_O, DOC_nearest_rotations},
+    {"optimize_joints", KEYWORDS(arap_py_optimize_joints), DOC_optimize_joints},
+    {"embed", KEYWORDS(arap_py_embed), DOC_embed},
+    {"linear_skinning", KEYWORDS(arap_py_linear_skinning), DOC_linear_skinning},
+    {"nearest_points", KEYWORDS(arap_py_nearest_points), DOC_nearest_points},
+    {"inspect_weights", KEYWORDS(arap_py_inspect_weights), DOC_inspect_weights},
+    {"match_surfaces", KEYWORDS(arap_py_match_surfaces), DOC_match_surfaces},
+    {"transfer_weights", KEYWORDS(arap_py_transfer_weights), DOC_transfer_weights},
+    {"transfer_shapes", KEYWORDS(arap_py_transfer_shapes), DOC_transfer_shapes},
+    {"prune", KEYWORDS(arap_py_prune), DOC_prune},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},
     {"_live_allocations", module_live_allocations, METH_NOARGS, "For tests of clean-up."},

@@ -7,6 +7,7 @@
 
 #include "arap.h"
 #include "base/memory.h"
+#include "python/engine_docs.h"
 #include "python/input.h"
 #include "python/inside.h"
 #include "python/object.h"
@@ -464,13 +465,10 @@ static PyObject *get_property(solver_object *self, void *closure) {
 }
 
 static PyMethodDef solver_methods[] = {
-    {"iterate", (PyCFunction)solver_iterate, METH_VARARGS,
-     "iterate(count=1) -> relative energy after up to `count` iterations"},
+    {"iterate", (PyCFunction)solver_iterate, METH_VARARGS, DOC_Solver_iterate},
     {"edit", (PyCFunction)(void (*)(void))solver_edit, METH_VARARGS | METH_KEYWORDS,
-     "edit(*, constraints=None, influences=None, smoothed=None, released=None, rigid_parts=None): "
-     "replaces those of the creation"},
-    {"solve", (PyCFunction)solver_solve, METH_NOARGS,
-     "solve() -> relative energy; iterates until done"},
+     DOC_Solver_edit},
+    {"solve", (PyCFunction)solver_solve, METH_NOARGS, DOC_Solver_solve},
     {0}};
 
 #define PROPERTY(name, read, needs_weights, doc)                                                   \

@@ -34,6 +34,7 @@ ROOMS = [
 PUBLIC = ("arap.h", "settings.def", "report.def")  # the others are parts of the first
 # Files that need each other: a solver owns a solver for its coarse level.
 CIRCLES = [{"solver/creation.c", "solver/levels.c", "solver/solver.c"}]
+MADE = {"python/engine_docs.h"}  # by the build, of the stubs
 FILES = sorted(f for f in CSRC.rglob("*") if f.suffix in {".c", ".h", ".def"})
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
@@ -53,7 +54,8 @@ def wrong_includes(file, text):
     for name in INCLUDE.findall(text):
         if name in PUBLIC[1:] or (name == PUBLIC[0] and str(file) not in PUBLIC):
             continue
-        if not (CSRC / name).is_file() or len(Path(name).parts) != 2 or floor(name) > floor(file):
+        there = (CSRC / name).is_file() or name in MADE
+        if not there or len(Path(name).parts) != 2 or floor(name) > floor(file):
             yield f"{file} includes {name}"
 
 

@@ -1,0 +1,54 @@
+"""help() and inspect.signature() of everything public: its signature is that of the stubs, and its
+documentation is theirs."""
+
+import inspect
+
+import araplbs
+import engine_docs
+import pytest
+from paths import PACKAGE
+
+TEXTS = engine_docs.texts((PACKAGE / "_engine.pyi").read_text("utf-8"))
+
+
+def of_engine(name):
+    value = araplbs._engine if name else None
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_functions_and_methods_of_the_engine(name):
+    import araplbs._engine  # noqa: F401 - loads it
+
+    function, (signature, said) = of_engine(name), TEXTS[name]
+    names = [p for p in inspect.signature(function).parameters if p != "self"]
+    first = "$self, /, " if "." in name else "$module, /, "
+    wanted = signature.replace(first, "").replace(first.strip(", "), "")
+    assert str(inspect.signature(function)).count("=") == signature.count("=")
+    for each in names:
+        assert each in wanted
+    assert inspect.getdoc(function) == inspect.cleandoc(said) and said
+
+
+def test_every_public_name():
+    """Is explained, and can be asked for its arguments."""
+    for name in set(araplbs.__all__) - {"SETTINGS", "__version__", "linear_algebra", "simd"}:
+        if name == "automatic_weights":  # with a warning
+            continue
+        value = getattr(araplbs, name)
+        assert len(inspect.getdoc(value)) > 20, name
+        if not (isinstance(value, type) and issubclass(value, Exception)):
+            assert inspect.signature(value) is not None, name
+
+
+def test_texts_of_any_letters():
+    """Quotes, line ends and letters that are not ASCII reach help() as they are in the stubs."""
+    stubs = (
+        'def f(a: int, *, b: str = "x\\"") -> None:\n    """One "two" \\\\ ??/ ö.\n\n    End."""\n'
+    )
+    assert engine_docs.texts(stubs)["f"][0] == "($module, /, a, *, b='x\"')"
+    made = engine_docs.header(stubs)
+    assert "#define DOC_f" in made and made.isascii()
+    assert '\\"two\\" \\\\ \\?\\?/ \\303\\266.\\n\\nEnd.' in made.replace('" \\\n    "', "")

@@ -1,0 +1,72 @@
+"""The documentation of the engine's functions for help() and inspect.signature(), out of the stubs:
+a header in C with a text for each. Declared once: araplbs/_engine.pyi."""
+
+import ast
+
+LETTERS = 90  # of a line of the header
+
+
+def texts(stubs):
+    """{"energy" or "Solver.iterate": (signature, documentation)} of a stub file. The last
+    signature of overloads counts, and all documentation."""
+    found = {}
+    for node in ast.parse(stubs).body:
+        if isinstance(node, ast.FunctionDef):
+            _add(found, node.name, node, "$module, /")
+        elif isinstance(node, ast.ClassDef):
+            for method in node.body:
+                plain = isinstance(method, ast.FunctionDef) and not method.decorator_list
+                if plain and not method.name.startswith("_"):
+                    _add(found, f"{node.name}.{method.name}", method, "$self, /")
+    return found
+
+
+def _add(found, name, node, first):
+    said = (ast.get_docstring(node) or "").strip()
+    if name in found:
+        said = "\n\n".join(filter(None, [found[name][1], said]))
+    found[name] = _signature(node, first), said
+
+
+def _signature(node, first):
+    """As CPython wants it: no annotations, and positional arguments before the others."""
+    own = node.args
+    plain = [*own.posonlyargs, *own.args]
+    if first.startswith("$self"):
+        plain = plain[1:]
+    defaults = [None] * (len(plain) - len(own.defaults)) + own.defaults
+    words = [first]
+    words += [_argument(a, d) for a, d in zip(plain, defaults, strict=True)]
+    if own.vararg:
+        words.append(f"*{own.vararg.arg}")
+    elif own.kwonlyargs:
+        words.append("*")
+    words += [_argument(a, d) for a, d in zip(own.kwonlyargs, own.kw_defaults, strict=True)]
+    if own.kwarg:
+        words.append(f"**{own.kwarg.arg}")
+    return f"({', '.join(words)})"
+
+
+def _argument(argument, default):
+    return argument.arg if default is None else f"{argument.arg}={ast.unparse(default)}"
+
+
+def header(stubs):
+    """The text of a header in C: DOC_energy, DOC_Solver_iterate..."""
+    lines = ["/* Made of araplbs/_engine.pyi by tools/engine_docs.py. */"]
+    for name, (signature, said) in texts(stubs).items():
+        text = f"{name.rpartition('.')[2]}{signature}\n--\n\n{said}"
+        lines.append(f"#define DOC_{name.replace('.', '_')} \\")
+        parts = [text[k : k + LETTERS] for k in range(0, len(text), LETTERS)]
+        lines += [f'    "{_escaped(part)}" \\' for part in parts[:-1]]
+        lines.append(f'    "{_escaped(parts[-1])}"')
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text):
+    """Of UTF-8, without trigraphs; octal numbers of three digits end by themselves."""
+    plain = {ord("\n"): "\\n", ord('"'): '\\"', ord("\\"): "\\\\", ord("?"): "\\?"}
+    return "".join(
+        plain.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
+        for byte in text.encode("utf-8")
+    )
