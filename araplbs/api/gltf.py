@@ -10,7 +10,6 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..base.progress import Listener
-from ..base.threads import thread_count
 from ..character.problem import Skeleton
 from ..character.sparse_weights import SparseWeights, join_sparse_weights, sparse_of
 from ..gltf.character import Character, characters_of
@@ -73,9 +72,7 @@ class GltfCharacter:
         """New weights, as `araplbs weight` gives them; options as of araplbs.weights. The file does
         not have them before set_weights()."""
         table = options_of(options)
-        found, _report = weigh_character(
-            self._character, table, (), thread_count(threads), progress
-        )
+        found, _report = weigh_character(self._character, table, (), threads, progress)
         return weights_of(found, table, self.name)
 
     def set_weights(self, weights: Any) -> None:

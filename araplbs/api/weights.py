@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.progress import Listener
-from ..base.threads import thread_count
 from ..character.edits import Edits
 from ..character.options import Options
 from ..character.problem import Mesh, Skeleton
@@ -101,9 +100,7 @@ def weights(
     table = options_of(options, defaults)
     mesh = mesh_of_arrays(vertices, triangles, edges, rigid, start, len(skeleton.names))
     poses = _poses(animation, len(skeleton.names), table)
-    found = weigh(
-        [mesh], skeleton, table, poses=poses, threads=thread_count(threads), progress=progress
-    )
+    found = weigh([mesh], skeleton, table, poses=poses, threads=threads, progress=progress)
     return weights_of(found, table)
 
 

@@ -23,7 +23,6 @@ from ..base.faults import sentence
 from ..base.printed import complain, printable
 from ..base.refusal import Refused
 from ..base.stop import Stop, Stopped
-from ..base.threads import thread_count
 from ..disk.files import remove_leftovers
 from ..disk.outputs import RESULTS, write_json
 from .command import Command, Job
@@ -98,7 +97,6 @@ def _run(argv: list[str], stop: Stop) -> int:
         return DONE
     if arguments.threads < 0:
         raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
-    arguments.threads = thread_count(arguments.threads)
     if command.check:
         command.check(arguments)
     defaults = command.defaults(arguments) if command.defaults else None

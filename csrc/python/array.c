@@ -148,10 +148,36 @@ const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, 
     return arap_hold(arrays, array);
 }
 
+/* Does an array, or what makes one, hold integers? Of these 0 and 1 stand for False and True: codes
+ * and the complements of codes, which are all true, are no answer to a yes or no. */
+static int holds_integers(PyObject *argument) {
+    PyObject *any = PyArray_FROM_O(argument);
+    char kind = any ? PyArray_DESCR((PyArrayObject *)any)->kind : 0;
+    if (!any) PyErr_Clear(); /* convert() raises it again, with the name */
+    Py_XDECREF(any);
+    return kind == 'i' || kind == 'u';
+}
+
 const char *arap_bools(arap_arrays *arrays, PyObject *argument, const char *name,
                        arap_shape *shape) {
     if (!argument || argument == Py_None) return NULL;
-    return arap_hold(arrays, convert(argument, name, NPY_BOOL, "biu", "booleans", shape));
+    if (!holds_integers(argument))
+        return arap_hold(arrays, convert(argument, name, NPY_BOOL, "biu", "booleans", shape));
+    PyObject *wide = convert(argument, name, NPY_LONGLONG, "biu", "booleans", shape);
+    if (!wide) return NULL;
+    PyObject *array = PyArray_SimpleNew(shape->dimensions, shape->size, NPY_BOOL);
+    if (array) {
+        const long long *from = PyArray_DATA((PyArrayObject *)wide);
+        npy_bool *to = PyArray_DATA((PyArrayObject *)array);
+        npy_intp count = PyArray_SIZE((PyArrayObject *)wide), i = 0;
+        for (; i < count && (from[i] == 0 || from[i] == 1); i++) to[i] = from[i] == 1;
+        if (i < count) {
+            PyErr_Format(PyExc_ValueError, "%s holds %lld: must be True or False", name, from[i]);
+            Py_CLEAR(array);
+        }
+    }
+    Py_DECREF(wide);
+    return arap_hold(arrays, array);
 }
 
 const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const char *name,

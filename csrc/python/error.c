@@ -2,6 +2,8 @@
  * GIL; everything else has it. */
 #include "python/error.h"
 
+#include <stdlib.h>
+
 PyObject *arap_raise(const arap_module_state *state, const arap_context *context) {
     if (PyErr_Occurred()) return NULL;
     PyObject *type = PyExc_SystemError;
@@ -51,6 +53,21 @@ static int report_progress(void *data, const char *stage, double fraction) {
     return arap_ask_python(ask_to_stop, &(report){self->progress, stage, fraction});
 }
 
+/* The number of threads that the environment asks for, in the first of the variables that farms and
+ * other libraries have for it; else the number of processors. A list has a number for each level of
+ * nesting: the first counts. */
+static int default_threads(void) {
+    static const char *const names[] = {"ARAPLBS_THREADS", "OMP_NUM_THREADS"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *text = getenv(names[k]);
+        char *end = NULL;
+        long count = text ? strtol(text, &end, 10) : 0;
+        if (count > 0 && (*end == '\0' || *end == ','))
+            return count > ARAP_MOST_THREADS ? ARAP_MOST_THREADS : (int)count;
+    }
+    return arap_processors();
+}
+
 int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads) {
     if (threads < 0) {
         PyErr_Format(PyExc_ValueError, "threads is %d: must be 0 (all processors) or more",
@@ -63,7 +80,7 @@ int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads)
         return -1;
     }
     if (threads > ARAP_MOST_THREADS) threads = ARAP_MOST_THREADS;
-    *self = (arap_py_context){.context = {.threads = threads ? threads : arap_processors(),
+    *self = (arap_py_context){.context = {.threads = threads ? threads : default_threads(),
                                           .progress = report_progress,
                                           .progress_data = self},
                               .progress = progress == Py_None ? NULL : progress};

@@ -175,23 +175,6 @@ def test_everything_public_is_explained(api, name):
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({}, 0),
-        ({"OMP_NUM_THREADS": "3"}, 3),
-        ({"OMP_NUM_THREADS": "4,2"}, 4),
-        ({"OMP_NUM_THREADS": "many"}, 0),
-        ({"OMP_NUM_THREADS": "0"}, 0),
-        ({"ARAPLBS_THREADS": "2", "OMP_NUM_THREADS": "8"}, 2),
-        ({"ARAPLBS_THREADS": "", "OMP_NUM_THREADS": "8"}, 8),
-    ],
-)
-def test_threads(core, environment, expected):
-    count = core("base.threads").thread_count
-    assert count(0, environment) == expected and count(5, environment) == 5
-
-
 def test_a_skeleton_of_another_file(api, tmp_path):
     plain().write(tmp_path / "in.glb")
     bare = Glb()

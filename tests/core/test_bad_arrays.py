@@ -99,6 +99,25 @@ def test_floats_are_neither_integers_nor_booleans(name):
     refuse(TypeError, rf"^{name} must hold", araplbs.Solver, **arguments(name, bad))
 
 
+@pytest.mark.parametrize("name", sorted(BOOLEANS))
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.uint8])
+def test_integers_are_booleans_if_they_are_0_and_1(name, kind):
+    """Codes, such as those of control_bones, and their complements are not: all would be true."""
+    good = np.zeros(SHAPES[name], kind)
+    good.flat[0] = 1
+    araplbs.Solver(**arguments(name, good))
+    good.flat[0] = 2
+    refuse(
+        ValueError,
+        rf"^{name} holds 2: must be True or Fal",
+        araplbs.Solver,
+        **arguments(name, good),
+    )
+    if np.iinfo(kind).min < 0:
+        bad = ~np.zeros(SHAPES[name], kind)
+        refuse(ValueError, rf"^{name} holds -1: must be", araplbs.Solver, **arguments(name, bad))
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_ragged_lists(name):
     refuse(ValueError, rf"^{name}: ", araplbs.Solver, **arguments(name, [[1, 2], [3]]))

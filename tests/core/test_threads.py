@@ -1,5 +1,7 @@
 """Python threads: the GIL is released, solvers do not interfere, one solver may be shared."""
 
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -193,3 +195,40 @@ def test_levels_on_any_number_of_threads():
     four.solve()
     assert len(mesh[0]) > 2 * 2000 and 0 < one.report["coarse_vertices"] < len(mesh[0]) / 3
     np.testing.assert_array_equal(one.weights, four.weights)
+
+
+COUNT = """
+import os, sys
+import araplbs, numpy as np, shapes
+seen = set()
+def look(*_said):
+    seen.add(len(os.listdir("/proc/self/task")))
+mesh, bones = shapes.tube(40, 200), shapes.chain(5)
+before = len(os.listdir("/proc/self/task"))
+solver = shapes.solver(mesh, bones, threads=int(sys.argv[1]), pose_count=40, progress=look)
+solver.iterate(2)
+print(max(seen) - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="no list of threads")
+@pytest.mark.parametrize(
+    ("threads", "environment", "helpers"),
+    [
+        (3, {"OMP_NUM_THREADS": "1"}, 2),
+        (0, {"OMP_NUM_THREADS": "1"}, 0),
+        (0, {"OMP_NUM_THREADS": "3"}, 2),
+        (0, {"OMP_NUM_THREADS": "3,2"}, 2),
+        (0, {"OMP_NUM_THREADS": "3", "ARAPLBS_THREADS": "1"}, 0),
+        (0, {"OMP_NUM_THREADS": "1", "ARAPLBS_THREADS": "many"}, 0),
+        (0, {"OMP_NUM_THREADS": "1", "ARAPLBS_THREADS": "0"}, 0),
+    ],
+)
+def test_the_environment_says_how_many(threads, environment, helpers):
+    """ARAPLBS_THREADS before OMP_NUM_THREADS; an argument before both."""
+    variables = {k: v for k, v in os.environ.items() if not k.endswith("_THREADS")}
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    variables |= {"OPENBLAS_NUM_THREADS": "1"} | environment
+    command = [sys.executable, "-c", COUNT, str(threads)]
+    run = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    assert int(run.stdout) == helpers
