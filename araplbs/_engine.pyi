@@ -234,8 +234,8 @@ class Solver:
           an even number; the limits of two partners should be images, too.
         progress(stage, fraction of the call): return False to stop; the call then raises
           Cancelled. It must not use the solver.
-        threads: 0 for one per processor. precision: of the local step and the
-          factor.
+        threads: 0 for what ARAPLBS_THREADS or OMP_NUM_THREADS say, else one per processor.
+        precision: of the local step and the factor.
         Result
           max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
           widenings: rounds in which every vertex adopts the influences of its neighbors and loses

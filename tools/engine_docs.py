@@ -7,36 +7,41 @@ LETTERS = 90  # of a line of the header
 
 
 def texts(stubs):
-    """{"energy" or "Solver.iterate": (signature, documentation)} of a stub file. The last
-    signature of overloads counts, and all documentation."""
+    """{"energy", "Solver" or "Solver.iterate": (signature, documentation)} of a stub file. The
+    signature of an overloaded function is the first one, its documentation that of all."""
     found = {}
     for node in ast.parse(stubs).body:
         if isinstance(node, ast.FunctionDef):
-            _add(found, node.name, node, "$module, /")
+            _add(found, node.name, node, "$module")
         elif isinstance(node, ast.ClassDef):
             for method in node.body:
+                if getattr(method, "name", "") == "__init__":
+                    said = filter(None, [ast.get_docstring(node), ast.get_docstring(method)])
+                    found[node.name] = _signature(method, "$self"), "\n\n".join(said)
                 plain = isinstance(method, ast.FunctionDef) and not method.decorator_list
                 if plain and not method.name.startswith("_"):
-                    _add(found, f"{node.name}.{method.name}", method, "$self, /")
+                    _add(found, f"{node.name}.{method.name}", method, "$self")
     return found
 
 
 def _add(found, name, node, first):
-    said = (ast.get_docstring(node) or "").strip()
+    said, signature = (ast.get_docstring(node) or "").strip(), _signature(node, first)
     if name in found:
-        said = "\n\n".join(filter(None, [found[name][1], said]))
-    found[name] = _signature(node, first), said
+        signature, before = found[name]
+        said = "\n\n".join(filter(None, [before, said]))
+    found[name] = signature, said
 
 
 def _signature(node, first):
     """As CPython wants it: no annotations, and positional arguments before the others."""
     own = node.args
     plain = [*own.posonlyargs, *own.args]
-    if first.startswith("$self"):
-        plain = plain[1:]
     defaults = [None] * (len(plain) - len(own.defaults)) + own.defaults
-    words = [first]
-    words += [_argument(a, d) for a, d in zip(plain, defaults, strict=True)]
+    words = [_argument(a, d) for a, d in zip(plain, defaults, strict=True)]
+    alone = len(own.posonlyargs)  # by their places alone
+    if first == "$self":
+        words, alone = words[1:], max(0, alone - 1)
+    words = [first, *words[:alone], "/", *words[alone:]]
     if own.vararg:
         words.append(f"*{own.vararg.arg}")
     elif own.kwonlyargs:

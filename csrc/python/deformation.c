@@ -302,12 +302,9 @@ static PyMethodDef deformation_methods[] = {
     {0}};
 
 static PyType_Slot deformation_slots[] = {
-    {Py_tp_new, deformation_new},
-    {Py_tp_init, deformation_init},
-    {Py_tp_dealloc, deformation_dealloc},
-    {Py_tp_methods, deformation_methods},
-    {Py_tp_doc, "Visible measures of a deforming mesh, over any number of poses."},
-    {0, NULL}};
+    {Py_tp_new, deformation_new},         {Py_tp_init, deformation_init},
+    {Py_tp_dealloc, deformation_dealloc}, {Py_tp_methods, deformation_methods},
+    {Py_tp_doc, DOC_Deformation},         {0, NULL}};
 
 static PyType_Spec deformation_spec = {.name = "araplbs.Deformation",
                                        .basicsize = sizeof(deformation_object),
