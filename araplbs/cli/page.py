@@ -13,7 +13,7 @@ from ..comparison.compare_style import STYLE
 from ..disk.outputs import REPORT_PAGE, page_head, write_page
 from ..measures.deformation import in_percent
 
-ABOUT = "In the one of some poses in which it strains most: gray none, dark 100 %."
+ABOUT = "The pose with the most stretch, of several. Gray: none. Dark: 100 %."
 
 
 def write_report_page(
@@ -45,7 +45,7 @@ def _character(report: dict[str, Any], picture: bytes | None) -> list[str]:
     if "findings" in report:
         rows += [(f"Findings, {level}", str(n)) for level, n in report["health"].items()]
     cells = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in rows)
-    parts.append(f"<table>{cells}</table>")
+    parts.append(f'<table style="max-width: 34em">{cells}</table>')
     lines = [*report.get("notes", []), *(f"Warning: {w}" for w in report.get("warnings", []))]
     lines += [
         f"{found['level']}: {NAMES[found['kind']]}: {found['words']}"

@@ -46,10 +46,7 @@ class Armature:
     bones: list[int]
     rest: np.ndarray
     skeleton: Skeleton
-
-    @property
-    def name(self) -> str:
-        return self.skins[0].name
+    name: str  # of its first skin, or of the node
 
     @property
     def places(self) -> dict[int, int]:
@@ -66,7 +63,7 @@ def read_skins(document: Document) -> list[Skin]:
     """All skins. Raises Refused for joints without a node, or matrices that do not fit."""
     found = []
     for number, item in enumerate(document.items("skins")):
-        joints, name = item.get("joints"), str(item.get("name") or f"Skin_{number}")
+        joints, name = item.get("joints"), str(item.get("name") or "")
         if not isinstance(joints, list) or not joints:
             raise Refused(f"skin {number} has no joints")
         for joint in joints:
@@ -182,7 +179,8 @@ def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Ar
         limits=np.full((m, 3, 2), np.nan),
         opposite=np.arange(m),
     )
-    return Armature(top, skins, bones, rest, skeleton)
+    name = skins[0].name or ("" if top == ROOT else nodes.names[top]) or f"Skin_{skins[0].number}"
+    return Armature(top, skins, bones, rest, skeleton, name)
 
 
 def _lengths(parents: Array, steps: Floats) -> Floats:
