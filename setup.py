@@ -1,8 +1,8 @@
 """Builds the package `araplbs` and its extension module `araplbs._engine`: csrc/ with CHOLMOD
 compiled in, OpenBLAS next to it.
 
-What the package is called and needs stands in pyproject.toml, its version in
-blender_manifest.toml. Work is done by the commands alone, not by importing this file.
+The name and the requirements of the package are in pyproject.toml, its version in
+blender_manifest.toml. Only the commands do work; importing this file does nothing.
 
 CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
 OpenBLAS from the package scipy-openblas32.  Every symbol is hidden and every BLAS name carries the

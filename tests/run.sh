@@ -3,8 +3,8 @@
 # memory and bad input, again under the sanitizers; tests/blender on the zip installed in each
 # Blender that this machine can have; tests/gui under Xvfb in the chroots.  The zips are those that
 # are released, made by the cross compiler; if that is missing, Linux gets gcc's. As many runs as
-# there are processors go side by side, plus one window. usage: run.sh [RUN...] RUN: check, core,
-# asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
+# there are processors go side by side, plus one window.
+# usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
 #   A run that is named runs all of its tests. Else all Windows beds and arm64-core run a part,
 #   what is marked slow runs in sid (or else bpy45) and core alone, what is marked outside in the

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs a Python script in a headless Blender, executable or bpy module, with user settings of its
-# own (build/user), and ends with the script's exit code. usage: run_blender.sh SCRIPT [ARGUMENT...]
-# the script finds them in sys.argv after "--"
+# own (build/user), and ends with the script's exit code.
+# usage: run_blender.sh SCRIPT [ARGUMENT...]     the script finds them in sys.argv after "--"
 . "$(dirname "$0")/lib.sh"
 blender=$("$ROOT/tools/find_blender.sh")
 export BLENDER_USER_RESOURCES=${BLENDER_USER_RESOURCES:-$ROOT/build/user}

@@ -1,6 +1,8 @@
-"""Weights of one mesh for its copies and for its other side, unchanged. Meshes of the same edges
-are matched by index: copies of a character, its mirror image. For others the other side is found by
-reflection: each vertex takes the weights of the nearest point of the image.
+"""Weights of one mesh for its copies and for its other side, unchanged.
+
+Meshes of the same edges are matched by index: copies of a character, its mirror image. For others
+the other side is found by reflection: each vertex takes the weights of the nearest point of the
+image.
 """
 
 from __future__ import annotations
