@@ -4,7 +4,7 @@
  * indifferent to which way the faces point; or where faces surround it whose layers cancel. It is
  * computed only when asked for: O(triangles) for each bone in doubt. Ranking is O(vertices log
  * bones); when a group is removed, only what is near it is ranked again. All lengths are relative,
- * so position, rotation and scale of the scene change nothing. Fails only without memory or when
+ * so position, rotation and scale of the scene change nothing. Fails only on out-of-memory or when
  * cancelled. */
 #include "control/control_study.h"
 

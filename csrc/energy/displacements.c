@@ -13,7 +13,7 @@
  * a small stiffness, as in JointSolver, makes these 0.
  *
  * A round costs a local step in double precision and, for c components of b bones and p poses,
- * O(p b c). Listens within all of its sums. Fails without memory and when it is cancelled: nothing
+ * O(p b c). Listens within all of its sums. Fails on out-of-memory and when cancelled: nothing
  * has changed then. */
 #include "energy/displacements.h"
 

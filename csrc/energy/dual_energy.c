@@ -11,7 +11,7 @@
  *
  * A few poses at a time: first all points, then all rotations and energies, then forces, vertices
  * in parallel, each summed by itself in the order of the poses. About 0.5 us per vertex and pose,
- * 100 bytes for each vertex and pose of a batch. Fails without memory only. */
+ * 100 bytes for each vertex and pose of a batch. Fails on out-of-memory only. */
 #include "energy/dual_energy.h"
 
 #include "base/memory.h"

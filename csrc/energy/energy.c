@@ -6,8 +6,8 @@
  * The first sum is arap_stiffness_product's stretch, the second the alignment of the local
  * pass, both summed over poses before any vertex is visited or at once. Where R_i is no rotation
  * but as rigid as desired, the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass returns by how
- * much that exceeds the sum above. Costs a local step and a product (stiffness.h). Fails without
- * memory and for an energy that is not finite. */
+ * much that exceeds the sum above. Costs a local step and a product (stiffness.h). Fails on
+ * out-of-memory and for an energy that is not finite. */
 #include "energy/energy.h"
 
 #include <math.h>

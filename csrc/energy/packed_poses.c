@@ -1,5 +1,5 @@
 /* Poses laid out for the local step: see packed_poses.h. O(poses x columns) time and
- * memory, blocks of poses in parallel; fails without memory and when it is cancelled. */
+ * memory, blocks of poses in parallel; fails on out-of-memory and when cancelled. */
 #include "energy/packed_poses.h"
 
 #include "base/memory.h"

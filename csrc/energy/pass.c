@@ -3,7 +3,7 @@
  * The bones of each one-ring (or of the rings of a cluster) are found once, for all steps, except
  * where no visit comes (halves.h); the work space of a thread is as large as the widest of them
  * needs, so that a step allocates nothing. O(edges x influences) time, one double per directed edge
- * and influence, and two per influence. Fails without memory only. */
+ * and influence, and two per influence. Fails on out-of-memory only. */
 #include "energy/pass.h"
 
 #include <string.h>

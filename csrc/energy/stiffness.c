@@ -19,7 +19,7 @@
  *     (F w)_ib = sum_poses phi_ib . sum_k s_ik (f_i - f_k),
  *     stretch_i = sum_poses sum_k a_ik |f_k - f_i|^2.
  *
- * The cost is in stiffness.h. Fails without memory only. */
+ * The cost is in stiffness.h. Fails on out-of-memory only. */
 #include "energy/stiffness.h"
 
 #include <string.h>

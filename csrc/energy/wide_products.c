@@ -10,7 +10,7 @@
  * fewer than WIDE influences, such as all rows of usual characters, are not multiplied here.
  *
  * Memory for each thread: 32 numbers per pose of a block and column, and as many per vector. Fails
- * without memory only. */
+ * on out-of-memory only. */
 #include "energy/wide_products.h"
 
 #include <math.h>

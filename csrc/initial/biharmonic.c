@@ -16,7 +16,7 @@
  * factor of its own and columns for the bones of the handles next to it alone, for all others it is
  * 0. A block without such a handle, of faces without area, takes the nearest bones. Q couples
  * two-rings: on a surface of n vertices in one block the factor has some 40 n log n entries, of a
- * volume n^(4/3); handles inside a volume part nothing. Fails without memory, for more than
+ * volume n^(4/3); handles inside a volume part nothing. Fails on out-of-memory, for more than
  * MOST_VERTICES, where Q cannot be factorized and for weights that are not finite. */
 #include "initial/biharmonic.h"
 

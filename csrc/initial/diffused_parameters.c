@@ -12,7 +12,7 @@
  *
  * One factorization for all bones. Obtuse triangles may carry u a little beyond its bounds: it is
  * clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones beside the result.
- * Fails without memory, where the system cannot be factorized and for parameters that are not
+ * Fails on out-of-memory, where the system cannot be factorized and for parameters that are not
  * finite. */
 #include "initial/diffused_parameters.h"
 

@@ -1,5 +1,5 @@
 /* Weights that come bone by bone: see entries.h. O(entries), with a look at whether to stop every
- * SLICE of them. Fails without memory and when it is cancelled. */
+ * SLICE of them. Fails on out-of-memory and when cancelled. */
 #include "initial/entries.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A list of handles: see handle_list.h. O(handles) to add one to a vertex that has some already; it
- * fails for want of memory only. */
+ * fails on out-of-memory only. */
 #include "initial/handle_list.h"
 
 #include "base/memory.h"

@@ -8,7 +8,7 @@
  * bone. A bone that is nowhere inside may so have no handle.
  *
  * O(tets log tets + points (log tets + handles)), points those on bones and vertices on them; it
- * fails for want of memory only. */
+ * fails on out-of-memory only. */
 #include "initial/handles.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * farther than the island is large) follows that bone rigidly.
  *
  * One factorization, bones solved in blocks: O(n^1.5) + O(bones n log n); memory O(n) for a
- * block plus the kept entries. Fails without memory, where the system cannot be factorized and
+ * block plus the kept entries. Fails on out-of-memory, where the system cannot be factorized and
  * for weights that are not finite. */
 #include "initial/heat.h"
 

@@ -2,7 +2,7 @@
  *
  * An island is what faces, wires and links join. Where none of its vertices sees a bone, all of
  * them count as if they did; and where its nearest bone is farther than the island is large, all of
- * it follows that bone. O(edges); it fails without memory only. */
+ * it follows that bone. O(edges); it fails on out-of-memory only. */
 #include "initial/islands.h"
 
 #include "base/memory.h"

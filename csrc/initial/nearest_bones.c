@@ -7,7 +7,7 @@
  * Virtual segments count as their owners (visibility.c). Of bones equally near, around a joint, the
  * first one counts. Parts that see no bone, or are far from all, are no different.
  *
- * O(n); it fails without memory only. */
+ * O(n); it fails on out-of-memory only. */
 #include "initial/nearest_bones.h"
 
 #include "base/memory.h"

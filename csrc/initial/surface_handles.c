@@ -15,7 +15,7 @@
  * nearest nowhere else (twins, a tiny bone at a joint) they are the cell. An island without a
  * border is handle as a whole, one that is far from all bones that of the nearest.
  *
- * O(edges log edges); it fails without memory only. */
+ * O(edges log edges); it fails on out-of-memory only. */
 #include "initial/surface_handles.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
  * game rig lies on the floor and deforms nothing, but the gaps from it to its children run through
  * the whole body and would give it half of all weights. The normals of most
  * vertices decide which side of a surface is its inside, so that a mesh turned inside out makes no
- * difference. Fails only without memory or when cancelled. */
+ * difference. Fails only on out-of-memory or when cancelled. */
 #include "initial/visibility.h"
 
 #include "base/memory.h"

@@ -8,7 +8,7 @@
  * vertex where its transform does.
  *
  * O(poses x entries), about 40 ns each; memory 200 bytes per pose and bone; vertices in parallel.
- * Fails without memory and for numbers that are not finite. */
+ * Fails on out-of-memory and for numbers that are not finite. */
 #include "measures/center_skinning.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
  * their order, whatever the number of threads and of poses that are posed at once.
  *
  * O(poses x (influences + triangles)): 50,000 triangles in 80 poses take 0.05 s on one processor.
- * Besides the sums it needs the points of some poses, at most 3 MB or four poses. Fails without
- * memory and for points that are not finite or too far off. */
+ * Besides the sums it needs the points of some poses, at most 3 MB or four poses. Fails on
+ * out-of-memory and for points that are not finite or too far off. */
 #include "measures/deformation.h"
 
 #include <math.h>

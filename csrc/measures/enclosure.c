@@ -6,7 +6,7 @@
  * reverses: of those with one lower end, each other end is met once in either direction.
  *
  * O(triangles), and so again for a pose, groups of poses in parallel; 24 bytes for a triangle while
- * it is made. Fails without memory. */
+ * it is made. Fails on out-of-memory. */
 #include "measures/enclosure.h"
 
 #include "base/memory.h"

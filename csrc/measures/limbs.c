@@ -7,7 +7,7 @@
  * between the mean of these vertices and the place to which the bone takes their mean at rest, in
  * units of r.
  *
- * O(vertices x log bones), by a tree of the bones, vertices in parallel. Fails without memory. */
+ * O(vertices x log bones), by a tree of the bones, vertices in parallel. Fails on out-of-memory. */
 #include "measures/limbs.h"
 
 #include "base/memory.h"

@@ -12,7 +12,7 @@
  * A vertex costs about 10 ns for each triangle that shares a pair: 13,000 vertices of 4 influences
  * take about a second, dense weights of many bones their square, which is what the definition asks
  * for. Memory: 16 bytes for each bone of a triangle, 32 for each pair of one j. Vertices in
- * parallel, each summed in a fixed order. Fails without memory, when cancelled, and for
+ * parallel, each summed in a fixed order. Fails on out-of-memory, when cancelled, and for
  * invalid input. */
 #include "measures/rotation_centers.h"
 

@@ -9,7 +9,7 @@
  * 0 for what only moves, whatever the tessellation, the unit and the energy that is minimized.
  *
  * O(triangles x poses), about 3 ns each, triangles in parallel; 60 bytes for a triangle. Fails
- * without memory. */
+ * on out-of-memory. */
 #include "measures/surface_strain.h"
 
 #include "base/memory.h"

@@ -12,7 +12,7 @@
  * The largest stick of all these decides.
  *
  * O(vertices of the parts that may be bars x log triangles); nothing but the spread is computed
- * where there is no stick. Fails without memory only, or cancelled. */
+ * where there is no stick. Fails on out-of-memory only, or cancelled. */
 #include "mesh/bars.h"
 
 #include <math.h>

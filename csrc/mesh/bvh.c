@@ -9,7 +9,7 @@
  * at least, or all there are, so it is known how many nodes a tree has at most, and the right child
  * can have its place before the left one is built: large trees are split level by level, then
  * subtrees are built, both on all threads. O(n log n) to build, O(log n) for a query near the
- * primitives. Fails without memory only. */
+ * primitives. Fails on out-of-memory only. */
 #include "mesh/bvh.h"
 
 #include <math.h>

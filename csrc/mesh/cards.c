@@ -11,7 +11,7 @@
  * may be modeled, one on the other: A is the area of one of them, all area divided by how many
  * triangles there are at the boundary. Collapsed triangles count for nothing.
  *
- * O(triangles x log neighbors). Fails without memory only. */
+ * O(triangles x log neighbors). Fails on out-of-memory only. */
 #include "mesh/cards.h"
 
 #include <math.h>

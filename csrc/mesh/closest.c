@@ -4,8 +4,8 @@
  * of one part passed over as whole branches, O(triangles log triangles) to build it; of no points
  * nothing is built, the parts alone are found. The side is that of the normals of the vertices,
  * mixed linearly in the triangle, as normals of triangles say nothing beyond an edge; on a sheet it
- * is the side of its orientation. Triangles that welding has collapsed are left out. Fails without
- * memory, for meshes that arap_mesh_create refuses, and for owners that are no vertices. */
+ * is the side of its orientation. Triangles that welding has collapsed are left out. Fails on
+ * out-of-memory, for meshes that arap_mesh_create refuses, and for owners that are no vertices. */
 #include "mesh/closest.h"
 
 #include "base/memory.h"

@@ -7,7 +7,7 @@
  * tets) to build it. Tets without volume count as their faces.
  *
  * Distances are compared with the box of the tets for a unit, so that units do not matter. Fails
- * without memory, and for points so far away that their squares overflow in this unit. */
+ * on out-of-memory, and for points so far away that their squares overflow in this unit. */
 #include "mesh/embed.h"
 
 #include <math.h>

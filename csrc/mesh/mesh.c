@@ -10,7 +10,8 @@
  * tets there are dropped, or they would outweigh all others. It is solved as a loose vertex.
  *
  * Parts: connected components over faces and edges, by union-find, numbered by their lowest
- * vertex. Fails without memory and for indices out of range and coordinates that are not finite. */
+ * vertex. Fails on out-of-memory and for indices out of range and coordinates that are not finite.
+ */
 #include "mesh/mesh.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Visits of shortest paths: see paths.h. O(log visits) each; fails for want of memory only. */
+/* Visits of shortest paths: see paths.h. O(log visits) each; fails on out-of-memory only. */
 #include "mesh/paths.h"
 
 #include "base/memory.h"

@@ -14,7 +14,7 @@
  * vector n_i of the face opposite corner i, the gradient of its hat function is -n_i / (3 V), so
  * L_ij += n_i . n_j / (9 V). Tets with obtuse angles have edges of the other sign: L stays
  * positive semidefinite, but solutions may leave the range of their data. Slivers are scaled down
- * as a whole, tets without volume add nothing. Fails without memory only. */
+ * as a whole, tets without volume add nothing. Fails on out-of-memory only. */
 #include "mesh/tets.h"
 
 #include <stdlib.h>

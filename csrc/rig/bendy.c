@@ -18,7 +18,7 @@
  *
  * O(vertices x bendy bones) time and memory here; what is summed over poses is O(columns^2) (the
  * Gram matrix, 16 numbers per pair of columns), so that 100 bones of 31 segments are 3200 columns
- * and 1.3 GB. Fails without memory and for invalid parameters. */
+ * and 1.3 GB. Fails on out-of-memory and for invalid parameters. */
 #include "rig/bendy.h"
 
 #include <string.h>

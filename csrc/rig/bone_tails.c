@@ -20,7 +20,7 @@
  * right if they differ: frames that nobody has turned all point the same way. Tails also stay where
  * all joints are in one place.
  *
- * O(bones log bones). Fails without memory. */
+ * O(bones log bones). Fails on out-of-memory. */
 #include "rig/bone_tails.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@ typedef struct arap_tail_study {
 } arap_tail_study;
 
 /* The bones have been checked (arap_check_bones). Without tails they are ARAP_TAILS_ANY. Fails
- * without memory. */
+ * on out-of-memory. */
 arap_status arap_study_tails(arap_context *context, const arap_bones *bones, arap_tail_study *out);
 
 #endif

@@ -7,7 +7,7 @@
  * reaches with its wrist. If all that meet are short (below LEAST_LENGTH of the skeleton), like
  * eyes and ears, the bone counts as a leaf. Short chains and those of a single bone are dropped.
  *
- * Lengths are those of paths from joint to joint. O(bones). Fails without memory. */
+ * Lengths are those of paths from joint to joint. O(bones). Fails on out-of-memory. */
 #include "rig/chains.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
  *
  * O(poses) time for each pair of columns that is made, in parallel, O(vertices x bones of a
  * one-ring ^ 2) to see which; 16 columns^2 numbers of address space, and a tile for each worker.
- * Fails without memory, or cancelled. */
+ * Fails on out-of-memory, or cancelled. */
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * and the right-hand side are sums with it, and what counts poses (the rest energy, the strength of
  * rows) counts sum_p w_p instead. So a pose of weight 2 is the pose given twice, and weights that
  * are all multiplied by a number change nothing but E. The range keeps sums in single precision far
- * from overflow. O(poses). Fails without memory and for weights out of range. */
+ * from overflow. O(poses). Fails on out-of-memory and for weights out of range. */
 #include "rig/pose_weights.h"
 
 #include "base/context.h"

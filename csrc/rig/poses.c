@@ -26,8 +26,8 @@
  * the angle mirrored in its range and the axis of a spine is turned around but for X.
  *
  * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
- * O(poses bones). Fails without memory, without any pose, and for transforms that are not finite or
- * too large. */
+ * O(poses bones). Fails on out-of-memory, without any pose, and for transforms that are not finite
+ * or too large. */
 #include "rig/poses.h"
 
 #include <string.h>

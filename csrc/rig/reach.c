@@ -21,7 +21,7 @@
  * Bones outside of chains swing by OTHERS of what they do in other poses, and twist the same; bones
  * of chains, except their roots, start with that twist.
  *
- * O(bones of a chain) for each iteration. Fails without memory. */
+ * O(bones of a chain) for each iteration. Fails on out-of-memory. */
 #include "rig/reach.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
  * are a part; where image and part share a vertex both are one. The lead is a vertex with an
  * image, which leads the image of the part: rows of leads that are images make the parts images.
  *
- * O(labels log labels) to make them, O(entries) for the rest; fails without memory only. */
+ * O(labels log labels) to make them, O(entries) for the rest; fails on out-of-memory only. */
 #include "rig/rigid_parts.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * of a part is one, led by the image of its lead (rigid_parts.h). The minimum over x is that over
  * all symmetric weights, whether or not the energy is symmetric itself.
  *
- * O(influences log row). Fails without memory only. */
+ * O(influences log row). Fails on out-of-memory only. */
 #include "rig/shared_rows.h"
 
 #include "base/memory.h"

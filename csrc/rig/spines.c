@@ -19,7 +19,7 @@
  *
  * A spine moves each vertex by a transform of its own, so poses cannot be summed up first: the
  * points are stored, 24 bytes x vertices x spines x poses. Made in O(vertices x spines x poses),
- * vertices in parallel. Fails without memory and for invalid bends and parameters. */
+ * vertices in parallel. Fails on out-of-memory and for invalid bends and parameters. */
 #include "rig/spines.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@
  * their influences (desired_local_step.c), whose stretches are those of no constant transform.
  * Where the rules meet the energy jumps, from however small a weight of a spine on.
  *
- * O(columns x poses), columns in parallel. Fails without memory, or cancelled. */
+ * O(columns x poses), columns in parallel. Fails on out-of-memory, or cancelled. */
 #include "rig/stretch.h"
 
 #include <math.h>

@@ -17,8 +17,8 @@
  * another bone, all nine count together.
  *
  * Many poses are ordered in parts, runs of points of the lattice. Numbers are rounded, lest the
- * last bits of a system's sine decide. O(bones pairs PART). Listens after each bone. Fails without
- * memory and when it is cancelled. */
+ * last bits of a system's sine decide. O(bones pairs PART). Listens after each bone. Fails on
+ * out-of-memory and when cancelled. */
 #include "rig/turn_orders.h"
 
 #include <math.h>

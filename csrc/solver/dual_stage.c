@@ -4,7 +4,8 @@
  * maps and the matrix of the global step: where bones rotate little relative to each other, both
  * blend alike. The stage therefore keeps these; only the slope and the energy are those of dual
  * quaternions (iteration.c). Stretch that is desired in linear blending (stretch.h) counts as
- * strain here. Costs the first local step. Fails without memory, and for bones that are not rigid.
+ * strain here. Costs the first local step. Fails on out-of-memory, and for bones that are not
+ * rigid.
  */
 #include "solver/dual_stage.h"
 

@@ -10,7 +10,7 @@
  * plane only bones that are their own partners get weight, and an influence that makes room takes
  * its partner along, so that rows stay symmetric.
  *
- * O(influences). Fails only without memory. */
+ * O(influences). Fails only on out-of-memory. */
 #include "solver/idle_bones.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * which frees them; that is a system of a row for each plate. Parts that are longer than the mean
  * bone, without faces, or that the caller says anything about, stay free.
  *
- * O(vertices + parts + marks); fails only without memory. */
+ * O(vertices + parts + marks); fails only on out-of-memory. */
 #include "solver/lumps.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * left of the Laplacian, with 0.1 about half; as stiff as pinned weights such rows would change the
  * weights around them more than what they smooth. Only two-rings of such vertices widen the system.
  * After any change, term and order are rebuilt, O(vertices); without smoothed vertices the solver
- * is as if there had never been any. Fails only without memory. */
+ * is as if there had never been any. Fails only on out-of-memory. */
 #include "solver/smoothness.h"
 
 #include <math.h>

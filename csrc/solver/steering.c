@@ -2,7 +2,7 @@
  *
  * A constraint of the user is a row at the vertex and another at its mirror image. The rows of
  * peaks and attachments stay in place, as do spokes; marks decide whether they count. O(edits log
- * edits + rows); fails only without memory, since edits are checked before. */
+ * edits + rows); fails only on out-of-memory, since edits are checked before. */
 #include "solver/steering.h"
 
 #include "solver/barred.h"

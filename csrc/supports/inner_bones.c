@@ -16,7 +16,7 @@
  * hair stay with the head. Partners are inner both or not at all.
  *
  * O(bones x parts), and for each pair that passes the first test O(vertices of the part x log
- * triangles). Nothing is done where the mesh is one part. Fails only without memory. */
+ * triangles). Nothing is done where the mesh is one part. Fails only on out-of-memory. */
 #include "supports/inner_bones.h"
 
 #include <math.h>

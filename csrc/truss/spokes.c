@@ -9,8 +9,8 @@
  * give way until the bone moves nothing. q comes from the Gram matrix of the poses and the local
  * step's R_i (x - v_i).
  *
- * O(spokes x influences^2) time, O(influences + bones) memory. arap_spokes_yield fails without
- * memory; the rest cannot fail. */
+ * O(spokes x influences^2) time, O(influences + bones) memory. arap_spokes_yield fails on
+ * out-of-memory; the rest cannot fail. */
 #include "truss/spokes.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Influence maps: see influences.h. O(influences); fails without memory only. */
+/* Influence maps: see influences.h. O(influences); fails on out-of-memory only. */
 #include "weights/influences.h"
 
 #include <math.h>

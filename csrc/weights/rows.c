@@ -1,5 +1,5 @@
 /* Rows of weights: see rows.h. Room doubles where it ends, and what is left of it is given back:
- * O(1) for an entry. Fails without memory only. */
+ * O(1) for an entry. Fails on out-of-memory only. */
 #include "weights/rows.h"
 
 #include <string.h>
