@@ -10,7 +10,7 @@
 /* Why a bone is a control bone. */
 typedef enum arap_control {
     ARAP_CONTROL_NONE,    /* it moves skin, or is not a deforming bone */
-    ARAP_CONTROL_ROOT,    /* the body hangs on it, but not at its tail: it lies beside the body */
+    ARAP_CONTROL_ROOT,    /* the body hangs on it, but not at its tail: it lies outside the body */
     ARAP_CONTROL_OUTSIDE, /* no skin around it */
     ARAP_CONTROL_TWIN,    /* coincides with another bone */
     ARAP_CONTROL_SERVED   /* other bones serve the skin around it as well */

@@ -26,11 +26,11 @@ typedef struct arap_study {
     int *control;       /* (deform_count) arap_control, 0 at first */
     int *group;         /* (deform_count) a bone of the group, the same for all of it, or -1 */
     double *own, *gain; /* (deform_count) of each group, shares of the skin */
-    double *decided;    /* (deform_count) own but for what is as near to another */
+    double *decided;    /* (deform_count) own without skin that is as near to another */
     double
-        *own_parts; /* (deform_count) of each group, of these, what is of loose parts of its own */
+        *own_parts; /* (deform_count) of each group, the part of these on loose parts of its own */
     char *alone;    /* (deform_count) the group is one bone */
-    int single;     /* what was ranked last were bones, each by itself */
+    int single;     /* the last ranking was of bones, each by itself */
     double *nearest2;   /* (deform_count) squared, from each group to the vertices near to it */
     double *part_area;  /* (mesh.part_count) shares of the skin */
     double *part_votes; /* (2, mesh.part_count) of these, nearest to the leader, and to any */

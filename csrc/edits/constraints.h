@@ -47,7 +47,7 @@ arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
                             const arap_skeleton *skeleton, double strength,
                             arap_constraint_list *rows);
 
-/* Add rows to the penalties, where the influence maps still have their bones. */
+/* Add rows to the penalties, if the influence maps still have their bones. */
 void arap_add_constraints(const arap_mesh *mesh, const arap_influences *influences,
                           const arap_constraint_list *rows, double unit, arap_penalties *penalties);
 
@@ -74,7 +74,7 @@ int arap_release_bounds(const arap_mesh *mesh, const arap_influences *influences
                         arap_penalties *penalties);
 
 /* A weak pull of every weight to its present value, share * Lambda_i: decides what the energy
- * leaves open (parts that no edge ties down, bones that always move alike). */
+ * leaves open (parts that no edge ties down, bones that always move in the same way). */
 void arap_add_damping(const arap_mesh *mesh, const arap_influences *influences, double share,
                       arap_penalties *penalties);
 

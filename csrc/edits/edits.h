@@ -15,7 +15,7 @@ arap_status arap_check_edits(arap_error *error, const arap_edits *edits, int ver
 
 enum { ARAP_ALLOWED = 1, ARAP_FORBIDDEN = 2, ARAP_RELEASED = 4 }; /* forbidden beats allowed */
 
-/* What the edits say of pairs (vertex of the mesh, deforming bone). */
+/* The edits of pairs (vertex of the mesh, deforming bone). */
 typedef struct arap_mark {
     int vertex, bone, what; /* of the enumeration, joined */
 } arap_mark;

@@ -6,7 +6,7 @@
 
 /* A spine's influence on a vertex of the one-ring. */
 typedef struct arap_spine_pair {
-    const double *points; /* (poses, 3) phi, where the spine takes that vertex */
+    const double *points; /* (poses, 3) phi, the place to which the spine takes that vertex */
     double moment[3];     /* m: a_ik w_kb e_ik, for the vertex itself - w_ib sum_k a_ik e_ik */
     double product[3];    /* out: sum over poses of phi^T R_i */
 } arap_spine_pair;
@@ -22,7 +22,7 @@ typedef struct arap_desired_input {
     const arap_poses *poses;
     const arap_mesh *mesh;
     int vertex;
-    int bones;            /* columns of the one-ring that are no spines: bones and joints of bendy
+    int bones;            /* columns of the one-ring other than spines: bones and joints of bendy
                              ones, stretchable or not */
     const int *bone;      /* (bones) */
     const double *moment; /* (bones, 4, 4) M_b of local_step.c, rows of three and a 0 */

@@ -56,7 +56,7 @@ void arap_displacements_clear(arap_displacements *d) {
     *d = (arap_displacements){0};
 }
 
-/* What is summed over the mesh. */
+/* Sums over the mesh. */
 typedef struct sums {
     arap_context *context;
     const arap_displacements *displacements;
@@ -146,7 +146,7 @@ static arap_status invert(const sums *s, double stiffness, int *definite) {
     return status;
 }
 
-/* What the transforms of a pose take from the slope of component c. */
+/* Subtracts the part of the transforms of a pose from the slope of component c. */
 static void add_carried(const sums *s, int c, const double *transforms, double *slope) {
     for (int b = 0; b < s->columns; b++) {
         const double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);

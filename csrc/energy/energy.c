@@ -4,7 +4,7 @@
  *
  * with each pose as often as it counts (pose_weights.h).
  * The first sum is arap_stiffness_product's stretch, the second the alignment of the local
- * pass, both summed over poses before any vertex is visited or at once. Where R_i is no rotation
+ * pass, both summed over poses before any vertex is visited or at once. If R_i is not a rotation
  * but as rigid as desired, the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass returns by how
  * much that exceeds the sum above. Costs a local step and a product (stiffness.h). Fails on
  * out-of-memory and for an energy that is not finite. */

@@ -1,5 +1,6 @@
-/* The half of a symmetric character that repeats the other one: what the local step and the product
- * with F give a vertex is the image of what they give its partner, and is copied from there. */
+/* The half of a symmetric character that repeats the other one: the results of the local step and
+ * of the product with F at a vertex are the images of those at its partner, and are copied from
+ * there. */
 #ifndef ARAP_HALVES_H
 #define ARAP_HALVES_H
 
@@ -24,7 +25,7 @@ typedef struct arap_halves {
 arap_status arap_halves_create(arap_context *context, const arap_mesh *mesh,
                                const arap_symmetry *symmetry, const arap_poses *poses,
                                arap_halves *halves);
-/* What is copied with these influence maps and the present spokes. Until the next call, weights
+/* Finds the copies with these influence maps and the present spokes. Until the next call, weights
  * are to be the same on both sides (arap_symmetry_weights). */
 arap_status arap_halves_take(arap_context *context, const arap_mesh *mesh,
                              const arap_influences *in, arap_halves *halves);

@@ -13,7 +13,7 @@
  * and, where the instruction set has them,
  *   SUMS(a, b, c, d)       the sums over the lanes of four vectors, an arap_v4
  *   ABOUT_INVERSE(x)       1 / x to 14 bits, the same on every processor
- *   ABOUT_INVERSE_ROOT(x)  1 / sqrt(x) likewise
+ *   ABOUT_INVERSE_ROOT(x)  1 / sqrt(x) to as many bits
  *   MANY_REGISTERS         32 of them, not 16
  *
  * For each pose   cov = sum_b T_b M_b            (3x3, M_b 4x3)
@@ -49,7 +49,7 @@ typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))
 #define VEC TOKEN(KERNEL, vec)
 typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define MASK TOKEN(KERNEL, mask)
-#define BLOCK (80 / WIDTH) /* vectors at a time, at most: what is kept of them fits the cache */
+#define BLOCK (80 / WIDTH) /* vectors at a time, at most: their arrays fit the cache */
 #ifdef MANY_REGISTERS
 #define GROUP 3 /* vectors whose chains of operations run side by side */
 #define ROWS 4  /* of a P_b in registers */

@@ -18,8 +18,8 @@
 #define TEXT_(...) #__VA_ARGS__
 #define TEXT(...) TEXT_(__VA_ARGS__)
 
-/* What lies between TARGET and TARGET_END is compiled for more instruction sets. clang ignores the
- * whole attribute, with no more than a warning, if it holds a name that only gcc knows. */
+/* Code between TARGET and TARGET_END is compiled for more instruction sets. clang ignores the whole
+ * attribute, with no more than a warning, if it holds a name that only gcc knows. */
 #ifdef __x86_64__
 #include <immintrin.h>
 #define ARAP_X86_KERNELS

@@ -10,7 +10,7 @@
 /* Bytes of scratch a kernel needs per bone. */
 #define ARAP_KERNEL_SCRATCH (12 * 64)
 
-/* The edges of a one-ring: whatever, all parallel, or nearly so. */
+/* The edges of a one-ring: in any direction, all parallel, or nearly so. */
 enum arap_ring_shape { ARAP_RING_SOLID, ARAP_RING_LINE, ARAP_RING_THIN };
 
 typedef struct arap_kernel_input {

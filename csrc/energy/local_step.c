@@ -19,9 +19,9 @@
  * A bendy bone takes part with the columns of its joints (bendy.h).
  *
  * Where nothing in the rings of a visit has changed since the last right-hand side, neither weights
- * nor spokes nor poses, what it made of them stands, and it is passed over: vertices that one bone
- * moves, locked ones and rigid parts, except where they border on others.
- * What is the image of another vertex's is copied from there (halves.h).
+ * nor spokes nor poses, its results stay valid, and it is passed over: vertices that one bone
+ * moves, locked ones and rigid parts, except where they border on others. The image of another
+ * vertex's result is copied from there (halves.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. It cannot fail. */
@@ -156,7 +156,7 @@ ARAP_WIDE_PART void scatter(const arap_pass *p, int i, const arap_workspace *ws)
     }
 }
 
-/* What the rotations of vertex i make of its spokes: arap_pass_anchored and arap_pass_spokes. */
+/* The spokes of vertex i under its rotations: arap_pass_anchored and arap_pass_spokes. */
 ARAP_WIDE_PART void align_spokes(const arap_pass *p, int i, const arap_workspace *ws) {
     const arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
     const arap_influences *in = p->in;
@@ -182,7 +182,7 @@ ARAP_WIDE_PART void turn_back(const arap_v4 *p, arap_v4 v, double share, double 
     for (int c = 0; c < 3; c++) out[c] += share * arap_dot4(v, p[c]);
 }
 
-/* What the rotations of vertex i make of the feet of its spokes: arap_pass_feet. */
+/* The feet of the spokes of vertex i under its rotations: arap_pass_feet. */
 ARAP_WIDE_PART void turn_feet(const arap_pass *p, int i, const arap_workspace *ws) {
     const arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
     const arap_influences *in = p->in;

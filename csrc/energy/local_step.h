@@ -31,15 +31,15 @@ void arap_pass_free(arap_pass *pass);
 arap_status arap_pass_run(arap_context *context, arap_pass *pass, double *right_side,
                           double *alignment);
 
-/* Visits of vertices or clusters by all runs: one each, but for those that could not change. */
+/* Visits of vertices or clusters by all runs: one each, except those that could not change. */
 long arap_pass_visits(const arap_pass *pass);
 
-/* What R_i of the last run that are no rotations (of spines and stretchable bones) add to the
- * constant of the energy: sum over poses and neighbors of a_ik (|R_i e_ik|^2 - |e_ik|^2), per
- * vertex (count); NULL: all are. */
+/* The part that those R_i of the last run that are not rotations (of spines and stretchable bones)
+ * add to the constant of the energy: sum over poses and neighbors of a_ik (|R_i e_ik|^2 -
+ * |e_ik|^2), per vertex (count); NULL: all are. */
 const double *arap_pass_excess(const arap_pass *pass);
 
-/* Of the last run over a mesh with a truss, else NULL: sum over poses and spokes of the weight
+/* Sums of the last run over a mesh with a truss, else NULL: sum over poses and spokes of the weight
  * times x^T T_b^T R_i e, the part of the alignment that does not depend on weights (count); and for
  * each spoke sum over poses of e'^T R_i e. */
 const double *arap_pass_anchored(const arap_pass *pass);
@@ -53,8 +53,8 @@ arap_status arap_pass_feet(arap_context *context, arap_pass *pass, double *feet)
 /* The local step for joints (joints/energy.h), in double precision and without clusters: pull
  * (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every bone and pose,
  * sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik; alignment (count) as above. The vertices are cut into
- * blocks, each summed in its order, whatever the number of threads. Vertices with a spine in their
- * ring are left out of the sums: their R_i go to desired[slot[i]] (poses, 9). slot NULL: no spines.
+ * blocks, each summed in its order, with any number of threads. Vertices with a spine in their ring
+ * are left out of the sums: their R_i go to desired[slot[i]] (poses, 9). slot NULL: no spines.
  */
 #define ARAP_PULL_BLOCKS 16
 arap_status arap_pass_pull(arap_context *context, arap_pass *pass, double *pull, double *alignment,

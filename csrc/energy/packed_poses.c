@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 
-#define BLOCK 16 /* poses: what is written of one number fills lines of the cache */
+#define BLOCK 16 /* poses: one number of all of them fills lines of the cache */
 
 /* Number `at` of a laid out array. */
 static void put(arap_precision precision, void *array, size_t at, double x) {

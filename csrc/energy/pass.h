@@ -51,8 +51,9 @@ struct arap_pass {
     arap_workspace *workspaces;
     size_t *slot;     /* (count) first slot of the incoming edges of a vertex */
     double *incoming; /* per vertex: (neighbors, influences) */
-    double *own;      /* (influences) the right-hand side but for what comes in */
-    /* What the last right-hand side was made of; what has changed since is visited again: */
+    double *own;      /* (influences) the right-hand side without the incoming part */
+    /* Input of the last right-hand side; vertices whose input has changed since are visited again:
+     * */
     double *last;                   /* (influences) weights */
     double *last_foot;              /* (spokes, 4) weight and point */
     long filled;                    /* the packed poses; -1: there was none */

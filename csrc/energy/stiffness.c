@@ -83,7 +83,7 @@ static double product_over_poses(const arap_mesh *mesh, const arap_poses *poses,
     return sum;
 }
 
-/* The same of two columns. */
+/* column_product of two columns. */
 ARAP_WIDE_PART double column_product(const arap_mesh *mesh, const arap_poses *poses, int k, int b,
                                      int l, int c) {
     if (arap_spine_of(&poses->spines, b) >= 0 || arap_spine_of(&poses->spines, c) >= 0)
@@ -207,7 +207,7 @@ ARAP_WIDE_PART void norm_chunk_plain(void *data, int chunk, int worker) {
 }
 ARAP_WIDE_TASK(norm_chunk)
 
-/* What is summed over the ring of a vertex beside the moments y of each bone. */
+/* Sums over the ring of a vertex, in addition to the moments y of each bone. */
 typedef struct ring_sums {
     double both, directed, neighbors, fixed;
     int spokes;
@@ -277,7 +277,7 @@ ARAP_WIDE_PART int sum_ring(const product *p, int i, arap_v4 *moments, int *ring
     return count;
 }
 
-/* What the spokes of vertex i add to `fixed` by influence e. */
+/* The part that the spokes of vertex i add to `fixed` by influence e. */
 ARAP_WIDE_PART double pull_of_spokes(const product *p, size_t e, const ring_sums *sums, arap_v4 v,
                                      double fixed) {
     const arap_influences *in = p->in;
@@ -319,7 +319,7 @@ ARAP_WIDE_PART void multiply(const product *p, int i, arap_v4 *moments, int *rin
     take_sums(p, i, &sums, cross, fixed);
 }
 
-/* The same of wide rows. */
+/* The product for wide rows. */
 ARAP_WIDE_PART void multiply_wide(const product *p, const int *vertex, int count, int worker,
                                   arap_v4 *moments, int *ring_bones, char *seen) {
     const arap_influences *in = p->in;

@@ -15,8 +15,8 @@
 void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
                      int k, int l, double factor, double *block);
 
-/* Add factor v_k v_l^T to m (4, 4). Such sums over pairs of vertices are all that a block needs to
- * know of them, whatever their number: factor F_kl[b, c] = sum of G_bc m, entry by entry. */
+/* Add factor v_k v_l^T to m (4, 4). A block needs only such sums over pairs of vertices, for any
+ * number of pairs: factor F_kl[b, c] = sum of G_bc m, entry by entry. */
 static inline void arap_add_gram_moment(const arap_mesh *mesh, int k, int l, double factor,
                                         double *m) {
     const double *vk = mesh->v + 3 * (size_t)k, *vl = mesh->v + 3 * (size_t)l;

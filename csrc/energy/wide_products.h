@@ -6,7 +6,7 @@
 #include "rig/poses.h"
 #include "weights/influences.h"
 
-/* Is that worth it for a row of so many influences? Not with spines, whose points are no linear
+/* Is that worth it for a row of so many influences? Not with spines, whose points are not a linear
  * function of the vertex. */
 int arap_is_wide(const arap_poses *poses, size_t influences);
 

@@ -1,8 +1,8 @@
 /* Automatic weights: see automatic.h.
  *
- * Of every row of the method the largest max_influences, without those below least_weight but for
- * the largest, made to sum to 1. No poses, no energy. The cost and the failures are those of the
- * method, and of bad input. */
+ * The max_influences largest entries of every row of the method, without those below least_weight
+ * except the largest, scaled to sum to 1. No poses, no energy. The cost and the failures are those
+ * of the method, and of bad input. */
 #include "initial/automatic.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 typedef struct arap_biharmonic_block {
     int size, columns;
     const double *pull;    /* (columns, size) -Q_h w_h */
-    arap_matrix *matrix;   /* Q but for its diagonal, */
+    arap_matrix *matrix;   /* Q without its diagonal, */
     const double *own;     /* (size) which is this */
     arap_factor *factor;   /* of Q */
     double progress, part; /* share of the whole work that is done, and that this block is */

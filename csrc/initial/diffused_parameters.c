@@ -11,8 +11,8 @@
  * jump.
  *
  * One factorization for all bones. Obtuse triangles may carry u a little beyond its bounds: it is
- * clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones beside the result.
- * Fails on out-of-memory, where the system cannot be factorized and for parameters that are not
+ * clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones in addition to the result.
+ * Fails on out-of-memory, if the system cannot be factorized, and for parameters that are not
  * finite. */
 #include "initial/diffused_parameters.h"
 
@@ -23,8 +23,8 @@
 #include "initial/rigged_mesh.h"
 #include "rig/spines.h"
 
-/* What the owners of nearest points say of u_b, one number per deforming bone: a place along b, or
- * NaN where the place of the vertex itself counts. */
+/* The values of u_b from the owners of nearest points, one number per deforming bone: a place along
+ * b, or NaN where the place of the vertex itself counts. */
 static void tell_places(const arap_skeleton *s, int b, double *place) {
     const double *head = s->heads + 3 * s->deform_bone[b], *tail = s->tails + 3 * s->deform_bone[b];
     for (int k = 0; k < s->deform_count; k++) {
@@ -113,7 +113,7 @@ arap_status arap_diffuse_parameters(arap_context *context, const arap_geometry *
     arap_heat_system system = {0};
     arap_islands_report report = {0};
     int *segments = ARAP_NEW(int, bones->count);
-    arap_bones any = *bones; /* bendy ones of whatever segments: these do not matter */
+    arap_bones any = *bones; /* bendy ones with any segments: these do not matter */
     arap_status status = segments ? ARAP_OK : arap_fail_memory(&context->error, "the skeleton");
     for (int b = 0; b < bones->count && segments; b++) segments[b] = 1;
     any.segments = segments;

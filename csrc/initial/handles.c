@@ -4,8 +4,8 @@
  * vertex nearest to each of the points an edge apart on the bone that have no handle so near, where
  * these are inside the volume and no other bone is nearer to the vertex. A vertex as near to
  * several bones is a handle of all. A bone inside that got none takes the vertex nearest to one of
- * its points, beside whoever has it; a part of the mesh without any takes its vertex nearest to a
- * bone. A bone that is nowhere inside may so have no handle.
+ * its points, in addition to any bone that has it; a part of the mesh without any takes its vertex
+ * nearest to a bone. A bone that is nowhere inside may so have no handle.
  *
  * O(tets log tets + points (log tets + handles)), points those on bones and vertices on them; it
  * fails on out-of-memory only. */
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-/* Handles of a volume but for islands without any. */
+/* Handles of a volume, without those for islands that have none. */
 static arap_status find_inside(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
                                arap_handles *list) {

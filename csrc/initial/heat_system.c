@@ -20,7 +20,8 @@
 #include "mesh/laplacian.h"
 
 #define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
-/* Least source of a vertex that has one, of its diagonal, where the matrix could not be factored.
+/* Least source of a vertex that has one, as a share of its diagonal, if the matrix could not be
+ * factored.
  */
 #define LEAST_FLOOR 1e-12
 #define FLOOR_GROWTH 1e3
@@ -82,7 +83,7 @@ static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-/* L + M H and its factor. Where the bones are so far, or the mesh so stiff, that rounding leaves
+/* L + M H and its factor. If the bones are so far, or the mesh so stiff, that rounding leaves
  * nothing of M H, all sources of an island are equal anyhow: they are raised until it counts. Tets
  * without thickness have cotangents of which rounding leaves only negative ones: last, these go. */
 static arap_status factor_heat(arap_context *context, const arap_mesh *mesh, const int *order,

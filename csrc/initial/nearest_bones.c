@@ -5,7 +5,7 @@
  * The "Voronoi indicative function" chi_b that heat weights diffuse (Baran & Popovic 2007): like
  * there it does not ask whether the vertex sees the bone, which only says where heat comes in.
  * Virtual segments count as their owners (visibility.c). Of bones equally near, around a joint, the
- * first one counts. Parts that see no bone, or are far from all, are no different.
+ * first one counts. Parts that see no bone, or are far from all, are treated in the same way.
  *
  * O(n); it fails on out-of-memory only. */
 #include "initial/nearest_bones.h"

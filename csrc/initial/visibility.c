@@ -134,9 +134,8 @@ static void look(void *data, int chunk, int worker) {
                   task->owned + (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
 }
 
-/* First look, at bones only: the nearest segment takes the place of the nearest owner. What it
- * finds of distance and visibility stands for the second look, unless a virtual segment is
- * nearer. */
+/* First look, at bones only: the nearest segment takes the place of the nearest owner. Its
+ * distances and visibilities also count for the second look, unless a virtual segment is nearer. */
 static void look_at_bones(void *data, int chunk, int worker) {
     (void)worker;
     const visibility_task *task = data;
@@ -209,7 +208,7 @@ done:
     return status;
 }
 
-/* A bone inside the mesh from which virtual segments, such as controls beside it, take all the
+/* A bone inside the mesh from which virtual segments, such as controls next to it, take all the
  * vertices that see it gets those back to which no other deforming bone is nearer. */
 static arap_status give_back(arap_context *context, const visibility_task *task) {
     arap_visibility *visibility = task->visibility;

@@ -3,9 +3,9 @@
  * R of the normalized sum of quaternions, each turned to the side of the sum so far, and T of
  * linear blending, give
  *     v -> R v + T p* - R p*
- * Transforms that are no rigid motions are split into their rotation and what is left of them, S_b,
- * which is blended linearly: v -> R sum_b w_b S_b (v - p*) + T p*, so that one bone alone takes a
- * vertex where its transform does.
+ * Transforms that are not rigid motions are split into their rotation and the rest, S_b, which is
+ * blended linearly: v -> R sum_b w_b S_b (v - p*) + T p*, so that one bone alone takes a vertex
+ * where its transform does.
  *
  * O(poses x entries), about 40 ns each; memory 200 bytes per pose and bone; vertices in parallel.
  * Fails on out-of-memory and for numbers that are not finite. */
@@ -20,7 +20,7 @@
 #define CHUNK 256
 #define LEAST_SUM 1e-4 /* of the weights of a vertex that is moved at all */
 
-/* A transform of a bone in a pose: its rotation, what is left of the linear part, and itself. */
+/* A transform of a bone in a pose: its rotation, the rest of the linear part, and itself. */
 typedef struct part {
     double quaternion[4], stretch[9], transform[12];
 } part;

@@ -5,8 +5,9 @@
 #include "arap.h"
 #include "base/context.h"
 
-/* Where it takes vertices (count, 3) with these centers (count, 3): out (poses, count, 3). Where a
- * center is not finite, linear blending does. All else as for arap_dual_quaternion_skinning. */
+/* Positions to which it takes vertices (count, 3) with these centers (count, 3): out (poses, count,
+ * 3). If a center is not finite, linear blending is used. All else as for
+ * arap_dual_quaternion_skinning. */
 arap_status arap_center_skinning(arap_context *context, int count, const double *vertices,
                                  const arap_sparse_weights *rows, const double *centers, int bones,
                                  int poses, const double *transforms, const double *axes,

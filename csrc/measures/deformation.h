@@ -32,8 +32,8 @@ arap_status arap_deformation_create(arap_context *context, const arap_geometry *
 void arap_deformation_clear(arap_deformation *deformation);
 
 /* Add poses of `skinning`, made of the vertices and bones of the deformation: points posed (poses,
- * count, 3) by whatever means, or where rows take them. Errors name the first point that is not
- * finite. Nothing is added by a call that fails. */
+ * count, 3) by any means, or where rows take them. Errors name the first point that is not finite.
+ * Nothing is added by a call that fails. */
 arap_status arap_deformation_add(arap_context *context, arap_deformation *deformation,
                                  const arap_skinning *skinning, const arap_sparse_weights *rows,
                                  const double *posed);

@@ -46,7 +46,7 @@ typedef struct inspection {
     char *failed; /* (bones) */
 } inspection;
 
-/* Scratch of a thread: what is marked with the number of the bone counts for it. */
+/* Scratch of a thread: entries marked with the number of the bone count for it. */
 typedef struct paths {
     double *distance;    /* (count) */
     int *reached, *kind; /* (count) bone + 1 */

@@ -6,7 +6,8 @@
 
 /* Arrays of the caller, of n vertices and e entries of the rows. */
 typedef struct arap_inspection {
-    double *contrast;  /* (n) half the sum of |w - mean of the neighbors|: 0 alike, 1 other bones */
+    double
+        *contrast; /* (n) half the sum of |w - mean of the neighbors|: 0 the same, 1 other bones */
     double *roughness; /* (n) mean contrast of the neighbors, the vertex left out of theirs;
                           0 where its own is below 0.2 */
     double *straight;  /* (e) how far the vertex is from the core of the bone, straight */

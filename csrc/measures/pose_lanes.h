@@ -1,5 +1,5 @@
 /* Points in some poses, so that one instruction does several poses: groups of ARAP_POSE_LANES
- * poses, (groups, points, 3, ARAP_POSE_LANES). Where the last group has fewer, its last pose is
+ * poses, (groups, points, 3, ARAP_POSE_LANES). If the last group has fewer, its last pose is
  * repeated. */
 #ifndef ARAP_POSE_LANES_H
 #define ARAP_POSE_LANES_H

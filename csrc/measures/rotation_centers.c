@@ -1,6 +1,7 @@
 /* Centers of rotation: see rotation_centers.h.
  *
- * Vertices of similar weights turn alike; the center of rotation of a vertex is their mean place,
+ * Vertices of similar weights turn in the same way; the center of rotation of a vertex is their
+ * mean place,
  *     p* = int s(w_p, w_v) v dv / int s(w_p, w_v) dv
  *     s(w_p, w_v) = sum_{j != k} w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2)
  * over the surface. As published, the integral is the sum over triangles of their area times the
@@ -99,7 +100,7 @@ static void clear_table(table *t) {
     arap_free(t->row);
 }
 
-/* Of the caller's vertices, or with `mesh` of the means of its triangles. */
+/* The table of the caller's vertices, or with `mesh` of the means of its triangles. */
 static arap_status make_table(arap_context *context, const arap_mesh *mesh, size_t count,
                               const arap_sparse_weights *rows, int bones, table *t) {
     int *bone = ARAP_NEW(int, bones);

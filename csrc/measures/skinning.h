@@ -43,7 +43,7 @@ arap_status arap_skinning_weights(arap_context *context, const arap_skinning *sk
 arap_status arap_skin(arap_context *context, const arap_skinning *skinning,
                       const arap_influences *columns, int first, int groups, double *out);
 
-/* Where a bone alone takes a point beside it. */
+/* The position to which a bone alone takes a point next to it. */
 void arap_skin_beside(const arap_skinning *skinning, int pose, int bone, const double *point,
                       double *out);
 

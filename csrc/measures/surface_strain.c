@@ -6,7 +6,7 @@
  * with the edges e1', e2' as posed. Its singular values s1 >= s2 >= 0 are the roots of the
  * eigenvalues of [a.a a.b; a.b b.b], and the squared strain is
  *     (s1 - 1)^2 + (s2 - 1)^2,
- * 0 for what only moves, whatever the tessellation, the unit and the energy that is minimized.
+ * 0 for triangles that only move, for any tessellation, unit and minimized energy.
  *
  * O(triangles x poses), about 3 ns each, triangles in parallel; 60 bytes for a triangle. Fails
  * on out-of-memory. */

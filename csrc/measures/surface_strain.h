@@ -30,8 +30,8 @@ arap_status arap_surface_add(arap_context *context, const arap_surface *surface,
                              int vertices, const double *points, double *strain2);
 
 /* Roots of means of strain2 (count), the sums over `poses` poses; NaN where nothing is measured.
- * area: triangles count by their area; face: all alike; p99: 99th percentile over triangles of the
- * root mean square over poses, linear between order statistics. */
+ * area: triangles count by their area; face: all equally; p99: 99th percentile over triangles of
+ * the root mean square over poses, linear between order statistics. */
 typedef struct arap_surface_summary {
     double area, face, p99;
 } arap_surface_summary;

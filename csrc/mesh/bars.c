@@ -26,13 +26,13 @@
 #include "mesh/nearest.h"
 #include "mesh/touching.h"
 
-#define SLIM 0.2      /* of its length: farther from the axis is no vertex of a stick */
-#define STRAIGHT 0.06 /* of its length: farther from the axis is no slice's middle */
+#define SLIM 0.2      /* of its length: a vertex farther from the axis is not of a stick */
+#define STRAIGHT 0.06 /* of its length: the middle of a slice is not farther from the axis */
 #define OPEN 0.1      /* of its surface: the sum of the normals of a closed one is 0 */
 #define FREE 2        /* widths: nearer to its ends is nothing */
 #define TOUCHING 0.25 /* widths */
-#define LYING 0.25    /* radii: what is nearer to a surface lies on it */
-#define END 0.06      /* of its length: what counts as its ends */
+#define LYING 0.25    /* radii: a vertex nearer to a surface lies on it */
+#define END 0.06      /* of its length: the length of its ends */
 #define NOWHERE 10    /* sizes of the mesh: nothing is as far */
 #define SLICES 8
 #define STAGE "rigid parts"
@@ -132,7 +132,7 @@ static arap_status measure(arap_context *context, finder *f) {
     return ARAP_OK;
 }
 
-/* Is it a stick, but for its slices? */
+/* Is it a stick, apart from its slices? */
 static int is_slim(const shape *s) {
     return s->farthest <= SLIM * (s->high - s->low) && s->surface > 0 &&
            sqrt(arap_dot(s->normal, s->normal)) <= OPEN * s->surface;
@@ -208,7 +208,7 @@ static arap_status unite_touching(arap_context *context, finder *f) {
     return status;
 }
 
-/* The largest member of every set, in `largest` (parts): -1 where it is no stick. */
+/* The largest member of every set, in `largest` (parts): -1 if it is not a stick. */
 static void find_largest(const finder *f, int *largest) {
     int count = f->mesh->part_count;
     for (int p = 0; p < count; p++) largest[p] = -1;
@@ -253,7 +253,7 @@ static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, 
         if (root < 0) continue;
         f->shapes[root].end_distance = fmin(f->shapes[root].end_distance, f->apart[i]);
     }
-    for (int p = 0; p < mesh->part_count; p++) /* what is all there is lies on nothing */
+    for (int p = 0; p < mesh->part_count; p++) /* the only part lies on nothing */
         if (set[p] >= 0 && f->shapes[set[p]].end_distance >= NOWHERE) set[p] = -1;
     for (int i = 0; i < mesh->count; i++) {
         int root = set[mesh->part[i]];

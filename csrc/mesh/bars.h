@@ -6,7 +6,7 @@
 
 /* Which parts belong to a bar. may: (part_count) parts that can. set: (part_count) the lowest part
  * of the bar that this one is of, or -1. contact: (count) is the vertex one of a bar and about as
- * near to what is no bar as any of it? */
+ * near to other parts than bars as any of it? */
 arap_status arap_find_bars(arap_context *context, const arap_mesh *mesh, const char *may, int *set,
                            char *contact);
 

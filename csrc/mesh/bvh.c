@@ -353,7 +353,7 @@ static double box_distance2(const node *n, const double *p) {
     return sum;
 }
 
-/* The same of both children of a node. */
+/* Squared distances to the boxes of both children of a node. */
 static arap_v2 box_distances2(const node *left, const node *right, const double *p) {
     arap_v2 sum = {0, 0}, none = {0, 0};
     for (int c = 0; c < 3; c++) {
@@ -422,7 +422,7 @@ static int box_crossed(const node *n, const double *a, const double *inverse) {
     return t0 <= t1 * (1 + 1e-12);
 }
 
-/* The same of both children of a node, of a segment across all slabs. */
+/* Whether a segment crosses all slabs of the boxes of both children of a node. */
 static void boxes_crossed(const node *left, const node *right, const double *a,
                           const double *inverse, int *crossed) {
     arap_v2 t0 = {0, 0}, t1 = {1, 1};

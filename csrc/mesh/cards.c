@@ -3,9 +3,9 @@
  * A card is a loose part that has a boundary, encloses no volume and is a strip: with the length P
  * of its boundary and its area A,
  *     P^2 >= STRIP A.
- * A rectangle k times as long as it is wide has P^2 / A = 4 (1 + k)^2 / k, a disc 4 pi, a closed
- * surface 0. What is bent into a sock or a sleeve has a short boundary for its area and is no card;
- * a narrow band around a limb is one.
+ * A rectangle k times as long as wide has P^2 / A = 4 (1 + k)^2 / k, a disc 4 pi, a closed surface
+ * 0. A strip bent into a sock or a sleeve has a short boundary for its area and is not a card; a
+ * narrow band around a limb is one.
  *
  * An edge is of the boundary where its triangles have the same third vertex: both sides of a card
  * may be modeled, one on the other: A is the area of one of them, all area divided by how many
@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define STRIP 20 /* a rectangle a little less than three times as long as it is wide */
+#define STRIP 20 /* a rectangle a little less than three times as long as wide */
 
 enum { NONE = -1, SEVERAL = -2 };
 

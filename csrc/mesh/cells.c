@@ -1,9 +1,9 @@
 /* Points in cells: see cells.h.
  *
- * Cells have numbers by their place, points are found by a hash of those. What else has the same
- * hash is farther away, and does no harm. The cell of p comes first: where a point is found there,
- * only cells that may have a nearer one are left, often none. O(points) to create, O(1) for a
- * query. Fails on out-of-memory only. */
+ * Cells have numbers by their place, points are found by a hash of those. Other points with the
+ * same hash are farther away, and do no harm. The cell of p comes first: where a point is found
+ * there, only cells that may have a nearer one are left, often none. O(points) to create, O(1) for
+ * a query. Fails on out-of-memory only. */
 #include "mesh/cells.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * nothing is built, the parts alone are found. The side is that of the normals of the vertices,
  * mixed linearly in the triangle, as normals of triangles say nothing beyond an edge; on a sheet it
  * is the side of its orientation. Triangles that welding has collapsed are left out. Fails on
- * out-of-memory, for meshes that arap_mesh_create refuses, and for owners that are no vertices. */
+ * out-of-memory, for meshes that arap_mesh_create refuses, and for owners that are not vertices. */
 #include "mesh/closest.h"
 
 #include "base/memory.h"
@@ -68,7 +68,7 @@ static void search_chunk(void *data, int chunk, int worker) {
         s->out->height[i] = is_behind(s, tri, p, bary) ? -distance : distance;
         for (int c = 0; c < 3; c++) {
             corner[c] = mesh->first[tri[c]];
-            bary[c] = fmax(bary[c], 0); /* but for rounding */
+            bary[c] = fmax(bary[c], 0); /* against rounding */
         }
     }
 }

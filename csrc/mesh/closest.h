@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 
-/* Of `count` points; what a point finds is in the units and vertices of the caller. */
+/* Closest points of `count` points, in the units and vertices of the caller. */
 typedef struct arap_closest {
     int *corner;    /* (count, 3) vertices of the nearest triangle, -1: none found */
     double *bary;   /* (count, 3) the nearest point there */
@@ -14,7 +14,8 @@ typedef struct arap_closest {
 
 /* points (count, 3). owner (count) or NULL: a vertex, whose part, what faces and edges connect it
  * with, is passed over; -1: none. radius (count) or NULL: of the search, units of the caller.
- * part (vertex_count) or NULL: the parts, 0, 1... Errors name the first owner that is no vertex. */
+ * part (vertex_count) or NULL: the parts, 0, 1... Errors name the first owner that is not a vertex.
+ * */
 arap_status arap_closest_points(arap_context *context, const arap_geometry *geometry, int count,
                                 const double *points, const int *owner, const double *radius,
                                 int *part, const arap_closest *out);

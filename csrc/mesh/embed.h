@@ -22,8 +22,8 @@ void arap_tet_set_clear(arap_tet_set *set);
  * point there, and its distance to p, 0 inside. */
 int arap_locate(const arap_tet_set *set, const double *p, double *bary, double *distance);
 
-/* arap_locate for all points, (count, 3), in parallel, whatever the units: tets (tet_count, 4) of
- * vertices (vertex_count, 3), at least one. Errors name the first point that is too far away. */
+/* arap_locate for all points, (count, 3), in parallel, in any unit: tets (tet_count, 4) of vertices
+ * (vertex_count, 3), at least one. Errors name the first point that is too far away. */
 arap_status arap_embed(arap_context *context, size_t vertex_count, const double *vertices,
                        const int *tets, size_t tet_count, int count, const double *points, int *tet,
                        double *bary, double *distance);

@@ -12,8 +12,8 @@
  * numbers are those of the plain box, bit for bit.
  *
  * O(n) for the quantiles, which most meshes do without; parts cost a union-find, and only in the
- * second case. Fails on out-of-memory, where a box has no square, and where parts are so far apart
- * that transforms of one are rounding errors of another. */
+ * second case. Fails on out-of-memory, if a box has no square, and if parts are so far apart that
+ * transforms of one are rounding errors of another. */
 #include "mesh/extent.h"
 
 #include <string.h>

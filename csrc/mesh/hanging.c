@@ -44,8 +44,8 @@ static int part_of(const finder *f, int i) {
     return f->cards[part].is_card && f->may[part] ? part : -1;
 }
 
-/* The vertex of each card that is farthest from a point of it: of equal ones but for rounding the
- * first. */
+/* The vertex of each card that is farthest from a point of it: the first of those that are equal up
+ * to rounding. */
 static void find_farthest(const finder *f, int is_high) {
     for (int p = 0; p < f->mesh->part_count; p++) f->strips[p].farthest = -1;
     for (int i = 0; i < f->mesh->count; i++) {

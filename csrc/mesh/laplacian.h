@@ -5,8 +5,8 @@
 #include "mesh/mesh.h"
 
 /* Add half the cotangents opposite to each directed edge (ring[count]), over its faces: minus the
- * off-diagonal of the cotangent Laplacian; for tets, that of tets.c. Those of a sliver are scaled
- * down as a whole, a face without area has none. */
+ * off-diagonal of the cotangent Laplacian; for tets, that of tets.c. The cotangents of a sliver are
+ * scaled down as a whole, a face without area has none. */
 void arap_add_cotangents(const arap_mesh *mesh, double *edges);
 
 /* Conductance of every directed edge of the one-rings, minus the off-diagonal of L: cotangents, and

@@ -73,7 +73,7 @@ double arap_nearest_in_tet(const double *p, const double *const corner[4], doubl
         outside = !(bary[i] >= 0);
     }
     if (!outside) {
-        double sum = bary[0] + bary[1] + bary[2] + bary[3]; /* 1 but for rounding */
+        double sum = bary[0] + bary[1] + bary[2] + bary[3]; /* 1 up to rounding */
         for (int i = 0; i < 4; i++) bary[i] /= sum;
         if (leads_to(p, corner, bary)) return 0;
     }
@@ -88,7 +88,7 @@ double arap_nearest_in_tet(const double *p, const double *const corner[4], doubl
         if (!(d2 < best)) continue;
         best = d2;
         bary[i] = 0;
-        for (int c = 0; c < 3; c++) bary[face[c]] = fmax(at[c], 0); /* but for rounding */
+        for (int c = 0; c < 3; c++) bary[face[c]] = fmax(at[c], 0); /* against rounding */
     }
     return best;
 }

@@ -1,4 +1,4 @@
-/* Shortest paths from vertex to vertex (Dijkstra 1959): what is to be visited next. */
+/* Shortest paths from vertex to vertex (Dijkstra 1959): the queue of vertices to visit. */
 #ifndef ARAP_PATHS_H
 #define ARAP_PATHS_H
 

@@ -6,8 +6,8 @@
  * their tet's volume, which may be negative. Found by sorting: O(tets log tets), memory 144
  * bytes per tet.
  *
- * Units: tets weigh by volume, triangles that are no face of one by area, wires by what they hang
- * on. So that these can be added, triangles count as sheets as thick as V / A, the volume over
+ * Units: tets weigh by volume, triangles that are not a face of one by area, wires by what they
+ * hang on. So that these can be added, triangles count as sheets as thick as V / A, the volume over
  * the area of its surface. A body that is all triangles has thickness 1.
  *
  * Laplacian: that of linear finite elements, the cotangent formula for tets. With the outward area
@@ -46,7 +46,7 @@ double arap_mesh_tet_volume(const arap_mesh *mesh, size_t t) {
 typedef struct tet_face {
     int corner[3]; /* ascending */
     int side;      /* which of the tet */
-    size_t tet;    /* or the triangle, where it is no face of a tet */
+    size_t tet;    /* or the triangle, if it is not a face of a tet */
 } tet_face;
 
 static void sort_corners(int *corner) {

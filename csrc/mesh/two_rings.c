@@ -19,7 +19,7 @@
 
 #define MOST_WIRE 10.0  /* conductance of wires, times the thickness */
 #define LEAST_CELL 1e-4 /* area or volume of a cell, share of the mean */
-/* What a diagonal is raised by where there is no factor, a share of it. */
+/* The share by which a diagonal is raised if there is no factor. */
 #define LEAST_SHIFT 1e-12
 #define SHIFT_GROWTH 1e3
 #define MOST_SHIFT 1e-4

@@ -1,4 +1,4 @@
-/* Two-rings: what is quadratic in the Laplacian of a number on the vertices. */
+/* Two-rings: quadratic forms in the Laplacian of a number on the vertices. */
 #ifndef ARAP_TWO_RINGS_H
 #define ARAP_TWO_RINGS_H
 

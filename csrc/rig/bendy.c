@@ -9,16 +9,16 @@
  * up to four times the products per pair of bones.
  *
  * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of
- * docs/energy.md 2. Where the spine is stretched by sigma, joints scale along the bone as well,
- * with e = E / |E|
+ * docs/energy.md 2. If the spine is stretched by sigma, joints scale along the bone as well, with e
+ * = E / |E|
  *     M_j p = T (c(u_j) + R(u_j) D (p - e0 - u_j E)),   D = I + (sigma - 1) e e'
  * so that points next to u_j go where the spine takes them, M_j continues along the tangent of the
  * spine, and stretch.h sees the stretch. All M_j of a straight bone are one:
  * D about the head, the spine itself for 0 < u < 1, but beyond the ends it goes on stretching.
  *
- * O(vertices x bendy bones) time and memory here; what is summed over poses is O(columns^2) (the
- * Gram matrix, 16 numbers per pair of columns), so that 100 bones of 31 segments are 3200 columns
- * and 1.3 GB. Fails on out-of-memory and for invalid parameters. */
+ * O(vertices x bendy bones) time and memory here; sums over poses are O(columns^2) (the Gram
+ * matrix, 16 numbers per pair of columns), so that 100 bones of 31 segments are 3200 columns and
+ * 1.3 GB. Fails on out-of-memory and for invalid parameters. */
 #include "rig/bendy.h"
 
 #include <string.h>

@@ -17,7 +17,7 @@ typedef struct arap_bendy {
     double *parameter; /* (vertices, count) u */
 } arap_bendy;
 
-/* Columns that the bendy bones need beside those of the bones themselves. */
+/* Columns that the bendy bones need in addition to those of the bones themselves. */
 int arap_bendy_columns(const arap_skeleton *skeleton);
 
 /* bones: those of the poses, of which the first are the deforming bones of the skeleton.

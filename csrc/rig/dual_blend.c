@@ -1,9 +1,9 @@
 /* Dual quaternion blending and its derivative: see dual_blend.h.
  *
  * At a vertex v the transform T_b of a bone is a rotation q_b about v, and the translation
- * t_b = T_b v - q_b v q_b* that takes v to where T_b takes it, whatever else T_b does: scale and
- * shear move the vertex and are not blended. With s_b = 1, or -1 where q_b is on the other side of
- * the sum so far (the shorter way round),
+ * t_b = T_b v - q_b v q_b* that takes v to where T_b takes it: scale and shear move the vertex and
+ * are not blended. With s_b = 1, or -1 where q_b is on the other side of the sum so far (the
+ * shorter way round),
  *     Q = sum_b s_b w_b q_b
  *     D = sum_b s_b w_b d_b,  d_b = (0, t_b) q_b / 2
  *     p = (Q v Q* + 2 Im(D Q*)) / |Q|^2

@@ -6,7 +6,7 @@
  * where its range keeps the next one from its goal, as a hinge does: then it twists to
  * bring that goal into the plane of the hinge.
  *
- * Ranges count forwards only: where they bind, an iteration may lead away from the target. A target
+ * Ranges count forwards only: if they bind, an iteration may lead away from the target. A target
  * farther than the chain is long is pointed at. */
 #include <string.h>
 

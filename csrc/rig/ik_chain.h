@@ -13,7 +13,7 @@ typedef struct arap_ik_chain {
     double length;                  /* of the path along `points` */
 } arap_ik_chain;
 
-/* What a solve needs, of a chain of at most `most` bones; all (most, ..). Its arrays are one
+/* Work space of a solve, for a chain of at most `most` bones; all (most, ..). Its arrays are one
  * allocation, `turns`. */
 typedef struct arap_ik_work {
     double *turns;     /* (most, 3) of the joints, joint_range.h: in and out */

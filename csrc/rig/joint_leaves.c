@@ -35,15 +35,15 @@ static int first_leaf(const arap_joint_study *t, int k) {
     return k;
 }
 
-/* What a leaf ends in. */
+/* The skin in which a leaf ends. */
 typedef struct leaf_skin {
     int first;               /* the leaf that has the skin of its joint */
     int joint;               /* the way to the joint, or -1 */
     const double *direction; /* or NULL */
 } leaf_skin;
 
-/* Is vertex i beyond the joint of a leaf? If that has a direction, skin on that side counts, beside
- * the way to the joint too: toes lie in front of the end of a shin. */
+/* Is vertex i beyond the joint of a leaf? If that has a direction, skin on that side counts, next
+ * to the way to the joint too: toes lie in front of the end of a shin. */
 static int is_beyond(const arap_joint_study *t, int i, const leaf_skin *skin) {
     double to[3];
     int on_way = t->near[i] == skin->joint;

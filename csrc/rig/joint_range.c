@@ -1,13 +1,13 @@
 /* Turns of joints and their ranges: see joint_range.h.
  *
  * Swing and twist of a rotation R, in the bone's axes: the swing takes Y to R Y by the shortest
- * way, what is left is the twist. Half a turn of Y is the one place where that jumps.
+ * way, the rest is the twist. Half a turn of Y is the one place where that jumps.
  *
  * Aiming: with the twist done, `a` is to be swung to `b` of the same length about an axis u across
  * Y. It must be at right angles to b - a, so u = Y x (b - a); the angle is that between the parts
- * of a and b at right angles to u. Where a bone's child sits on its tail, a is along Y and this is
- * the shortest rotation. If b - a is along Y, a and b are images of each other: half a turn about
- * the part of a across Y, or about X. */
+ * of a and b at right angles to u. If a bone's child sits on its tail, a is along Y and this is the
+ * shortest rotation. If b - a is along Y, a and b are images of each other: half a turn about the
+ * part of a across Y, or about X. */
 #include "rig/joint_range.h"
 
 #include "base/vec3.h"

@@ -1,6 +1,6 @@
 /* A skeleton from joints: see joint_skeleton.h.
  *
- * A joint is where a bone turns (its head). What a bone moves lies around the ways from its joint
+ * A joint is where a bone turns (its head). The skin of a bone lies around the ways from its joint
  * to the joints of its children, all of them: a pelvis reaches to both thighs and the spine. So a
  * bone is a list of segments, its ways, and its tail is only the axis that it turns about.
  *
@@ -12,7 +12,7 @@
  *      a way runs through the air. Each vertex votes on the way nearest to it, by its area and by
  *      the cosine between its normal and the direction from the way: a way that is seen from in
  *      front of the skin is outside. It is left out if it comes from a root, or if others of its
- *      bone are inside. One that continues a chain stays: chains of cloth lie beside their sheets.
+ *      bone are inside. One that continues a chain stays: chains of cloth lie next to their sheets.
  *      A way of a root that leaves the skin, to a joint outside of it, does not count either.
  *   3. The axis of a bone with ways is the one nearest to the mean direction of all, or, where
  *      these point apart (a pelvis, |mean| <= APART), that to the child with most bones below it.
@@ -21,9 +21,9 @@
  *      the joint than to all ways, the end of the way to it included. If another joint lies in this
  *      direction that no way goes to, the leaf ends there: a shin whose foot hangs on the root.
  *
- * Where the directions of the tails are right and the lengths alone mean nothing (bone_tails.h), a
- * bone goes in its own direction: as far as the child it points at, else as far as its nearest
- * child, and as a leaf, or a root that points at no child, as far as its skin.
+ * If the directions of the tails are right and only the lengths mean nothing (bone_tails.h), a bone
+ * goes in its own direction: as far as the child it points at, else as far as its nearest child,
+ * and as a leaf, or a root that points at no child, as far as its skin.
  *
  * The ways are found in joint_ways.c, the ends of leaves in joint_leaves.c. Cost: O(vertices log
  * bones) for the nearest ways, again if some are left out or added, O(triangles) for each root,
@@ -131,7 +131,7 @@ static void end_bones(const arap_joint_study *t, const arap_bones *bones, const 
             arap_sub(bones->tails + 3 * b, bones->heads + 3 * b, step);
             double given = sqrt(arap_dot(step, step)) / mesh->diagonal;
             int deforms = !bones->deform || bones->deform[b];
-            if (!(length > 0) && t->deform[b] && t->children[b]) /* a root beside its children */
+            if (!(length > 0) && t->deform[b] && t->children[b]) /* a root next to its children */
                 length = arap_reach_of_skin(t, b, directions + 3 * b, scratch);
             if (deforms && !t->deform[b]) {
                 length = SHORTEST * mesh->size; /* a root outside of the skin */

@@ -1,4 +1,4 @@
-/* A skeleton from its joints alone: where the bones of an armature go whose tails mean nothing. */
+/* A skeleton from its joints alone: ways of the bones of an armature whose tails mean nothing. */
 #ifndef ARAP_JOINT_SKELETON_H
 #define ARAP_JOINT_SKELETON_H
 
@@ -14,10 +14,10 @@ typedef struct arap_joint_skeleton {
     int along;    /* bones keep their directions, and reach to their tails alone */
 } arap_joint_skeleton;
 
-/* Of these bones, whose tails do not count: they stay where nothing else is known, and may be NULL.
- * are: what is known of the tails. ARAP_TAILS_AXES: directions count, lengths do not; then bones
- * reach to their tails, as others do, and `ways` is not for them.
- * Errors: those of arap_mesh_create and arap_check_bones. Release with arap_joint_skeleton_clear.
+/* The ways of these bones, whose tails do not count: they stay if nothing else is known, and may be
+ * NULL. are: the study of the tails. ARAP_TAILS_AXES: directions count, lengths do not; then bones
+ * reach to their tails, as others do, and `ways` is not for them. Errors: those of arap_mesh_create
+ * and arap_check_bones. Release with arap_joint_skeleton_clear.
  */
 arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometry *geometry,
                                        const arap_bones *bones, arap_tails are,

@@ -18,7 +18,7 @@
 #define INSIDE 0.3  /* least winding number inside: low enough for open meshes */
 #define SHORTER 0.9 /* of a way: another that is shorter by so much */
 #define FACING 1.5  /* so much more of the votes says that a way is outside than inside */
-#define END 0.999   /* of a way: what is nearest to its end lies beyond the joint there */
+#define END 0.999   /* of a way: skin nearest to its end lies beyond the joint there */
 
 static double to_way2(const void *data, int index, const double *p) {
     const arap_joint_way *w = (const arap_joint_way *)data + index;
@@ -120,7 +120,7 @@ static int is_detour(const arap_joint_study *t, int b) {
     return 0;
 }
 
-/* Those that count at first. */
+/* Marks the ways that count at first. */
 void arap_mark_joint_ways(const arap_joint_study *t, int *detour) {
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
     for (int b = 0; b < t->count; b++) {

@@ -7,16 +7,16 @@
  * The chain begins folded to that distance, each joint towards the side that it is bent to at rest,
  * knees and elbows so in their own planes, then turned as the direction of the target was found and
  * about the line to it by a little. FABRIK does the rest within the ranges of the joints; from such
- * a start hinges hardly hinder it, as they do from rest. What it reaches is the pose, even
- * if that is not quite the target.
+ * a start hinges hardly hinder it, as they do from rest. Its result is the pose, even if that is
+ * not quite the target.
  *
  * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it
  * closes as far as it may turn and opens until it is straight, ASIDE of that plane by a little. One
  * that is straight at rest folds to the side of the chain's most bent joint; those of a chain that
- * is all straight to a random side, all alike. Where its limits leave less than SHUT of the other
- * side to that side, it folds to the other one. All bends of a chain together are at most
- * MOST_FOLD: tails do not curl up. Joints without limits and ranges turn up to REACH_SWING times as
- * far as in other poses: an elbow that reaches bends by more than 60 degrees.
+ * is all straight to one random side. If its limits leave less than SHUT of the other side to that
+ * side, it folds to the other one. All bends of a chain together are at most MOST_FOLD: tails do
+ * not curl up. Joints without limits and ranges turn up to REACH_SWING times as far as in other
+ * poses: an elbow that reaches bends by more than 60 degrees.
  *
  * Bones outside of chains swing by OTHERS of what they do in other poses, and twist the same; bones
  * of chains, except their roots, start with that twist.
@@ -35,7 +35,7 @@
 #define MOST_FOLD (1.5 * HALF_TURN)
 #define SHUT 0.25
 #define BENT 0.03   /* sine of the least bend that says where to */
-#define ASIDE 0.15  /* radians to either side */
+#define ASIDE 0.15  /* radians to either side of it */
 #define SWIVEL 0.35 /* likewise */
 #define BISECTIONS 14
 

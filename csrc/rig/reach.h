@@ -19,7 +19,7 @@ typedef struct arap_reach {
     double *twist; /* (bones) */
 } arap_reach;
 
-/* Of all pairs of poses, how many reach: the last ones. */
+/* The number of pairs of poses that reach: the last ones. */
 int arap_reach_pairs(const arap_sampling *sampling);
 
 arap_status arap_reach_create(arap_context *context, const arap_skeleton *skeleton,
@@ -28,7 +28,7 @@ void arap_reach_clear(arap_reach *reach);
 
 /* Local rotations (bones, 3, 3) of a pose. swings (bones, 3): numbers in [0, 1) as those that
  * turn a bone in other poses; targets (bones, ARAP_REACH_NUMBERS): of each chain, by its first
- * bone. is_second: what a mirrored skeleton gets is the mirror image of the first pose of the pair.
+ * bone. is_second: a mirrored skeleton gets the mirror image of the first pose of the pair.
  */
 void arap_reach_pose(const arap_skeleton *skeleton, const arap_sampling *sampling,
                      arap_reach *reach, const double *swings, const double *targets, int is_second,

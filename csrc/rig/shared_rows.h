@@ -11,12 +11,13 @@ typedef struct arap_shared_rows {
     int *lead; /* (vertices) the one that stands for all with its weights */
     int *next; /* (vertices) another one of the same lead, from the lead on; -1: the last */
     /* NULL without symmetry: */
-    size_t *image; /* (influences) the k-th of a vertex: where the k-th of its lead is in its row */
-    size_t *twin;  /* (influences) of a row that is its own image: the image; else itself */
+    size_t *
+        image; /* (influences) the k-th of a vertex: the place of the k-th of its lead in its row */
+    size_t *twin; /* (influences) of a row that is its own image: the image; else itself */
 } arap_shared_rows;
 
 /* With the present maps, whose rows are those of arap_rigid_maps and arap_symmetry_maps, or fewer
- * influences of them: rows that are no images any more are not shared. */
+ * influences of them: rows that are not images any more are not shared. */
 arap_status arap_shared_rows_create(arap_context *context, const arap_symmetry *symmetry,
                                     const arap_rigid_parts *parts, const arap_influences *in,
                                     arap_shared_rows *rows);

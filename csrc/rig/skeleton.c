@@ -301,7 +301,7 @@ void arap_skeleton_clear(arap_skeleton *s) {
 #define WALKED 2 /* in a set: on a path that has been marked */
 
 /* Mark the path between two bones of one tree, the ends included; their meeting bone is on
- * the path only if it is one of them. Where a path to the same b has been walked, it is marked. */
+ * the path only if it is one of them. If a path to the same b has been walked, it is marked. */
 static int mark_path(const arap_skeleton *s, char *set, int a, int b) {
     int added = 0;
     while (a != b) {

@@ -1,11 +1,11 @@
-/* What bones must be: see skeleton_checks.h. O(bones), but for loops O(bones x depth). Fails for
+/* Requirements of bones: see skeleton_checks.h. O(bones), for loops O(bones x depth). Fails for
  * invalid parents, ends, limits, ranges and kinds. */
 #include "rig/skeleton_checks.h"
 
 #include <math.h>
 
-/* Of the mesh's diagonal: bones farther from its center carry it with transforms of which rounding
- * leaves too little. */
+/* Multiple of the mesh's diagonal: bones farther from its center carry it with transforms of which
+ * rounding leaves too little. */
 #define FARTHEST 1e5
 #define MOST_ANGLE 1e100 /* of a range: beyond, it has no square */
 #define MOST_STRETCH 1e6 /* as of given poses: beyond, squares lose a mesh of size 1 */

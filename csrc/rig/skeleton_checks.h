@@ -1,4 +1,4 @@
-/* What is refused of bones; errors name the bone and its value. */
+/* Refusals of bones; errors name the bone and its value. */
 #ifndef ARAP_SKELETON_CHECKS_H
 #define ARAP_SKELETON_CHECKS_H
 

@@ -1,12 +1,13 @@
 /* Spines and STBs: see spines.h.
  *
- * A spine is cut into infinitely many bones that all turn alike (paper section 1.2). With
- * E = e1 - e0, w = theta a and R(u) = exp(u [w]x), the curve of their joints is
+ * A spine is cut into infinitely many bones that all turn by the same amount (paper section 1.2).
+ * With E = e1 - e0, w = theta a and R(u) = exp(u [w]x), the curve of their joints is
  *     c(u) = e0 + sigma int_0^u R(x) dx E
- * and a point p with parameter u stays where it is beside its bone:
+ * and a point p with parameter u keeps its place relative to its bone:
  *     p -> R_s (c(u) + R(u) (p - e0 - u E)) + t_s.
- * Integrated by parts this is the paper's Eq. 2 to 4, but for the sign in front of a x E, which is
- * wrong there (docs/energy.md). With K = [u w]x, x = |u w|, Rodrigues' formula and its integral are
+ * Integrated by parts this is the paper's Eq. 2 to 4, except for the sign in front of a x E, which
+ * is wrong there (docs/energy.md). With K = [u w]x, x = |u w|, Rodrigues' formula and its integral
+ * are
  *     R(u)            = I + sin x / x K + (1 - cos x) / x^2 K^2
  *     int_0^u R(y) dy = u (I + (1 - cos x) / x^2 K + (x - sin x) / x^3 K^2)
  * whose factors all have limits: nothing is divided by theta. Derivatives by u and Jacobian are
@@ -206,7 +207,7 @@ static void find_gradient(const arap_spines *spines, const arap_mesh *mesh, int 
         bottom += mesh->edge_weight[r] * step * step;
         length2 += mesh->edge_weight[r] * arap_dot(edge, edge);
     }
-    /* Where all edges are across the bone but for rounding, nothing is known along it. */
+    /* If all edges are across the bone up to rounding, nothing is known along it. */
     int known = bottom > 1e-20 * length2 * arap_dot(along, along);
     for (int c = 0; c < 3; c++) spines->gradient[3 * at + c] = known ? top / bottom * along[c] : 0;
 }

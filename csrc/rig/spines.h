@@ -1,5 +1,5 @@
 /* Parametrized bones: spines, and stretchable-twistable bones (STBs, Jacobson & Sorkine 2011),
- * which are spines that turn about themselves (paper section 1.2). Where they take points. */
+ * which are spines that turn about themselves (paper section 1.2), and the points under them. */
 #ifndef ARAP_SPINES_H
 #define ARAP_SPINES_H
 
@@ -12,7 +12,7 @@
 void arap_spine_transform(const double *head, const double *tail, const double *bend, double u,
                           double *transform, double *slope);
 
-/* What the ends of a spine do to the point at u: with K v = bend x v, its transform there is
+/* The effect of the ends of a spine on the point at u: with K v = bend x v, its transform there is
  *     (f0 K + f1 K^2) e0 + (f2 + f3 K + f4 K^2) (e1 - e0) + R(u) p. */
 #define ARAP_SPINE_FACTORS 5
 void arap_spine_factors(const double *bend, double u, double *factors);
@@ -21,8 +21,8 @@ void arap_spine_factors(const double *bend, double u, double *factors);
 double arap_spine_parameter(const double *head, const double *tail, const double *point);
 
 /* Parameters of the vertices for a bone of the caller, to every stride-th number of `out`: those of
- * the caller (vertices, bones), where they are NaN or NULL the places along the bone. Errors name
- * the vertex and the bone. */
+ * the caller (vertices, bones), if they are NaN or NULL the places along the bone. Errors name the
+ * vertex and the bone. */
 arap_status arap_bone_parameters(arap_error *error, const arap_skeleton *skeleton,
                                  const arap_mesh *mesh, int bone, const double *parameters,
                                  double *out, int stride);

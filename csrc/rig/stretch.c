@@ -9,10 +9,10 @@
  * R_i is that nearest to cov_i U_i (local_kernel.h).
  *
  * Two rules: paper section 4.1 takes sigma_k = sum_b w_ib |T_b v_k| along the axes v_k of the
- * covariance instead. U_i is exact whatever the one-ring looks like, and jumps nowhere; but
- * vertices that an STB or spine moves, or a neighbor of theirs, go by the paper's rule for all of
- * their influences (desired_local_step.c), whose stretches are those of no constant transform.
- * Where the rules meet the energy jumps, from however small a weight of a spine on.
+ * covariance instead. U_i is exact for any one-ring, and jumps nowhere; but vertices that an STB or
+ * spine moves, or a neighbor of theirs, go by the paper's rule for all of their influences
+ * (desired_local_step.c), whose stretches are those of no constant transform. Between the rules the
+ * energy jumps, even for a small weight of a spine.
  *
  * O(columns x poses), columns in parallel. Fails on out-of-memory, or cancelled. */
 #include "rig/stretch.h"

@@ -10,7 +10,7 @@
 /* U - I of the polar decomposition T = Q U of the linear part of a transform (3, 4). */
 void arap_stretch_tensor(const double *transform, double *out);
 
-/* Those of the columns of stretchable bones in all poses (arap_poses). */
+/* Stretches of the columns of stretchable bones in all poses (arap_poses). */
 typedef struct arap_stretches {
     int count;      /* columns that stretch; 0: none, and nothing else here */
     int *place;     /* (columns) of a column among them, or -1 */

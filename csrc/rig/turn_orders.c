@@ -16,9 +16,9 @@
  * they cancel, and are summed apart. Of a bone with a partner, whose second pose is that of
  * another bone, all nine count together.
  *
- * Many poses are ordered in parts, runs of points of the lattice. Numbers are rounded, lest the
- * last bits of a system's sine decide. O(bones pairs PART). Listens after each bone. Fails on
- * out-of-memory and when cancelled. */
+ * Many poses are ordered in parts, runs of points of the lattice. Numbers are rounded, so that the
+ * last bits of a system's sine do not decide. O(bones pairs PART). Polls for cancellation after
+ * each bone. Fails on out-of-memory and when cancelled. */
 #include "rig/turn_orders.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static const double places[PLACES][2] = {{0.03, 0.77}, {0.03, 0.27}, {0.41, 0.17
                                          {0.23, 0.73}, {0.23, 0.23}, {0.33, 0.00}, {0.33, 0.51}};
 #define PLACE_STREAM 0xA3EC647659359ACDu
 
-/* Of the entries of a rotation; the mirror image by X changes the signs of the last four. */
+/* Entries of a rotation; the mirror image by X changes the signs of the last four. */
 static const int entry[NUMBERS] = {0, 4, 5, 7, 8, 1, 2, 3, 6};
 
 typedef float numbers[NUMBERS][PART];

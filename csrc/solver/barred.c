@@ -1,6 +1,6 @@
-/* What is barred from a vertex: see barred.h. A person wins over inner_bones.h: a bone that an edit
- * allows is not barred, and others are not where the bone inside the part is forbidden or locked.
- * O(locks of the vertex + log marks + depth of the skeleton); cannot fail. */
+/* Bones that are barred from a vertex: see barred.h. A person wins over inner_bones.h: a bone that
+ * an edit allows is not barred, and others are not where the bone inside the part is forbidden or
+ * locked. O(locks of the vertex + log marks + depth of the skeleton); cannot fail. */
 #include "solver/barred.h"
 
 /* By locks and marks. */

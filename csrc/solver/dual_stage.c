@@ -2,9 +2,9 @@
  *
  * Weights for linear blending are close to those for dual quaternions, and so are the influence
  * maps and the matrix of the global step: where bones rotate little relative to each other, both
- * blend alike. The stage therefore keeps these; only the slope and the energy are those of dual
- * quaternions (iteration.c). Stretch that is desired in linear blending (stretch.h) counts as
- * strain here. Costs the first local step. Fails on out-of-memory, and for bones that are not
+ * blend in the same way. The stage therefore keeps these; only the slope and the energy are those
+ * of dual quaternions (iteration.c). Stretch that is desired in linear blending (stretch.h) counts
+ * as strain here. Costs the first local step. Fails on out-of-memory, and for bones that are not
  * rigid.
  */
 #include "solver/dual_stage.h"
@@ -35,7 +35,7 @@ arap_status arap_enter_dual(arap_context *context, arap_solver *s) {
     s->stage.iterations = s->stage.over = 0;
     m->has_best = 0;
     m->stride = 1;
-    m->guarded = 1; /* steps are no descent where weights are clipped */
+    m->guarded = 1; /* steps are not a descent where weights are clipped */
     if (m->anderson) arap_anderson_restart(m->anderson);
     return arap_refresh(context, s);
 }

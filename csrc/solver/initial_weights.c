@@ -1,4 +1,4 @@
-/* What a solver begins with: see initial_weights.h.
+/* The initial weights of a solver: see initial_weights.h.
  *
  * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's
  * weights with their pattern; or, if a coarser mesh is solved first, the weights that it starts

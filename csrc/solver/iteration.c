@@ -92,16 +92,16 @@ static arap_matrix penalized_matrix(const arap_solver *s) {
     return matrix;
 }
 
-/* Without a truss, bones that pose nearly alike bring the system too close to singular for single
- * precision: it would be tried in vain. */
+/* Without a truss, bones with nearly the same poses bring the system too close to singular for
+ * single precision: it would be tried in vain. */
 static arap_status analyze(arap_context *context, void *data) {
     arap_solver *s = data;
     int single = s->settings.precision == ARAP_SINGLE && s->settings.truss > 0;
     return arap_factor_analyze(context, &s->maps.system.matrix, single, &s->maps.factor);
 }
 
-/* An order for the sizes of the present rows, where it is worth its time: their number has no
- * limit, and rows of positivity need one factor after the other. Else NULL. */
+/* An order for the sizes of the present rows, if it is worth its time: their number has no limit,
+ * and rows of positivity need one factor after the other. Else NULL. */
 static arap_status order_rows(arap_context *context, const arap_solver *s, int **order) {
     int n = s->mesh.count;
     *order = NULL;
@@ -125,7 +125,8 @@ done:
     return status;
 }
 
-/* The system of the present influence maps, and beside its assembly the analysis of its pattern. */
+/* The system of the present influence maps, and in parallel with its assembly the analysis of its
+ * pattern. */
 static arap_status assemble(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_aside analysis = {0};
@@ -206,7 +207,7 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     return status ? status : arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
 }
 
-/* The local step of dual quaternions: b - F w is their slope, with F w = 0 but for the harmonic
+/* The local step of dual quaternions: b - F w is their slope, with F w = 0 except for the harmonic
  * term. */
 static arap_status refresh_dual(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
@@ -322,7 +323,7 @@ static void find_descent(arap_solver *s) {
         m->residual[e] = m->right_side[e] - m->product[e] + p->aim[e] - p->stiffness[e] * w[e];
 }
 
-/* A look at whether to stop, where the step can begin again. */
+/* A poll for cancellation, at a point where the step can begin again. */
 static arap_status look(arap_context *context) {
     int deaf = context->deaf;
     context->deaf = deaf > 1;
@@ -362,7 +363,7 @@ int arap_must_go_on(const arap_solver *s) {
 int arap_needs_factor(const arap_solver *s) { return rows_wait(s) && s->maps.active_changes > 0; }
 
 /* The paper's positivity rows; they count from the next global step on, which needs a new factor.
- * Where steps are accelerated, which new rows would begin anew, they come in some iterations only
+ * If steps are accelerated, which new rows would restart, they are added in some iterations only
  * (docs/decisions/007). */
 static void add_positivity(arap_solver *s) {
     arap_maps *m = &s->maps;
@@ -492,7 +493,7 @@ arap_status arap_iteration(arap_context *context, arap_solver *s) {
     return descends ? clipped_iteration(context, s) : full_step(context, s);
 }
 
-/* Work space for the local step of both halves, which are no images any more. */
+/* Work space for the local step of both halves, which are not images any more. */
 static arap_status end_halves(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_pass *whole = NULL;

@@ -28,7 +28,7 @@ static inline int arap_is_locked(const arap_locks *locks, int i, int d) {
     return locks->vertex && (locks->vertex[i] || locks->column[locks->set[i] * locks->bones + d]);
 }
 
-/* Are the weights of input vertices i and j locked alike, to the same numbers, and not all of them?
+/* Are the same weights of input vertices i and j locked, to the same numbers, and not all of them?
  */
 int arap_same_locks(const arap_locks *locks, const arap_skeleton *skeleton, int i, int j);
 

@@ -1,9 +1,9 @@
 /* The elimination order: see order.h.
  *
  * A symmetric mesh is folded along its plane: a pair of partners is one vertex with the neighbors
- * of both, and what is ordered is that graph, which is the one of the matrix. O(edges) beside the
- * order itself, with unknowns O(edges x unknowns of a vertex^2). Fails on out-of-memory, and for
- * too many edges. */
+ * of both. That graph is ordered, which is the one of the matrix. O(edges) in addition to the order
+ * itself, with unknowns O(edges x unknowns of a vertex^2). Fails on out-of-memory, and for too many
+ * edges. */
 #include "solver/order.h"
 
 #include "base/memory.h"

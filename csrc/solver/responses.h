@@ -11,8 +11,8 @@ arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap
 
 /* response (deforming bones): how far own skin follows, as a share of how far it follows with the
  * initial weights. share (deforming bones): the weight of the bone on all skin, as a share of its
- * initial one. ARAP_NO_SKIN for bones without own skin. ignored (vertices): these are no skin;
- * NULL: all are. */
+ * initial one. ARAP_NO_SKIN for bones without own skin. ignored (vertices): these do not count as
+ * skin; NULL: all do. */
 arap_status arap_responses(arap_context *context, const arap_solver *solver,
                            const arap_influences *own, const arap_influences *weights,
                            const char *ignored, double *response, double *share);

@@ -73,7 +73,8 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
                                    .visits = s->maps.pass ? arap_pass_visits(s->maps.pass) : 0};
 }
 
-/* Of a coarse level with the locks of this one: what it locks may be all that a row has. */
+/* The weights of a coarse level with the locks of this one: locked entries may be all that a row
+ * has. */
 static arap_status present_weights(arap_context *context, const arap_solver *s,
                                    arap_influences *out) {
     if (!s->coarse) return arap_influences_copy(context, &s->influences, out);
@@ -165,7 +166,7 @@ static arap_status hand_out(arap_context *context, const arap_solver *s, const a
     return arap_rows_end(status, &rows, out);
 }
 
-/* Are rows the caller's but for the numbers of their bones: nothing is welded or locked? */
+/* Are rows the caller's except for the numbers of their bones: nothing is welded or locked? */
 static int are_callers(const arap_solver *s) {
     int same = !s->locks.vertex && !s->locks.start && s->mesh.count == s->mesh.input_count;
     for (int i = 0; i < s->mesh.count && same; i++) same = s->mesh.weld[i] == i;

@@ -10,7 +10,7 @@ arap_status arap_smooth(arap_context *context, arap_solver *solver, const arap_e
 /* The harmonic term, and an elimination order for the system that comes with it. */
 arap_status arap_make_harmonic(arap_context *context, arap_solver *solver);
 
-/* arap_elimination_order of the system as it is, with that term or without. */
+/* arap_elimination_order of the present system, with that term or without. */
 arap_status arap_order_vertices(arap_context *context, const arap_solver *solver,
                                 const int *unknowns, int *order);
 

@@ -1,4 +1,4 @@
-/* What an artist's edits do to a solver: its marks, its rows, what is barred. */
+/* The effect of an artist's edits on a solver: its marks, its rows, barred bones. */
 #ifndef ARAP_STEERING_H
 #define ARAP_STEERING_H
 

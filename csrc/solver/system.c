@@ -229,7 +229,7 @@ static int is_free(const arap_influences *in, const arap_system *s, size_t k) {
 }
 
 /* How many unknowns vertex i has, and which. The largest free weight, of the lead, balances the
- * others: rows that hold weights at zero are then on the diagonal of its block, where they spoil no
+ * others: rows that hold weights at zero are then on the diagonal of its block and do not spoil
  * digits of the rest. */
 static void size_vertex(const arap_influences *in, int i, arap_system *s) {
     const double *weight = in->weight + in->start[s->shared.lead[i]];

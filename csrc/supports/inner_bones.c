@@ -124,7 +124,7 @@ static int is_shared(const search *s, int bone, const part *p) {
     return 0;
 }
 
-/* What a ray asks. */
+/* The query of a ray. */
 typedef struct ray {
     const search *s;
     int own;       /* part */

@@ -13,7 +13,7 @@ typedef struct arap_limit {
     int most;      /* per vertex, 0: as many as reduce.c has candidates */
     double spare;  /* those that lower the energy by less than this share of the rest energy of
                       the one-ring go anyway; negative: none do */
-    int most_part; /* per vertex of a rigid part, where that is less; 0: as the others */
+    int most_part; /* per vertex of a rigid part, if that is less; 0: as for the others */
 } arap_limit;
 
 /* At most rule->most influences per vertex, locked ones included (but always one free one while

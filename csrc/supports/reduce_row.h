@@ -18,7 +18,7 @@ typedef struct reduce_row {
     int *twin;                 /* (size) the one that goes with this one, or itself */
     char *live;                /* (size) not yet taken out */
     int tied;                  /* the one that stays, -1: none */
-    double rest;               /* what the free weights sum to, if positive */
+    double rest;               /* the sum of the free weights, if positive */
     int room;                  /* influences that may stay */
 } reduce_row;
 
@@ -119,7 +119,7 @@ static double worth_alone(const reduce_row *r, int a, double rest, const double 
     return step * fabs(step) * bend;
 }
 
-/* The next of those not chosen with the largest value; of values equal but for rounding the first
+/* The next of those not chosen with the largest value; of values equal up to rounding the first
  * bone, see cheapest(). */
 static int largest(const reduce_row *r, const double *value) {
     int out = -1;

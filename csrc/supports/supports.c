@@ -119,7 +119,8 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
         most = fmax(most, largest[i]);
     }
     memset(keep, 1, entries);
-    /* What is large beside the largest of all stays, and holds but what stays as well. */
+    /* Entries that are large compared with the largest of all stay, and keep only those that stay
+     * as well. */
     for (int i = 0; i < in->count && !status; i++) {
         if (i % LISTEN == 0) status = arap_listen(context);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)

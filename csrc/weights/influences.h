@@ -40,14 +40,14 @@ typedef int (*arap_barred_fn)(const void *data, int vertex, int bone);
 arap_status arap_influences_filter(arap_context *context, const arap_influences *in,
                                    const char *keep, arap_influences *out);
 
-/* The same in place; the room stays. */
+/* arap_influences_filter in place; the room stays. */
 void arap_influences_drop(arap_influences *influences, const char *keep);
 
 /* Make the weights of each row >= 0 with sum 1: locked ones stay (their sum cut to 1), the
  * others are clipped and share the rest. A row whose free weights are all 0 gives the rest to
  * its first free entry. */
 void arap_influences_normalize(arap_influences *influences);
-/* The same of the rows first..end_row - 1. */
+/* arap_influences_normalize for the rows first..end_row - 1. */
 void arap_influences_normalize_rows(const arap_influences *influences, int first, int end_row);
 
 #endif

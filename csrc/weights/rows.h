@@ -36,7 +36,7 @@ static inline void arap_rows_add(arap_rows *rows, int bone, double weight, int l
 /* Put an entry where bones ascend. */
 void arap_rows_insert(arap_rows *rows, int bone, double weight, int locked);
 
-/* All rows into `out`; what it held is not freed. */
+/* All rows into `out`; its earlier arrays are not freed. */
 void arap_rows_take(arap_rows *rows, arap_influences *out);
 
 /* Take all rows if the status is ARAP_OK, else free them; the status. */
