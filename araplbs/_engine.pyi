@@ -64,7 +64,7 @@ class Solver:
     `done` and read `weights` at any time.
 
     The GIL is released while it works. Solvers in different threads do not interfere. The same
-    input and seed give bit-identical results, whatever the number of threads.
+    input and seed give bit-identical results, with any number of threads.
     """
 
     def __init__(
@@ -199,15 +199,15 @@ class Solver:
         Given weights
           weights: (n, m), or rows (start, bones, weights). locked_vertices (n,) and locked_bones
           (m,) keep their weights exactly; the others share the rest. For several meshes with their
-          own locks: locked_bones (s, m), and vertex_sets (n,) with the row of each vertex. What is
-          locked for one of several welded vertices is locked for all of them.
+          own locks: locked_bones (s, m), and vertex_sets (n,) with the row of each vertex. A lock
+          of one of several welded vertices is a lock of all of them.
           With start_from_weights the solver also starts from these weights instead of heat weights,
           and their pattern (explicit zeros of rows included) gives the first influence maps;
           vertices without any weight still start from heat weights.
         Edits (paper section 5); `edit()` replaces them later
           constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); without effect
           while the bone is not in the influence map of the vertex.
-          influences: (vertices, bones, allowed): True adds the bone to the influence map, where it
+          influences: (vertices, bones, allowed): True adds the bone to the influence map, and it
           gains weight if that lowers the energy; False keeps it out for good. If a pair has both,
           False wins.
           smoothed: (vertices, strengths), 0 to 1: vertices where the cotangent Laplacian of all
@@ -271,14 +271,14 @@ class Solver:
           is first solved on a coarser one of about a third, and so on; 0 for never. Not with the
           paper's constraint rows, and with given start weights only if coarsen_given, which is
           faster but may lose some of their detail. fine_poses: share of the random poses used on
-          meshes finer than the coarsest, unless components move; beside `poses`, each of these
-          counts correspondingly more. rotation_clusters: up to 16 neighbors whose weights differ by
+          meshes finer than the coarsest, unless components move; together with `poses`, each
+          of these counts correspondingly more. rotation_clusters: up to 16 neighbors whose weights differ by
           at most this share their rotations, 0 for none; it saves about half of the local step, and
           `energies` are then those of shared rotations, up to a fifth more than `energy` returns.
           heat_floor and support = (least, kept_sum, relative) prune the initial weights (paper
           section 3.2). link_parts ties loose parts to what they sit on. peak_stiffness: without a
           truss, strength of the rows that keep every bone at least as influential at its strongest
-          vertex as it was at the start, 0 for none. attach, neumann,
+          vertex as at the start, 0 for none. attach, neumann,
           positivity="penalty" and constraint_strength: the paper's constraint rows (section 4.3);
           "clip" keeps weights >= 0 in every iteration, "none" only in the result. filter: after
           every global step, every weight (or only spurious local extrema) becomes the mean of its
@@ -340,11 +340,11 @@ class Solver:
     @property
     def weights(self) -> Floats:
         """(n, m) weights to use: finite, >= 0, rows sum to 1, none below least_weight, at most
-        max_influences once the solver is done; locked ones as they were given."""
+        max_influences once the solver is done; locked ones unchanged."""
 
     @property
     def sparse_weights(self) -> Rows:
-        """The same as rows; zeros are left out."""
+        """`weights` as sparse rows; zeros are left out."""
 
     @property
     def responses(self) -> Floats:
@@ -375,7 +375,7 @@ class Solver:
 
     @property
     def sparse_initial_weights(self) -> Rows:
-        """The same as rows."""
+        """`initial_weights` as sparse rows."""
 
     @property
     def raw_weights(self) -> Floats:
@@ -383,7 +383,7 @@ class Solver:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What was found and done:
+        """A report of the findings and the work:
 
         vertices: of the mesh that was given.
         welded: vertices merged into others.
@@ -510,7 +510,7 @@ class JointSolver:
           max_shift: largest distance from them, a share of the mean length of the bones that meet.
           least_length: share of its length that every bone keeps.
           component_stiffness: of the displacements of unconnected parts of the skeleton.
-        centering: where the energy is less stiff than this across the bones of a joint, as between
+        centering: if the energy is less stiff than this across the bones of a joint, as between
         rigid parts that no edge connects (the paper's Figure 15C), a pull to the middle of the limb
         makes up the difference; 0 for none. The stiffness of limb joints is 0.02 to 0.2, that of
         finger joints 0.0003 and more; 0.001 to 0.01 leaves most of them to the energy.
@@ -553,7 +553,7 @@ class JointSolver:
 
     @property
     def sparse_weights(self) -> Rows:
-        """The same as rows; zeros are left out."""
+        """`weights` as sparse rows; zeros are left out."""
 
     @property
     def energy(self) -> float:
@@ -566,7 +566,7 @@ class JointSolver:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What was found and done:
+        """A report of the findings and the work:
 
         joints: where bone ends belong together.
         pinned_joints: that stay in place.
@@ -744,7 +744,7 @@ def bake(
     which `damping` pulls where the frames do not decide. locked_vertices (n,) and locked_bones (m,)
     keep them. candidates (n, m): False where a bone may not move a vertex. smoothness, with
     triangles or edges: how strongly the weights of neighbors are drawn to each other.
-    new_bones are placed by clusters of vertices that move alike (Le and Deng 2012). Their
+    new_bones are placed by clusters of vertices that move in the same way (Le and Deng 2012). Their
     transforms are found, with move_bones also those of the given bones: rigid ones, or with
     rigid=False affine ones. Weights and transforms are then improved in turns; no turn raises the
     error.
@@ -782,7 +782,7 @@ def elastic_poses(
     acceleration: int = 5,
     samples: int = 30,
 ) -> Floats | tuple[Floats, Floats]:
-    """(p, n, 3): where the vertices of an elastic body come to rest when its bones are posed. No
+    """(p, n, 3): rest positions of the vertices of an elastic body when its bones are posed. No
     skinning weights produce these shapes: a reference for how little strain is possible.
 
     vertices (n, 3), triangles (f, 3), edges (e, 2) of no face, tets (t, 4) of a solid; bone_heads
@@ -903,7 +903,7 @@ class Deformation:
     ) -> None:
         """vertices (n, 3), triangles (f, 3) at rest; bone_heads, bone_tails (m, 3), without which
         there are no limbs, and bone_deform (m,): bones that do not deform have none (their weights
-        count as they are given). bone_kinds and bone_segments as for a Solver."""
+        count unchanged). bone_kinds and bone_segments as for a Solver."""
 
     def skin(
         self,
@@ -938,7 +938,7 @@ class Deformation:
         """Over all poses added, NaN for what cannot be measured:
 
         area: Surface Strain, root of the mean squared strain over triangles by area and poses
-        (0.1 is 10 %); face: with all triangles alike; p99: 99th percentile over triangles of the
+        (0.1 is 10 %); face: by equal weights of triangles; p99: 99th percentile over triangles of the
         root mean square over poses, as numpy.percentile has it.
         drift: Limb Drift, mean of bone_drift; worst_drift: the largest; bone_drift (m,): how far
         the center of the limb around the middle of a bone is from where the bone takes it, in radii
@@ -1021,7 +1021,7 @@ def bone_directions(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None, Literal["tails", "lengths", "joints"]]:
-    """Where the bones of an armature go: (tails (m, 3), ways (m,) or None, what they come from).
+    """Where the bones of an armature go: (tails (m, 3), ways (m,) or None, their source).
 
     "tails": the given ones, which somebody drew. "lengths": their directions are right, their
     lengths are not, as importers leave them: bones are as long as the way to the child that they
@@ -1049,7 +1049,7 @@ def control_bones(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> NDArray[np.int32]:
-    """(m,) why each deforming bone is a control bone, which should move no vertex: 1, a root beside
+    """(m,) why each deforming bone is a control bone, which should move no vertex: 1, a root outside
     the body that hangs on it; 2, no skin around it; 3, coincident with another bone; 4, other bones
     serve the skin around it. 0: it moves skin, or is not a deforming bone.
 
@@ -1313,7 +1313,7 @@ def transfer_shapes(
     `keep_above`, vertices that are above the surface in `vertices` are lifted where a shape brings
     them below it, or nearer than half of their height there, or than 0.001 of its size where that
     is less. lifted: how many were; below: how many are below all the same, between parts of the
-    surface that pass through each other. A shape that moves nothing leaves the target as it is, to
+    surface that pass through each other. A shape that moves nothing leaves the target unchanged, to
     the last bit. ValueError where no vertex matches.
     """
 

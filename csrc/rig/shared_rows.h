@@ -11,9 +11,8 @@ typedef struct arap_shared_rows {
     int *lead; /* (vertices) the one that stands for all with its weights */
     int *next; /* (vertices) another one of the same lead, from the lead on; -1: the last */
     /* NULL without symmetry: */
-    size_t *
-        image; /* (influences) the k-th of a vertex: the place of the k-th of its lead in its row */
-    size_t *twin; /* (influences) of a row that is its own image: the image; else itself */
+    size_t *image; /* (influences) for the k-th of a vertex: the place of its lead's k-th */
+    size_t *twin;  /* (influences) of a row that is its own image: the image; else itself */
 } arap_shared_rows;
 
 /* With the present maps, whose rows are those of arap_rigid_maps and arap_symmetry_maps, or fewer
