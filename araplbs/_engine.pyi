@@ -272,8 +272,8 @@ class Solver:
           paper's constraint rows, and with given start weights only if coarsen_given, which is
           faster but may lose some of their detail. fine_poses: share of the random poses used on
           meshes finer than the coarsest, unless components move; together with `poses`, each
-          of these counts correspondingly more. rotation_clusters: up to 16 neighbors whose weights differ by
-          at most this share their rotations, 0 for none; it saves about half of the local step, and
+          of these counts correspondingly more. rotation_clusters: up to 16 neighbors whose weights
+          differ by at most this share their rotations, 0 for none; it saves about half of the local step, and
           `energies` are then those of shared rotations, up to a fifth more than `energy` returns.
           heat_floor and support = (least, kept_sum, relative) prune the initial weights (paper
           section 3.2). link_parts ties loose parts to what they sit on. peak_stiffness: without a
@@ -938,8 +938,8 @@ class Deformation:
         """Over all poses added, NaN for what cannot be measured:
 
         area: Surface Strain, root of the mean squared strain over triangles by area and poses
-        (0.1 is 10 %); face: by equal weights of triangles; p99: 99th percentile over triangles of the
-        root mean square over poses, as numpy.percentile has it.
+        (0.1 is 10 %); face: by equal weights of triangles; p99: 99th percentile over triangles of
+        the root mean square over poses, as numpy.percentile has it.
         drift: Limb Drift, mean of bone_drift; worst_drift: the largest; bone_drift (m,): how far
         the center of the limb around the middle of a bone is from where the bone takes it, in radii
         of the limb, root mean square over poses; NaN for bones that no limb encloses; limbs: how
@@ -1049,8 +1049,8 @@ def control_bones(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> NDArray[np.int32]:
-    """(m,) why each deforming bone is a control bone, which should move no vertex: 1, a root outside
-    the body that hangs on it; 2, no skin around it; 3, coincident with another bone; 4, other bones
+    """(m,) why each deforming bone is a control bone, which should move no vertex: 1, a root that
+    is outside the body that hangs on it; 2, no skin around it; 3, coincident with another bone; 4, other bones
     serve the skin around it. 0: it moves skin, or is not a deforming bone.
 
     bone_evidence (m,): other evidence, such as names and constraints: positive for a control bone,
