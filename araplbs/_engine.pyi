@@ -273,21 +273,20 @@ class Solver:
           faster but may lose some of their detail. fine_poses: share of the random poses used on
           meshes finer than the coarsest, unless components move; together with `poses`, each
           of these counts correspondingly more. rotation_clusters: up to 16 neighbors whose weights
-          differ by at most this share their rotations, 0 for none; it saves about half of the local step, and
-          `energies` are then those of shared rotations, up to a fifth more than `energy` returns.
-          heat_floor and support = (least, kept_sum, relative) prune the initial weights (paper
-          section 3.2). link_parts ties loose parts to what they sit on. peak_stiffness: without a
-          truss, strength of the rows that keep every bone at least as influential at its strongest
-          vertex as at the start, 0 for none. attach, neumann,
-          positivity="penalty" and constraint_strength: the paper's constraint rows (section 4.3);
-          "clip" keeps weights >= 0 in every iteration, "none" only in the result. filter: after
-          every global step, every weight (or only spurious local extrema) becomes the mean of its
-          neighbors'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its
-          c_i from constraint_strength: smoother weights, at the price of more energy and half as
-          much time again; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies leave it out.
-          damping: pull toward the initial weights where the energy does not decide. initial: the
-          method of the initial weights, one of `automatic_weights`. On a volume, attach holds the
-          vertices that lie on bones.
+          differ by at most this share their rotations, 0 for none; it saves about half of the local
+          step, and `energies` are then those of shared rotations, up to a fifth more than `energy`
+          returns. heat_floor and support = (least, kept_sum, relative) prune the initial weights
+          (paper section 3.2). link_parts ties loose parts to what they sit on. peak_stiffness:
+          without a truss, strength of the rows that keep every bone at least as influential at its
+          strongest vertex as at the start, 0 for none. attach, neumann, positivity="penalty" and
+          constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps weights >= 0
+          in every iteration, "none" only in the result. filter: after every global step, every
+          weight (or only spurious local extrema) becomes the mean of its neighbors'. harmonic: the
+          factor delta of the paper's harmonic term (Eq. 13), with its c_i from constraint_strength:
+          smoother weights, at the price of more energy and half as much time again; 1e-6 is weak,
+          1e-3 strong, 0 none. Reported energies leave it out. damping: pull toward the initial
+          weights where the energy does not decide. initial: the method of the initial weights, one
+          of `automatic_weights`. On a volume, attach holds the vertices that lie on bones.
           deformer: how the weights will be blended. With "dual_quaternions" (Blender's Preserve
           Volume; rigid bones only) a further stage follows on the same influence maps. Its energies
           are those of that blending, and so are `energy` and the two in the report.
@@ -1050,8 +1049,8 @@ def control_bones(
     threads: int = 0,
 ) -> NDArray[np.int32]:
     """(m,) why each deforming bone is a control bone, which should move no vertex: 1, a root that
-    is outside the body that hangs on it; 2, no skin around it; 3, coincident with another bone; 4, other bones
-    serve the skin around it. 0: it moves skin, or is not a deforming bone.
+    is outside the body that hangs on it; 2, no skin around it; 3, coincident with another bone; 4,
+    other bones serve the skin around it. 0: it moves skin, or is not a deforming bone.
 
     bone_evidence (m,): other evidence, such as names and constraints: positive for a control bone,
     negative for a bone that moves skin. 1 is a single hint, such as a name, 2 is near certainty; at
