@@ -189,4 +189,4 @@ def test_reports_are_declared_once(kind, section):
     report = next(n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "report")
     said = " ".join(ast.get_docstring(report).split())
     written = " ".join(f"{name}: {about}." for name, about in entries.items())
-    assert said == f"What was found and done: {written}"
+    assert said == f"A report of the findings and the work: {written}"
