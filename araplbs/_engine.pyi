@@ -241,16 +241,15 @@ class Solver:
           widenings: rounds in which every vertex adopts the influences of its neighbors and loses
           those that lower the energy least; 0 keeps the influence maps of the start, cut to the
           limit. inner_bones: a bone in the middle of a loose part that something larger surrounds,
-          such as an eye or a wheel, moves that part alone, and no other bone moves it; what edits
-          allow wins. response (0 to 1): how far the own skin of every bone goes along when the bone
-          turns, and how much weight it has, as shares of how it is with the initial weights. Bones
-          below it, and their mirror images, are held: rows draw their own skin to its initial
-          weights, and another stage follows. Locked weights, constraints and other edits win.
-          0: no bone is held.
-          least_worth (0 to 1): in these rounds an influence is dropped if it is worth less
-          than this share of the rest energy of its one-ring in all poses; with 0, only if its
-          weight would be negative. If a spoke ties the vertex to a bone, that bone's influence
-          stays.
+          such as an eye or a wheel, moves that part alone, and no other bone moves it; influences
+          that edits allow take precedence. response (0 to 1): how far the own skin of every bone
+          goes along when the bone turns, and how much weight it has, as shares of how it is with
+          the initial weights. Bones below it, and their mirror images, are held: rows draw their
+          own skin to its initial weights, and another stage follows. Locked weights, constraints
+          and other edits win. 0: no bone is held. least_worth (0 to 1): in these rounds an
+          influence is dropped if it is worth less than this share of the rest energy of its
+          one-ring in all poses; with 0, only if its weight would be negative. If a spoke ties the
+          vertex to a bone, that bone's influence stays.
         Energy
           edge_power (0 to 4): edges weigh their share of area times (mean edge / edge)^edge_power.
           With 3 the weights hardly depend on the tessellation; 0 gives the paper's edge weights.

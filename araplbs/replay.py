@@ -4,8 +4,8 @@
 
 `save` makes such a file of the arguments of araplbs.Solver, as *Report a Problem* in Blender
 does. It holds arrays and numbers alone: no names, no textures, no code (NumPy reads it without
-pickle). What is solved is said in a few lines; nothing is written but to --output, and that as a
-whole or not at all: it replaces no file but weights that this program has written.
+pickle). A few lines describe the problem; nothing is written but to --output, and that as a whole
+or not at all: it replaces no file but weights that this program has written.
 """
 
 import argparse
@@ -76,7 +76,7 @@ def load(path):
 
 
 def _head(arrays):
-    """What is said about the arguments. Raises NotArrays."""
+    """Lines about the arguments. Raises NotArrays."""
     text = arrays["problem"]
     if text.dtype != np.uint8 or text.ndim != 1:
         raise NotArrays("its 'problem' is no text")
@@ -147,7 +147,7 @@ def refuse_output(path, source):
 
 
 def _refuse_foreign(path, source):
-    """What is there already is replaced if it is empty, or weights of this program."""
+    """A present file is replaced if it is empty, or weights of this program."""
     path = Path(path)
     if path.is_dir():
         raise OSError(f"{path} is a folder")

@@ -29,7 +29,7 @@ from .farm.outputs import all_outputs, plan_outputs
 from .farm.reports import write_pictures, write_report
 from .native_module import version
 
-_handles = []  # what Blender gave for the registered command
+_handles = []  # Blender's handle of the registered command
 
 
 def run(argv, results=None):

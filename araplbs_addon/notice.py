@@ -1,5 +1,5 @@
-"""What stands in the preferences and in the sidebar when the native module cannot be used: nothing
-else works without it then, so nothing else is registered."""
+"""A notice in the preferences and in the sidebar if the native module cannot be used: nothing else
+works without it then, so nothing else is registered."""
 
 import textwrap
 

@@ -1,2 +1,2 @@
-"""What everything else stands on: errors, progress, steps and threads of work, the native module.
+"""The base of everything else: errors, progress, steps and threads of work, the native module.
 Nothing here knows of bones, meshes or files."""

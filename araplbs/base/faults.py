@@ -62,7 +62,7 @@ def last_errors() -> list[Fault]:
 
 
 def know_names(names: Callable[[], Collection[str]] | None) -> None:
-    """What gives all names of the file that is open; None takes that back."""
+    """The function that gives all names of the open file; None takes that back."""
     _known_names[:] = [names] if names else []
 
 

@@ -8,8 +8,9 @@ import araplbs
 # returns False to stop the work.
 Listener = Callable[..., bool | None]
 
-# Shares of the time, as measured on characters of 3,000 to 50,000 vertices: what comes before the
-# iterations, and how much of what is left one of them does (their number is not known beforehand).
+# Shares of the time, as measured on characters of 3,000 to 50,000 vertices: the share before the
+# iterations, and the share of the rest that one of them takes (their number is not known
+# beforehand).
 INITIAL_SHARE = 0.25
 ITERATION_SHARE = 0.2
 

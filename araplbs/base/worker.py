@@ -64,7 +64,7 @@ class Worker:
 
 
 def work_in_steps(work: Callable[[Listener], T]) -> Steps[T]:
-    """What work(progress) returns, done by a Worker, as a generator of short steps; where nobody
+    """The result of work(progress), done by a Worker, as a generator of short steps; where nobody
     waits for turns, by whoever asks."""
     if is_at_once():
         return work(lambda *_progress: True)

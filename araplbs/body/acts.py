@@ -156,7 +156,8 @@ def within_reach(limb: Limb, goal: Floats) -> Floats:
 
 
 def turns_to(body: Body, limb: Limb, goal: Floats) -> Turns:
-    """What takes the end of a limb to a goal; feet stay as they stand. For limbs with bones."""
+    """The turns that take the end of a limb to a goal; feet stay as they stand. For limbs with
+    bones."""
     goal = within_reach(limb, goal)
     is_leg = any(limb is leg for pair in body.legs for leg in pair)
     hint = body.forward if is_leg else _elbow(body, limb)

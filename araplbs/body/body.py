@@ -116,7 +116,8 @@ def _legs(
 
 
 def _helps(tree: Tree, leg: Leg, other: Leg) -> bool:
-    """Whether this one of a single bone hangs above another of several: what aims a knee does."""
+    """Whether this one of a single bone hangs above another of several: pole targets of a knee
+    do."""
     above, trunk = leg[0].left.above, tree.lineage(other[0].left.above)
     return len(leg[1][0].bones) < min(2, len(other[1][0].bones)) and above in [-1, *trunk[1:]]
 

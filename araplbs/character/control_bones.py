@@ -164,8 +164,8 @@ def _asked_for(mesh: Mesh, bones: int) -> Bools:
 
 
 def _without_weights(mesh: Mesh, skeleton: Skeleton) -> Mesh:
-    """The Mesh without present weights of bones that are left out. What had no others follows the
-    nearest bone."""
+    """The Mesh without present weights of bones that are left out. Vertices without others follow
+    the nearest bone."""
     rows = mesh.weights
     if rows is None or not skeleton.left_out[rows.bones].any():
         return mesh

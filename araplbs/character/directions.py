@@ -22,7 +22,7 @@ from .problem import join_geometry
 if TYPE_CHECKING:
     from .problem import Mesh, Skeleton
 
-# What skeletons were read from, as the engine calls it, and as a report does.
+# The sources of skeletons, in the engine's words and in those of a report.
 FOUND = {"tails": "TAILS", "lengths": "LENGTHS", "joints": "JOINTS"}
 
 

@@ -138,7 +138,7 @@ def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
     """(m,) bool: the controls among whole chains that lie on others and have their names with
     something added, such as `DEF_`, as tools for retargeting make them.
 
-    All of a chain have one role. What else is known of them decides, by the sums (m,) of
+    All of a chain have one role. Other evidence about them decides, by the sums (m,) of
     bone_evidence.py; else skin are the bones with the names of an engine's skeleton, those to which
     a word for deforming is added, or the originals. Chains with loose parts of their own stay.
     """

@@ -1,4 +1,4 @@
-"""What an artist asks of the weights of one mesh, in addition to the energy."""
+"""An artist's demands on the weights of one mesh, in addition to the energy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with weights, and a place where it is. No bpy: any thread may use it."""
+"""Kinds of faults of weights, and the place of one. No bpy: any thread may use it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

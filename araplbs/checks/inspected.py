@@ -1,5 +1,5 @@
-"""The input of the checks of weights: a Problem with its weights and poses, and what several checks
-need of them, found once."""
+"""The input of the checks of weights: a Problem with its weights and poses, and properties that
+several checks need, found once."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property

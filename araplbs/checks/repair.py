@@ -33,7 +33,7 @@ AROUND = 3  # rings around a finding, in which nothing may become worse than it
 
 @dataclass
 class Outcome:
-    """What became of one finding."""
+    """The outcome of one finding."""
 
     finding: Finding
     result: str  # REPAIRED; BETTER, but still found; UNCHANGED: the old weights are there

@@ -28,7 +28,7 @@ RINGS = {
 WIDER = 4  # more of them where that was not enough
 COVERS = 0.03  # of the size of all: cloth lies so near to the skin beneath
 
-# What no weights repair.
+# Findings that no weights repair.
 BEYOND = {
     "BONE_OUTSIDE": "No weights repair a bone that lies outside: move it, or Optimize Joints",
 }

@@ -1,5 +1,5 @@
-"""What compared methods are judged by: a case, its poses, measures by body part, and the points
-that are drawn."""
+"""The judge of compared methods: a case, its poses, measures by body part, and the points that are
+drawn."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class View:
 
 
 class Judge:
-    """What all methods are judged by."""
+    """The common judge of all methods."""
 
     def __init__(self, case: Case, threads: int) -> None:
         self.case, self.problem, self.threads = case, case.problem, threads

@@ -42,7 +42,8 @@ class Work:
 
 @dataclass
 class Posed:
-    """What moves points by itself: pose(poses, progress) -> (p, n, 3). rows: its weights."""
+    """A method that moves points by itself: pose(poses, progress) -> (p, n, 3). rows: its
+    weights."""
 
     pose: Callable[[Poses, Progress], np.ndarray]
     rows: SparseWeights | None = None

@@ -1,10 +1,10 @@
-"""What may be written: the kinds of our files, the mark by which each is known again, and what a
-run must not replace.
+"""Rules for written files: the kinds of our files, the mark by which each is recognized, and files
+that a run must not replace.
 
-A file is replaced only by one of its kind, a report by a report and a page by a page: the present
-file has to carry the mark of its kind in its first bytes, under any name. An empty file holds
-nothing to lose. `Outputs` holds all that a run will write against what it reads, and against each
-other, before any work begins; `replaced` looks once more just before a file goes to its place.
+A file is replaced only by one of its kind, a report by a report and a page by a page: the first
+bytes of the present file have to be the mark of its kind; its name does not matter. An empty file
+holds nothing to lose. `Outputs` holds all that a run will write against what it reads, and against
+each other, before any work begins; `replaced` looks once more just before a file goes to its place.
 Nothing else writes.
 """
 
@@ -26,7 +26,7 @@ START = 1000  # bytes of a file that are looked at
 
 @dataclass(frozen=True)
 class Kind:
-    """generator: what such a file says that it comes from; mark: what its first bytes match."""
+    """generator: the origin that such a file names; mark: the pattern of its first bytes."""
 
     name: str
     generator: str
@@ -113,7 +113,7 @@ class Outputs:
         self._kinds: dict[str | Path, Kind] = {}  # by path
         for path in inputs:
             self._inputs.setdefault(identity(path), []).append(path)
-        for name, path in named:  # what options name to be read
+        for name, path in named:  # files that options name as inputs
             self._taken[identity(path)] = f"the {name} {path}"
         for stream in (1, 2):  # where what is printed goes to a file
             with suppress(OSError):

@@ -1,2 +1,2 @@
-"""What given weights do to the mesh in given poses: deformers, energy, strain, drift, volume.
+"""The effect of given weights on the mesh in given poses: deformers, energy, strain, drift, volume.
 Everything is measured with the engine's own functions."""

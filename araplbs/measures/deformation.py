@@ -130,7 +130,7 @@ def in_percent(share: float) -> str:
 
 
 def in_words(found: Mapping[str, Any], seen: bool = True) -> str:
-    """What compare() has found in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
+    """The result of compare() in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
     drift 0.12, volume -3.1 %". seen: whether anybody has seen what was before; if not, it is left
     out."""
     after = found["after"]

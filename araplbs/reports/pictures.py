@@ -28,7 +28,7 @@ LIGHTS = (  # toward the light in the axes of the view (right, up, to the viewer
 AMBIENT = 0.30
 RIM = 0.25  # darker where the surface turns away
 
-# Surface Strain and its color (sRGB): what keeps its shape is gray.
+# Surface Strain and its color (sRGB): skin that keeps its shape is gray.
 STRAIN_COLORS = (
     (0.00, (205, 208, 213)),
     (0.08, (205, 208, 213)),

@@ -32,8 +32,8 @@ def without_names(text: str, names: Iterable[str] = ()) -> str:
 
 
 def _apart(text: str) -> list[str]:
-    """What stands between the names that are hidden already. Between two of them may be the middle
-    of a name with quotes: that part belongs to it."""
+    """The text between the names that are hidden already. Between two of them may be the middle of
+    a name with quotes: that part belongs to it."""
     return re.split(rf"[\"']{re.escape(DOTS)}[\"']", text)
 
 

@@ -16,7 +16,7 @@ from ..base.arrays import Floats, Integers
 
 LONGEST_NAME = 63  # bytes of the name of a bone
 
-# What Blender's mirror tools look at when it ends a name; with a number that follows.
+# Endings of names that Blender's mirror tools recognize; with a number that follows.
 _SIDE = re.compile(r"([ ._-][lr]|[ ._-]?(left|right))(\.\d+)?$", re.IGNORECASE)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LED = 0.6  # a bone with so much of a vertex's weight leads it
 MOST_AT_ONCE = 1 << 20  # distances
 JOINED = 0.05  # of its length: so near the ends of a bone others begin and end
-COPIED = 0.02  # of its parent's length, and as a turn: what an importer has copied is as near
+COPIED = 0.02  # of its parent's length, and as a turn: a copy by an importer is as near
 AT = 0.9  # cosine of the direction to what a bone points at, if the engine is to end it there
 AHEAD = 0.95  # cosine of the direction in which a bone points at another
 BESIDE = 0.1  # of its length: so near its line others lie on it

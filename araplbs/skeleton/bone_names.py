@@ -1,4 +1,4 @@
-"""What names of bones tell, each by itself: controls and what holds things."""
+"""The meaning of names of bones, each by itself: controls and holders of things."""
 
 import functools
 import re

@@ -2,7 +2,7 @@
 
 A joint is a deform bone in the one that it hangs on. A joint that the rig does not move turns on
 its own, within its limits, on top of what the rig does; so does what the rig tears off, in the
-poses where it does so. What hangs on such a joint goes with it.
+poses where it does so. Children of such a joint go with it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FLIP = np.diag([-1.0, 1, 1, 1])
 
 @dataclass
 class Motion:
-    """What d joints do in p poses, the identity where they do nothing usable."""
+    """The motion of d joints in p poses, the identity where they do nothing usable."""
 
     own: np.ndarray  # (p, d, 4, 4) in the bone that each hangs on
     segments: np.ndarray  # (p, j, 4, 4) what the segments of bendy ones do in their bone

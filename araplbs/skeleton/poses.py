@@ -19,7 +19,7 @@ BENDY: Final = "bendy"
 STB: Final = "stb"
 BoneKind: TypeAlias = Literal["rigid", "bendy", "stb"]
 
-# What poses a joint in the random poses of a rig:
+# Ways to pose a joint in the random poses of a rig:
 BY_CONTROLS: Final = "controls"
 FURTHER: Final = "hidden_controls"
 BONE_BY_BONE: Final = "bone_by_bone"

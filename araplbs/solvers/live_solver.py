@@ -27,7 +27,7 @@ MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of f
 
 
 class Ties(NamedTuple):
-    """What ties vertices to bones: the spokes of the truss and, with the constraints of the paper,
+    """Ties of vertices to bones: the spokes of the truss and, with the constraints of the paper,
     its attach rows. One entry each."""
 
     vertices: np.ndarray  # (k,) of the problem

@@ -39,8 +39,8 @@ def solve(
     progress: Listener | None = None,
     later: bool = False,
 ) -> Solution:
-    """The Solution of a Problem. later: what its report says of the deformation before is measured
-    when it is asked for.
+    """The Solution of a Problem. later: the deformation before, for its report, is measured when it
+    is asked for.
 
     Raises araplbs.Cancelled when progress (a Listener) stops it, araplbs.SolverError when there is
     no solution, ValueError for input that the solver refuses.

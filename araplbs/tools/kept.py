@@ -96,8 +96,8 @@ def pack(kept: Sequence[Kept]) -> bytes:
 
 
 def unpack(content: bytes, where: str, most: int = MOST) -> list[Kept]:
-    """What pack() got. Raises Refused for anything else, and where it would take more than `most`
-    bytes, before they are taken; where: its name in the sentence."""
+    """The arguments of pack(). Raises Refused for anything else, and where it would take more than
+    `most` bytes, before they are taken; where: its name in the sentence."""
     if not content.startswith(HEAD):
         raise Refused(f"{where} holds no kept weights of this version")
     try:

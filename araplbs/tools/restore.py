@@ -60,7 +60,7 @@ class Now:
 
 @dataclass
 class Restored:
-    """What one mesh gets."""
+    """The result for one mesh."""
 
     sources: list[str]  # the kept meshes that it is made of
     groups: list[str]

@@ -96,7 +96,7 @@ class Worn:
 
 @dataclass
 class TransferredShapes:
-    """What one mesh gets: of the keys with an effect on it, in the order of the Wearer's."""
+    """The result for one mesh: of the keys with an effect on it, in the order of the Wearer's."""
 
     keys: list[str]  # names
     shapes: np.ndarray  # (k, n, 3) in its own space

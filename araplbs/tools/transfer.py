@@ -166,7 +166,7 @@ class Source:
 
 @dataclass
 class Transferred:
-    """What one mesh gets: rows of all deform bones, and how its vertices came to them."""
+    """The result for one mesh: rows of all deform bones, and how its vertices came to them."""
 
     rows: SparseWeights
     matched: np.ndarray  # (n,) bool

@@ -66,7 +66,7 @@ def merge_and_warn(folder):
 
 
 def left_to_do(plan, arguments):
-    """What of a plan [(input, output)] --resume does not leave out."""
+    """The entries of a plan [(input, output)] that --resume does not skip."""
     if not arguments.resume:
         return plan
     left = [each for each in plan if not done_before(*each, arguments)]

@@ -35,7 +35,7 @@ class Withdrawn(Exception):
 
 
 class BlenderProcess:
-    """command: what starts Blender, up to and with the name of our command."""
+    """command: the words that start Blender, up to and with the name of our command."""
 
     def __init__(self, command, environment=None):
         self.key = secrets.token_hex(16)
@@ -154,7 +154,7 @@ def _keep(line, lines):
 
 
 def greeting(key):
-    """What stands before the first reply."""
+    """The bytes before the first reply."""
     return f"araplbs replies {key}\n".encode()
 
 
@@ -196,7 +196,7 @@ def write_reply(stream, reply):
 
 def _own_pipes():
     """The standard input and output for tasks and replies alone. Others find nothing to read, and
-    what they print goes to the standard error: in any part of Blender. (On Windows a library could
+    their output goes to the standard error, from any part of Blender. (On Windows a library could
     not even be loaded while a thread waits for its standard input.)"""
     sys.stdout.flush()
     tasks, replies, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)

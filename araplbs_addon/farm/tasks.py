@@ -45,7 +45,7 @@ NO_TASKS = ("task", "serve", "merge")
 READ_FILES = {"tets": "tet_file", "kept weights": "file"}
 WRITES_FILE = "keep"
 
-# What commands have in place of these arguments that are for one file after the other only.
+# Substitutes of commands for these arguments that are for one file after the other only.
 NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
 
 

@@ -64,7 +64,9 @@ class Sentences:
         """The translation where the text is that of one msgid, else None."""
         if text in self.plain:
             return self.plain[text]
-        begun = text[:1].upper() + text[1:]  # what stands within a line, there begun small
+        begun = (
+            text[:1].upper() + text[1:]
+        )  # texts within a line, which begin with a small letter there
         if begun in self.plain and " " in text:
             return self.plain[begun][:1].lower() + self.plain[begun][1:]
         for template in self._templates:
@@ -99,9 +101,10 @@ class Sentences:
 
 
 class _Template:
-    """A msgid with placeholders. What stands at its beginning or end must not be joined of several
-    parts, unless it is set off by a joint: "2 problems. 3 notes" is not "{notes} notes". If the
-    msgid has hardly a word of its own, numbers and quoted names alone stand for placeholders."""
+    """A msgid with placeholders. A placeholder at its beginning or end must not be joined of
+    several parts, unless it is set off by a joint: "2 problems. 3 notes" is not "{notes} notes". If
+    the msgid has hardly a word of its own, numbers and quoted names alone stand for
+    placeholders."""
 
     def __init__(self, english, text):
         parts = PLACEHOLDER.split(english)  # literal, name, literal, ...

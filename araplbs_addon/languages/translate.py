@@ -1,4 +1,4 @@
-"""What Blender is given of the catalogues, and the translation of sentences.
+"""Blender's part of the catalogues, and the translation of sentences.
 
 Blender translates by itself what operators, panels and properties declare, and literal texts of a
 layout; translated() is for all others: reports, reasons of a poll, status bar, texts with names and

@@ -1,4 +1,4 @@
-"""What all live sessions have in common: a task that is read in short steps on the main thread and
+"""The common part of all live sessions: a task that is read in short steps on the main thread and
 solved in a second thread, while a window shows its progress; it ends by keeping the result or by
 putting everything back. One session runs at a time.
 
@@ -242,7 +242,7 @@ class LiveSession(ABC):
             self._begin_to_restore()
 
     def _begin_to_restore(self):
-        """Replaces the steps under way: what fails from now on is the restoring itself."""
+        """Replaces the steps under way: from now on only the restoring itself can fail."""
         self.state = RESTORING
         self._steps = self._restore()
 

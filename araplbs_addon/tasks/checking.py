@@ -37,7 +37,7 @@ FOUND = 3  # exit code
 
 
 class CheckTask(WeightingTask):
-    """As a WeightingTask; apply() changes nothing. findings: what solve() has found in the
+    """As a WeightingTask; apply() changes nothing. findings: the result of solve() in the
     judged_poses, for `rows`, the SparseWeights of the problem in the file."""
 
     reads_weights = True
@@ -73,7 +73,7 @@ class CheckTask(WeightingTask):
         self.rows = self.problem.present(self.reading.meshes)
 
     def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
-        """Linked meshes can be looked at; what hangs on a bone as an object needs no weights."""
+        """Linked meshes can be looked at; an object parented to a bone needs no weights."""
         if not ob.data.vertices:
             raise Refused(f"'{ob.name}' has no vertices")
         has_groups = any(group.name in armature.data.bones for group in ob.vertex_groups)

@@ -41,7 +41,7 @@ class Reading:
 
 
 class ShapesTask(Task):
-    done = None  # what transfer_shapes() has returned
+    done = None  # the result of transfer_shapes()
 
     def read_in_steps(self, targets: ShapeTargets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
         """See Task."""

@@ -1,4 +1,4 @@
-"""What all work on an armature and its meshes has in common: it is read, solved, and written."""
+"""The common part of all work on an armature and its meshes: it is read, solved, and written."""
 
 from __future__ import annotations
 

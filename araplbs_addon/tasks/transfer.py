@@ -44,7 +44,7 @@ class Reading:
 
 
 class TransferTask(Task):
-    done = None  # what transfer() has returned
+    done = None  # the result of transfer()
 
     def read_in_steps(
         self, targets: TransferTargets, view_layer: bpy.types.ViewLayer

@@ -267,7 +267,7 @@ class WeightingTask(Task):
         return self.reading.subjects.find()
 
     def conclude(self, written: list[dict[str, Any]]) -> dict[str, Any]:
-        """Binds what is not bound yet; the report. written: what write_weights() has returned."""
+        """Binds what is not bound yet; the report. written: the result of write_weights()."""
         armature, objects = self.find_objects()
         self.bind(armature, objects, written)
         mark_control_bones(armature, self.problem.skeleton)

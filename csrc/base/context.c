@@ -5,9 +5,9 @@
  * Sections of short chunks, many of which take less on a small mesh, begin on the caller's thread,
  * and get others by what is left to do as the chunks so far tell.
  *
- * What more threads would bring is noted where there is one: of a section of c even chunks on w of
- * them, c / w rounded up is to be waited for, and all but one come late. The clock of one processor
- * knows nothing of how long many wait for memory.
+ * On one thread, the speedup of more is estimated: a section of c equal chunks on w threads takes
+ * ceil(c / w) chunk times, and all threads except one start late. The clock of one processor knows
+ * nothing of how long many wait for memory.
  *
  * When no thread can be created the caller does all the work. The caller's thread is the first
  * worker, and alone calls progress: between its chunks, and while it waits for the others. */

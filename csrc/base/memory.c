@@ -32,7 +32,7 @@ static void count_allocation(long change) { (void)change; }
 /* In front of each block, for arap_realloc and arap_free. Aligned by hand: Windows has no
  * aligned_alloc, and what its own function gives may not be passed to free. */
 typedef struct header {
-    void *raw; /* what malloc gave */
+    void *raw; /* the pointer of malloc */
     size_t bytes;
 } header;
 

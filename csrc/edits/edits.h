@@ -1,5 +1,5 @@
-/* What an artist changes while the weights converge (paper section 5): wanted weights, bones added
- * to or removed from influence maps, constraint rows and spokes that are released. */
+/* Edits of an artist while the weights converge (paper section 5): wanted weights, bones added to
+ * or removed from influence maps, constraint rows and spokes that are released. */
 #ifndef ARAP_EDITS_H
 #define ARAP_EDITS_H
 

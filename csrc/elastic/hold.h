@@ -1,4 +1,4 @@
-/* What holds an elastic body on its bones. */
+/* The ties of an elastic body to its bones. */
 #ifndef ARAP_HOLD_H
 #define ARAP_HOLD_H
 

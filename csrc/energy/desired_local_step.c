@@ -36,7 +36,7 @@ static void eigenvectors(double s[3][3], double v[3][3]) {
         double all = s[0][0] + s[1][1] + s[2][2];
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) arap_annihilate(3, &s[0][0], &v[0][0], p, q);
-        if (off <= 1e-8 * all) return; /* what that sweep left is its square */
+        if (off <= 1e-8 * all) return; /* the rest after that sweep is its square */
     }
 }
 

@@ -1,8 +1,9 @@
 /* Displacements of components: see displacements.h.
  *
- * Random poses turn every root about its own head. What joins two components on the mesh is torn by
- * that, although nobody would pose them so. With weights w and rotations R fixed, the translations
- * t_c of the components c of a pose, W_ic = sum of w_ib over the bones b of c, change the energy by
+ * Random poses turn every root about its own head. Edges between two components of the mesh are
+ * torn by that, although nobody would pose them so. With weights w and rotations R fixed, the
+ * translations t_c of the components c of a pose, W_ic = sum of w_ib over the bones b of c, change
+ * the energy by
  *     sum_cd S_cd t_c . t_d - 2 sum_c g_c . t_c,
  *     Q_cb = sum_ik a_ik (W_kc - W_ic) (w_kb v_k - w_ib v_i)     (v homogeneous)
  *     S_cd = sum of the last numbers of Q_cb over the bones b of d

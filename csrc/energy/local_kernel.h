@@ -324,7 +324,7 @@ TOKEN(KERNEL, covariance)(const arap_kernel_input *in, int lane, VEC *c) {
     for (int i = 0; i < 9; i++) c[i] = sum[i];
 }
 
-/* What takes the place of R where the edges of the ring are parallel, or nearly so. */
+/* The substitute of R if the edges of the ring are parallel, or nearly so. */
 static inline void TOKEN(KERNEL, wire)(const arap_kernel_input *in, int lane, int is_thin,
                                        const VEC *c, VEC *q) {
     if (is_thin) {

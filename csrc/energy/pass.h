@@ -7,8 +7,8 @@
 #include "energy/local_kernels.h"
 #include "energy/local_step.h"
 
-/* Per-thread work space for one vertex; sizes are for the widest union of influences. What threads
- * write lies in different lines of the cache. */
+/* Per-thread work space for one vertex; sizes are for the widest union of influences. Threads write
+ * to different lines of the cache. */
 typedef struct arap_workspace {
     int *where;       /* (all bones) place of a bone in `bone`, if it is there */
     const int *bone;  /* of the present visit, in the order in which its rings have them */

@@ -1,4 +1,4 @@
-/* Biharmonic weights: what bounded and unbounded ones have in common, and the unbounded ones. */
+/* Biharmonic weights: the common part of bounded and unbounded ones, and the unbounded ones. */
 #ifndef ARAP_BIHARMONIC_H
 #define ARAP_BIHARMONIC_H
 

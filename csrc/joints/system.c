@@ -18,9 +18,9 @@
  * bones, as in the paper except for the scale: s is the mean of the diagonal of its own block of
  * A_J and l the mean length of its bones, so that it means the same for a hip and a finger.
  * Symmetric: dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of
- * both sides. What spokes add to B_J as their feet move with the joints is in joints/feet.c. Dense
- * Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. Fails on
- * out-of-memory and where the matrix is not positive definite. */
+ * both sides. The part that spokes add to B_J as their feet move with the joints is in
+ * joints/feet.c. Dense Cholesky, O(joints^3) + O(poses bones^2). With spines:
+ * joints/spine_system.c. Fails on out-of-memory and where the matrix is not positive definite. */
 #include "joints/system.h"
 
 #include <math.h>

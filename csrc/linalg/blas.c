@@ -135,8 +135,8 @@ void arap_cholesky_solve(int n, const double *a, int count, double *x) {
     arap_plain_trsm('L', 'T', n, count, a, n, x, n);
 }
 
-/* What CHOLMOD calls, in place of OpenBLAS's; dpotrf_ comes by factor.c. Steps are 1, and scales of
- * solves too: CHOLMOD has no other calls. */
+/* The routines that CHOLMOD calls, in place of OpenBLAS's; dpotrf_ comes by factor.c. Steps are 1,
+ * and scales of solves too: CHOLMOD has no other calls. */
 void arap_dgemm_(const char *op_a, const char *op_b, const int *m, const int *n, const int *k,
                  const double *alpha, const double *a, const int *lda, const double *b,
                  const int *ldb, const double *beta, double *c, const int *ldc) {

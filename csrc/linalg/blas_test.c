@@ -142,7 +142,7 @@ static int differ_single(blas_test *t, const char *routine, int m, int n, int tr
     return differ(t, routine, m, n, triangle);
 }
 
-/* What supernodes.c calls in single precision, in the forms of blas.c. */
+/* The routines that supernodes.c calls in single precision, in the forms of blas.c. */
 static const char *wrong_single(blas_test *t) {
     static const float plus_one = 1, minus_one = -1;
     float *a = t->single, *lower = a + SIZE * SIZE, *found = lower + SIZE * SIZE;

@@ -1,6 +1,6 @@
-/* What we call of OpenBLAS, as Fortran's interface has it. It comes from scipy-openblas32, whose
- * symbols carry a scipy_ prefix so that they never meet the BLAS of the process we are loaded into.
- * blas.c and the self-test alone include this file. */
+/* The OpenBLAS routines that we call, by their Fortran interface. It comes from scipy-openblas32,
+ * whose symbols carry a scipy_ prefix so that they never meet the BLAS of the process we are loaded
+ * into. blas.c and the self-test alone include this file. */
 #ifndef ARAP_OPENBLAS_H
 #define ARAP_OPENBLAS_H
 

@@ -99,7 +99,7 @@ static void by_jacobi(const double *m, double *rotation) {
                 off += fabs(k[p][q]);
                 arap_annihilate(4, &k[0][0], &v[0][0], p, q);
             }
-        if (off < 1e-10) break; /* what that sweep left is its square */
+        if (off < 1e-10) break; /* the rest after that sweep is its square */
     }
     int best = 0;
     for (int i = 1; i < 4; i++)

@@ -2,11 +2,10 @@
  *   REAL        float or double
  *   OF(name)    name of a function here, and of the dense ones of blas.h
  *
- * BLAS cannot be stopped. What takes it more than LONG flops is cut into pieces of PIECE flops, and
- * between two of them it is looked whether to stop. A product loses nothing by that. A long
- * Cholesky factorization goes by panels of columns: the products of the columns before it are
- * subtracted from each. Cuts depend only on sizes, so the bits are the same on any number of
- * threads. */
+ * BLAS cannot be stopped. A product of more than LONG flops is cut into pieces of PIECE flops, with
+ * a poll for cancellation between two of them. A product loses nothing by that. A long Cholesky
+ * factorization goes by panels of columns: the products of the columns before it are subtracted
+ * from each. Cuts depend only on sizes, so the bits are the same on any number of threads. */
 
 /* Rows of a piece of a product of so many numbers for each. */
 static int OF(rows_of_piece)(int wide, int inner) {

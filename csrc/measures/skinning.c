@@ -77,7 +77,7 @@ static void fill_columns(arap_skinning *s, const arap_given_poses *given, int jo
 arap_status arap_skinning_create(arap_context *context, int count, const double *points,
                                  const arap_bones *bones, const arap_given_poses *given,
                                  arap_skinning *s) {
-    /* What bones ask of a mesh: its points, in the units of the caller. */
+    /* The part of a mesh that bones need: its points, in the units of the caller. */
     arap_mesh mesh = {.input_count = count,
                       .count = count,
                       .first = ARAP_NEW(int, count),

@@ -7,9 +7,9 @@
  * both free: farther from everything else than it is thick. It crosses the surface that it lies on,
  * and does not follow it.
  *
- * Swords are made of several parts. What touches a stick (guard, grip, pommel), directly or by
- * another one, belongs to it if it is smaller and touches nothing else, unless it is a stick, too.
- * The largest stick of all these decides.
+ * Swords are made of several parts. A part that touches a stick (guard, grip, pommel), directly or
+ * by another one, belongs to it if it is smaller and touches nothing else, unless it is a stick,
+ * too. The largest stick of all these decides.
  *
  * O(vertices of the parts that may be bars x log triangles); nothing but the spread is computed
  * where there is no stick. Fails on out-of-memory only, or cancelled. */

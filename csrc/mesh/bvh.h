@@ -37,8 +37,8 @@ typedef double (*arap_distance_fn)(const void *data, int index, const double *p)
 
 /* Primitive nearest to p, or -1 if none is nearer than sqrt(*distance2); *distance2 is then
  * its squared distance. Among those equally near, except for rounding, the lowest index wins, so
- * that it is the same one when everything is turned; what counts as rounding is meant for
- * coordinates about 1. Primitives of the tag `skip` are passed over (-1: none). */
+ * that it is the same one when everything is turned; the limit of rounding is meant for coordinates
+ * about 1. Primitives of the tag `skip` are passed over (-1: none). */
 int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
                      const void *data, double *distance2);
 

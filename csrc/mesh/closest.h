@@ -12,8 +12,8 @@ typedef struct arap_closest {
                        the normals of the vertices; infinite without a triangle */
 } arap_closest;
 
-/* points (count, 3). owner (count) or NULL: a vertex, whose part, what faces and edges connect it
- * with, is passed over; -1: none. radius (count) or NULL: of the search, units of the caller.
+/* points (count, 3). owner (count) or NULL: a vertex, whose part, the part connected to it by faces
+ * and edges, is passed over; -1: none. radius (count) or NULL: of the search, units of the caller.
  * part (vertex_count) or NULL: the parts, 0, 1... Errors name the first owner that is not a vertex.
  * */
 arap_status arap_closest_points(arap_context *context, const arap_geometry *geometry, int count,

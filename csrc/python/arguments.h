@@ -49,7 +49,7 @@ int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs
 int arap_open(const arap_signature *signature, PyObject *args, PyObject *kwargs,
               void *const *settings, arap_inputs *in, arap_py_context *run);
 
-/* What help() shows of it: arguments, settings, defaults and ranges. A new str. */
+/* Its text for help(): arguments, settings, defaults and ranges. A new str. */
 PyObject *arap_signature_doc(const arap_signature *signature);
 
 /* The type, with that text as its documentation. */

@@ -18,7 +18,7 @@ void arap_end_work(arap_py_work work);
     arap_end_work(at_work);                                                                        \
     }
 
-/* During work: what question(data) returns, called with the GIL. 1 without a call, and with no
+/* During work: the value of question(data), called with the GIL. 1 without a call, and with no
  * exception, when Python ends: the work is to stop. */
 int arap_ask_python(int (*question)(void *data), void *data);
 

@@ -36,8 +36,8 @@ int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem);
 /* symmetry: (bone partners (m,), plane point (3,), plane normal (3,)); None: *given = 0. */
 int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, int *given);
 
-/* What Solver and JointSolver have in common: geometry, bones, poses, weights and symmetry. The
- * problem keeps references to `rows` and `reflection` where they were given. */
+/* Common input of Solver and JointSolver: geometry, bones, poses, weights and symmetry. The problem
+ * keeps references to `rows` and `reflection` where they were given. */
 int arap_problem_from_inputs(arap_inputs *in, arap_problem *problem, arap_sparse_weights *rows,
                              arap_reflection *reflection);
 

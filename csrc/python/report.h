@@ -1,4 +1,4 @@
-/* What solvers hand out, as Python objects. Each is NULL with an exception when out of memory. */
+/* Results of solvers, as Python objects. Each is NULL with an exception when out of memory. */
 #ifndef ARAP_PYREPORT_H
 #define ARAP_PYREPORT_H
 

@@ -28,7 +28,7 @@ static arap_module_state *state_of(solver_object *self) {
     return arap_py_object_state(&self->base);
 }
 
-/* What more processors would have brought to a call that has ended. */
+/* The speedup that more processors would have given a finished call. */
 static void note_shared(solver_object *self, const arap_context *context) {
     self->shared += context->shared;
     for (int k = 0; k < ARAP_CROWDS; k++) self->saved[k] += context->saved[k];

@@ -18,7 +18,7 @@
 #define COMPARABLE 0.5    /* of the longer chain */
 #define LEAST_LENGTH 0.03 /* of the diagonal of the skeleton */
 
-/* What comes up to each deforming bone. */
+/* The part that comes up to each deforming bone. */
 typedef struct study {
     const arap_skeleton *s;
     int *longest;   /* the child with the longest chain, -1: none */

@@ -1,10 +1,10 @@
-/* A chain of bones, its joints turned: what all methods of inverse kinematics work on. */
+/* A chain of bones, its joints turned: the common input of all methods of inverse kinematics. */
 #ifndef ARAP_IK_CHAIN_H
 #define ARAP_IK_CHAIN_H
 
 #include "rig/joint_range.h"
 
-/* A chain; what its root hangs on stays at rest. */
+/* A chain; the parent of its root stays at rest. */
 typedef struct arap_ik_chain {
     int count;                      /* bones, the root first */
     const double *points;           /* (count + 1, 3) at rest: their heads, and the effector */

@@ -73,7 +73,7 @@ static void add_segment(arap_skeleton *s, const double *a, const double *b, int 
 }
 
 /* The deforming bone that lies on `bone` and ends where it ends, or -1. Of a chain along it,
- * that is the last one: what hangs on the end of `bone` hangs on that. */
+ * that is the last one: children of the end of `bone` hang on that. */
 static int find_twin(const arap_skeleton *s, int bone) {
     const double *head = s->heads + 3 * bone, *tail = s->tails + 3 * bone;
     double length2 = arap_distance2(head, tail), near2 = TWIN_TOLERANCE * TWIN_TOLERANCE * length2;

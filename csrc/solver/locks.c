@@ -101,7 +101,7 @@ static int is_in_lock(const void *lock, int vertex, int bone) {
     return !isnan(((const lock_row *)lock)->weight[bone]);
 }
 
-/* What input vertex `input` locks, added to what lower ones of the same welded vertex do. */
+/* The locks of input vertex `input`, added to those of lower ones of the same welded vertex. */
 static void collect_locks(const arap_locks *l, const arap_skeleton *skeleton,
                           const arap_sparse_weights *rows, int input, lock_row *lock) {
     int bones = skeleton->deform_count;

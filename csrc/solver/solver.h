@@ -55,7 +55,7 @@ typedef struct arap_maps {
     double stride;       /* share of the global step that is taken */
 } arap_maps;
 
-/* What the system was that was assembled last. */
+/* The system that was assembled last. */
 typedef struct arap_assembled {
     int unknowns;
     double factor_size; /* non-zeros */
@@ -179,7 +179,7 @@ static inline void arap_lap(arap_solver *s, enum arap_timing stage) {
 /* Begin a lap: the time before it was not this solver's, or is counted by its coarser level. */
 static inline void arap_start_lap(arap_solver *s) { s->lap = arap_seconds(); }
 
-/* What tests look at. */
+/* State for tests. */
 struct arap_inside {
     const arap_mesh *mesh;
     const arap_skeleton *skeleton;

@@ -14,8 +14,8 @@
  * term where there is one (harmonic.h). One free weight per vertex, its first, is eliminated by sum
  * w = 1, and locked weights are constants, so a step is w += Z x with unknowns x. It minimizes E
  * plus penalties when A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. The vertices
- * of a rigid part, and images of each other, have the same unknowns: what Z says of each adds up in
- * its columns. In a row that is its own image an unknown is two weights, half of it each. */
+ * of a rigid part, and images of each other, have the same unknowns: the columns of Z for each add
+ * up. In a row that is its own image an unknown is two weights, half of it each. */
 typedef struct arap_system {
     int vertices;
     int unknowns;

@@ -11,7 +11,7 @@
  * spoke relative to the edges around its vertex; 0: no spokes. wanted (vertices): the deforming
  * bone that each vertex's spoke goes to, -1: no spoke, and wanted_whole: whether its part is tied
  * to that bone as a whole. wanted NULL: chosen here, among the bones not barred from the vertex
- * (barred NULL: no bone is). kept: what surrounds the bones, once it is known. */
+ * (barred NULL: no bone is). kept: the surroundings of the bones, once they are known. */
 arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap_skeleton *skeleton,
                               const arap_bendy *bendy, const arap_symmetry *symmetry,
                               double strength, arap_barred_fn barred, const void *data,

@@ -40,7 +40,7 @@ def bendy_bones(armature):
 
 @dataclass
 class _Plan:
-    """What one bendy bone turns into."""
+    """The plain bones for one bendy bone."""
 
     bone: str
     names: list[str]

@@ -23,8 +23,8 @@ finally:
 
 
 def command(name):
-    """What starts this Blender again, up to and with the name of our command; with the arguments
-    that this one was given for itself."""
+    """The command that starts this Blender again, up to and with the name of our command; with the
+    arguments that this one was given for itself."""
     if not bpy.app.binary_path:
         return [sys.executable, "-c", STARTER.format(package=addon_package)]
     words = sys.argv[1:]

@@ -41,7 +41,7 @@ def bind(ob, armature):
     where it was when its bones rest: they move it by the modifier now, and constraints that
     follow them are muted.
 
-    What deforms the mesh already is left alone. Returns whether anything was changed.
+    Modifiers that deform the mesh already are left alone. Returns whether anything was changed.
     """
     if is_deformed_by(ob, armature):
         return False

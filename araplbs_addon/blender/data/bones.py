@@ -42,7 +42,7 @@ def visible_bones(armature):
 
 
 def bone_flags(armature):
-    """What holds `select` and `hide` of each bone outside Edit mode, in the order of the bones:
+    """The holder of `select` and `hide` of each bone outside Edit mode, in the order of the bones:
     until 4.x the bones of the armature, since 5.0 those of the pose."""
     bones = armature.data.bones
     if "select" in bpy.types.PoseBone.bl_rna.properties:

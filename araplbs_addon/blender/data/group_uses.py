@@ -1,4 +1,4 @@
-"""What uses the vertex groups of a mesh besides the armature that deforms it."""
+"""Users of the vertex groups of a mesh besides the armature that deforms it."""
 
 import bpy
 

@@ -1,4 +1,4 @@
-"""What an artist asks for of single joints: kept with the bones and saved with the file."""
+"""Settings of an artist for single joints: kept with the bones and saved with the file."""
 
 import bpy
 import numpy as np

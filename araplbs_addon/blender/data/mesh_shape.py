@@ -64,8 +64,7 @@ def _numbers(mesh, attribute, items, name, each=1):
 
 
 def _attribute(mesh, name, items):
-    """What holds the same and is read in a hundredth of the time; None in Edit mode, which hides
-    it."""
+    """An equivalent that is read in a hundredth of the time; None in Edit mode, which hides it."""
     found = mesh.attributes.get(name)
     return found.data if found and len(found.data) == len(items) else None
 

@@ -1,4 +1,4 @@
-"""What depends on bones besides skin, and how bones stop deforming."""
+"""Data that depends on bones besides skin, and how bones stop deforming."""
 
 from contextlib import contextmanager
 

@@ -1,4 +1,4 @@
-"""What Keep Weights and Restore Weights read from a mesh, and which meshes they work on."""
+"""Data that Keep Weights and Restore Weights read from a mesh, and the meshes that they work on."""
 
 import bpy
 import numpy as np

@@ -1,2 +1,2 @@
-"""Poses that a file has: their sources, how they are played, what flexible bones do in them. Random
-poses of rigs with controls belong in rig/."""
+"""Poses that a file has: their sources, how they are played, the motion of flexible bones in them.
+Random poses of rigs with controls belong in rig/."""

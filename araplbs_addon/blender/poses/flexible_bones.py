@@ -1,4 +1,4 @@
-"""What bendy and stretchable bones do in random poses, as Blender itself bends and stretches them.
+"""The motion of bendy and stretchable bones in random poses, bent and stretched by Blender itself.
 
 How a bendy bone curves hangs on its segments, easing, handles and neighbors, and the effect of a
 scaled bone on others on their inheritance. So random transforms are given to a copy of the
@@ -123,8 +123,8 @@ def bare_copy(armature, skeleton):
     """(a copy of the object and its data that nothing moves, evaluated alone; its view layer; a
     function that says whether there is time left).
 
-    What stretches by itself does not inherit scale: random stretches would add up along a chain as
-    constraints never let them.
+    A bone that stretches by itself does not inherit scale: random stretches would add up along a
+    chain as constraints never let them.
     """
     start = time.perf_counter()
     copy = armature.copy()

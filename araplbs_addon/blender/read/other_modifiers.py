@@ -1,5 +1,5 @@
-"""What deforms a mesh besides the bones that it is weighted for, in sentences for people: cages,
-lattices, other armatures, and what its own Armature modifier leaves of its weights."""
+"""Modifiers that deform a mesh besides the bones that it is weighted for, in sentences for people:
+cages, lattices, other armatures, and what its own Armature modifier leaves of its weights."""
 
 from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line

@@ -177,7 +177,7 @@ def _played(armature, take, view_layer):
 
 
 def _link_forces(own, scene, ob):
-    """What cloth collides with, and what blows at it."""
+    """Colliders of cloth, and the wind on it."""
     for other in scene.objects:
         blows = other.field and other.field.type != "NONE"
         collides = any(m.type == "COLLISION" for m in other.modifiers)

@@ -1,4 +1,4 @@
-"""What volume the options ask for."""
+"""The volume that the options ask for."""
 
 import bpy
 from araplbs.base.refusal import Refused

@@ -169,7 +169,7 @@ def _note_broken(evaluated, plan):
 
 
 def untie(copy, view_layer, names):
-    """What ties do to controls becomes their own pose."""
+    """The effect of ties on controls becomes their own pose."""
     posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
     places = {}
     for name in names:

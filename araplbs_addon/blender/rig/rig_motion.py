@@ -359,7 +359,7 @@ class _OfRig(_Maker):
         return pose
 
     def chains(self):
-        """What moves ends of limbs, and chains of controls that end elsewhere."""
+        """Controls that move ends of limbs, and chains of controls that end elsewhere."""
         found = []
         for r in self.plan.reaches:
             if r.control in self.ends and r.length:

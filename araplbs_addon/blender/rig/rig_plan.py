@@ -138,7 +138,7 @@ class ControlPlan:
         return shifts(u, sizes, self.partners)
 
     def _sample_reaches(self):
-        """{bone: (p, 4, 4)} what takes the controls of limbs to their places."""
+        """{bone: (p, 4, 4)} functions that take the controls of limbs to their places."""
         partners, options = self.partners, self.options
         ends = {r.control: r for r in self.reaches}
         which = np.zeros(len(self.rest), bool)
@@ -183,7 +183,7 @@ class ControlPlan:
         return found
 
     def in_rest(self, b, transforms, own_axes):
-        """What bone b does in its own rest space by transforms (..., 4, 4) in armature space.
+        """The motion of bone b in its own rest space by transforms (..., 4, 4) in armature space.
         own_axes: it is moved along them, not along those of its parent."""
         rest = np.array(self.rest[b])
         own = inverse(rest) @ transforms @ rest

@@ -1,5 +1,5 @@
-"""What moves what in a rig: which bones follow which by parents, constraints and drivers, and which
-of them are controls, those that an animator moves.
+"""Dependencies in a rig: which bones follow which by parents, constraints and drivers, and which of
+them are controls, those that an animator moves.
 
 Nothing is evaluated: a bone follows another where Blender might look at the other for it. Muted
 constraints, and those without influence, count where a driver switches them.

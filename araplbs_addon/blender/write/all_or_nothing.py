@@ -13,9 +13,9 @@ OF_ARMATURE_MODIFIER = (*OF_MODIFIER, "object", "use_deform_preserve_volume")
 
 @contextmanager
 def all_or_nothing(objects, armature=None):
-    """Where an exception comes out of the block, the weights of these meshes, what binds them to
-    an armature and the marks of its bones become what they were. Otherwise the meshes lose the mark
-    of the Auto-weight whose weights they showed: they have others now. Gives group_entries() of the
+    """Where an exception comes out of the block, the weights of these meshes, their binding to an
+    armature and the marks of its bones are restored. Otherwise the meshes lose the mark of the
+    Auto-weight whose weights they showed: they have others now. Gives group_entries() of the
     meshes, None of those in Edit mode and of those without groups."""
     meshes = [_Mesh(ob) for ob in objects]
     bones = armature.data.bones if armature else ()

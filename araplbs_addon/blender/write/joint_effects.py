@@ -1,5 +1,5 @@
-"""What hangs on the rest places of bones, besides the meshes that are weighted: counted and named,
-so that nobody is surprised by what moved joints change."""
+"""Data that depends on the rest places of bones, besides the weighted meshes: counted and named, so
+that nobody is surprised by what moved joints change."""
 
 import re
 

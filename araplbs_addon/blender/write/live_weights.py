@@ -136,7 +136,8 @@ class LiveWeights:
             raise Refused(f"'{ob.name}' was changed meanwhile")
 
     def _look(self, known):
-        """known: NamedEntries that are of the object. What _object() adds comes after these."""
+        """known: NamedEntries that are of the object. Entries that _object() adds come after
+        these."""
         self._object()
         self._present = self._chunks(known.entries)
 

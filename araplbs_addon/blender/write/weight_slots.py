@@ -45,7 +45,8 @@ class WeightSlot:
 
 
 class WrittenSlot(WeightSlot):
-    """What write_weights() has just given an object with these arguments; nothing is read."""
+    """The weights that write_weights() has just given an object with these arguments; nothing is
+    read."""
 
     def __init__(self, ob, *arguments):
         self._reference, self._arguments = Reference.to(ob), arguments

@@ -1,6 +1,6 @@
 """All vertex group entries of a mesh at once: bmesh gives them to a mesh of points, in a third of
 the time that the groups of the mesh itself take, and Blender copies groups and entries from there,
-which touches nothing else. What Python held of the groups themselves is invalid afterwards."""
+which touches nothing else. Python's references to the groups themselves are invalid afterwards."""
 
 from contextlib import contextmanager
 

@@ -42,7 +42,7 @@ def is_locked(block):
 
 def set_sliders(source, ob, names, follow):
     """Gives keys the ranges of the source's; its values and drivers, or with `follow` drivers that
-    give them its values. What drives a key already stays."""
+    give them its values. Present drivers of a key stay."""
     keys, given = ob.data.shape_keys, source.data.shape_keys
     for name in names:
         block, other = keys.key_blocks[name], given.key_blocks[name]

@@ -1,4 +1,4 @@
-"""All names in a file: what Report a Problem has to leave out."""
+"""All names in a file: words that Report a Problem has to leave out."""
 
 import threading
 from contextlib import suppress
@@ -27,7 +27,9 @@ def all_names():
     for prop in bpy.data.bl_rna.properties:
         if prop.type == "COLLECTION":
             for data in getattr(bpy.data, prop.identifier):
-                with suppress(Exception):  # what cannot be asked in this moment has no name to tell
+                with suppress(
+                    Exception
+                ):  # data that cannot be read at this moment has no name to hide
                     _add(found, data)
     return found
 

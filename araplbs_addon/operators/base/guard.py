@@ -27,7 +27,7 @@ _at_work = []  # operators whose methods run just now
 
 
 def guarded(cls):
-    """The class; what Blender calls of it is guarded where it is an operator."""
+    """The class; its methods that Blender calls are guarded if it is an operator."""
     if issubclass(cls, Operator):
         for name, guard in _DOORS.items():
             method = getattr(cls, name, None)

@@ -141,7 +141,7 @@ def session_facts(session):
 
 
 def session_keys(session):
-    """What can be pressed now."""
+    """The keys that have an effect now."""
     if session.state == READING or session.frame is None:
         return ["Esc: cancel"]
     return session.keys

@@ -301,8 +301,8 @@ def present(ob, bone, vertices):
 
 
 def tied_vertices(session, ob, bone=None):
-    """(vertices of the object, share of the strength that is left, released): what ties it to a
-    bone, by default its active one, as far as the session has come; arrays (k,) each."""
+    """(vertices of the object, share of the strength that is left, released): its ties to a bone,
+    by default its active one, in the present state of the session; arrays (k,) each."""
     nothing = np.zeros(0, int), np.zeros(0), np.zeros(0, bool)
     if not session or not session.frame or ob not in session.objects():
         return nothing

@@ -1,4 +1,5 @@
-"""Operators that change the edits of the active mesh: what brushes and lists do, for scripts too.
+"""Operators that change the edits of the active mesh: the actions of brushes and lists, for scripts
+too.
 
 In a session they are strokes of that session; otherwise each is one undo step."""
 

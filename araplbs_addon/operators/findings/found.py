@@ -1,4 +1,4 @@
-"""What Check Weights has found last: kept in memory, never in the file, and out of date as soon as
+"""The last findings of Check Weights: kept in memory, never in the file, and out of date as soon as
 the bones, a mesh or its weights have changed."""
 
 from contextlib import contextmanager, suppress

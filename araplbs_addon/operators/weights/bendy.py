@@ -119,7 +119,7 @@ export to games. The bendy bones stay as controls that the new bones follow"""
         return self.go_on()
 
     def invoke(self, context, _event):
-        """In a window: what takes longer shows that it runs, and can be cancelled."""
+        """In a window: longer work shows its progress, and can be cancelled."""
         self.begin(context)
         result = self.go_on(PATIENCE)
         if result:

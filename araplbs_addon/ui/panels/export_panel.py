@@ -1,4 +1,4 @@
-"""The panel "Export": what makes rigs fit for games, and modifiers into weights."""
+"""The panel "Export": tools that make rigs fit for games, and turn modifiers into weights."""
 
 from bpy.types import Panel
 

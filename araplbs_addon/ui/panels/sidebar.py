@@ -1,4 +1,4 @@
-"""What all panels of the tab "Auto-weight" have in common."""
+"""The common part of all panels of the tab "Auto-weight"."""
 
 import re
 import textwrap
