@@ -15,8 +15,8 @@ of the character's animation:
     core    mean weight of a bone where the artist gives it more than 0.9, mean over bones
     influences  above 0.001 per vertex
     below, through   of the vertices that lie on another part of the mesh, as clothes do, the share
-            that ends below it; of those that lie under one, the share that comes through (layers.py);
-            means over poses, of Yardstick.crossed alone
+            that ends below it; of those that lie under one, the share that comes through: see
+            layers.py; means over poses, of Yardstick.crossed alone
 
 Shares, not percent; NaN where there is nothing to measure."""
 

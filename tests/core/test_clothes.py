@@ -134,8 +134,6 @@ def test_layers_weigh_a_share_of_wires(rng):
     )
     links, layers = solver._inside["wires"], solver.report["layer_links"]
     assert 0 < layers < len(links)
-    _, a = reference.edge_weights(
-        mesh[0], mesh[1], links=links[:-layers], layers=links[-layers:]
-    )
+    _, a = reference.edge_weights(mesh[0], mesh[1], links=links[:-layers], layers=links[-layers:])
     expected = reference.relative_energy(mesh[0], a, weights, poses)
     assert solver.energies[0] == pytest.approx(expected, rel=1e-9)
