@@ -5,8 +5,9 @@
  * part of more than ARAP_BOX vertices that all are about as far from its center. It sits in a joint
  * if the head of a bone is nearer to its center than CENTERED of its radius r, the parent's line
  * ends in the ball, too, and both are longer than r / SMALL: a head is no ball in the joint of its
- * jaw. It follows that bone. If several bones of one parent start in the ball, as in a wrist, it
- * follows the parent. Artists do either; mannequins of Mixamo's kind do this.
+ * jaw. Artists have all balls of a figure on the bone that starts there, or on the one that ends
+ * there: if CUSTOM of them are on the one kind, all are. If several bones of one parent start in
+ * the ball, as in a wrist, it follows the parent.
  *
  * Orphans. The energy gives a plate to its neighbor's bone as readily as to its own, since a plate
  * that moves with either is not stretched. So a bone that moves no part, and MUCH of no vertex,
@@ -27,6 +28,7 @@
 
 #define ROUND 1.25 /* mean distances from the center at most; and the inverse, at least */
 #define CENTERED 0.35
+#define CUSTOM 0.8
 #define SMALL 0.6
 #define MUCH 0.25    /* of a soft vertex: a bone with less has lost its skin */
 #define NEAR 1.5     /* radii of a part: a bone that is farther away is not there for it */
@@ -68,11 +70,13 @@ static double nearest_end(const arap_bone_lines *lines, int bone, const double *
     return least;
 }
 
-/* The bone of the joint in which a ball sits, or -1. */
-static int bone_of_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
-                         const double *center, double r) {
+/* The bone that ends in the joint in which a ball sits, or -1, and the one that starts there, or -1
+ * if several do. */
+static int find_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
+                      const double *center, double r, int *below) {
     const int *parent = s->solver->skeleton.deform_parent;
-    int found = -1, above = -1, count = 0;
+    int above = -1, count = 0;
+    *below = -1;
     for (int b = 0; b < s->solver->skeleton.deform_count; b++) {
         int up = parent[b] < 0 ? -1 : parent[parent[b]];
         if (parent[b] < 0 || nearest_end(lines, b, center, 0, 0) > r ||
@@ -81,35 +85,11 @@ static int bone_of_joint(const arap_rigid_search *s, const arap_bone_lines *line
         if (up >= 0 && nearest_end(lines, parent[b], center, 0, 0) <= r) continue; /* a knuckle */
         if (above >= 0 && above != parent[b]) return -1;
         above = parent[b];
-        if (nearest_end(lines, b, center, r / SMALL, 0) <= CENTERED * r) found = b;
+        if (nearest_end(lines, b, center, r / SMALL, 0) <= CENTERED * r) *below = b;
         count++;
     }
-    return count > 1 ? above : found;
-}
-
-arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *changes) {
-    const arap_solver *solver = s->solver;
-    arap_bone_lines lines = {0};
-    arap_card *cards = NULL; /* for what is closed; few meshes have balls */
-    arap_status status = arap_bone_lines_create(context, &solver->skeleton, &lines);
-    for (int p = 0; p < solver->mesh.part_count && !status; p++) {
-        const arap_candidate *c = &s->parts[p];
-        double center[3], r = s->may[p] ? measure_ball(s, c, center) : 0;
-        int bone = r > 0 ? bone_of_joint(s, &lines, center, r) : -1;
-        if (bone < 0 || (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
-            continue;
-        if (!cards) {
-            cards = ARAP_NEW(arap_card, solver->mesh.part_count);
-            status = cards ? arap_find_cards(context, &solver->mesh, cards)
-                           : arap_fail_memory(&context->error, "the balls among the parts");
-        }
-        if (status || cards[p].boundary > 0) continue;
-        int same = c->open && !c->blends && c->bone == bone;
-        *changes |= arap_candidate_follow(s, p, bone) && !same;
-    }
-    arap_free(cards);
-    arap_bone_lines_clear(&lines);
-    return status;
+    if (count > 1) *below = -1;
+    return count > 1 || *below >= 0 ? above : -1;
 }
 
 /* The bone that moves most of a rigid part, by its row. */
@@ -120,6 +100,62 @@ static int bone_of_part(const arap_rigid_search *s, int p) {
     for (size_t e = s->rows.start[p]; e < s->rows.start[p + 1]; e++)
         if (s->rows.weight[e] > most) most = s->rows.weight[e], best = s->rows.bone[e];
     return best;
+}
+
+typedef struct joint { /* of a part */
+    int above, below;  /* above: -1: it is not a ball in a joint; below: -1: several bones are */
+} joint;
+
+/* The balls among the parts. */
+static arap_status find_balls(arap_context *context, const arap_rigid_search *s, joint *joints) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    arap_bone_lines lines = {0};
+    arap_card *cards = NULL; /* for what is closed; few meshes have balls */
+    arap_status status = arap_bone_lines_create(context, &s->solver->skeleton, &lines);
+    for (int p = 0; p < mesh->part_count && !status; p++) {
+        double center[3], r = s->may[p] ? measure_ball(s, &s->parts[p], center) : 0;
+        joints[p].above = r > 0 ? find_joint(s, &lines, center, r, &joints[p].below) : -1;
+        if (joints[p].above < 0) continue;
+        if (!cards) {
+            cards = ARAP_NEW(arap_card, mesh->part_count);
+            status = cards ? arap_find_cards(context, mesh, cards)
+                           : arap_fail_memory(&context->error, "the balls among the parts");
+        }
+        if (!status && cards[p].boundary > 0) joints[p].above = -1;
+    }
+    arap_free(cards);
+    arap_bone_lines_clear(&lines);
+    return status;
+}
+
+/* Do most balls with one bone below follow that (1), or the one above (-1)? */
+static int find_custom(const arap_rigid_search *s, const joint *joints) {
+    int down = 0, up = 0;
+    for (int p = 0; p < s->solver->mesh.part_count; p++) {
+        if (joints[p].above < 0 || joints[p].below < 0 || !s->parts[p].open) continue;
+        down += bone_of_part(s, p) == joints[p].below;
+        up += bone_of_part(s, p) == joints[p].above;
+    }
+    return down >= CUSTOM * (down + up) ? 1 : up >= CUSTOM * (down + up) ? -1 : 0;
+}
+
+arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *changes) {
+    const arap_solver *solver = s->solver;
+    joint *joints = ARAP_NEW(joint, solver->mesh.part_count);
+    if (!joints) return arap_fail_memory(&context->error, "the balls among the parts");
+    arap_status status = find_balls(context, s, joints);
+    int custom = status ? 0 : find_custom(s, joints);
+    for (int p = 0; p < solver->mesh.part_count && !status; p++) {
+        const arap_candidate *c = &s->parts[p];
+        int bone = joints[p].below < 0 || custom < 0 ? joints[p].above : joints[p].below;
+        if (joints[p].above < 0 || (joints[p].below >= 0 && !custom) ||
+            (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
+            continue;
+        int same = c->open && !c->blends && c->bone == bone;
+        *changes |= arap_candidate_follow(s, p, bone) && !same;
+    }
+    arap_free(joints);
+    return status;
 }
 
 /* (deforming bones) of how many parts each moves most, and of how many soft vertices much. */

