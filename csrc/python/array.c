@@ -25,9 +25,11 @@ void *arap_hold(arap_arrays *arrays, PyObject *array) {
 
 static void print_shape(char *out, size_t room, int dimensions, const npy_intp *sizes) {
     size_t used = (size_t)snprintf(out, room, "(");
+    const char *letter = "nkqrst"; /* each size that is free has one of its own */
     for (int d = 0; d < dimensions && used < room; d++) {
         const char *comma = d ? ", " : "";
-        used += (size_t)(sizes[d] < 0 ? snprintf(out + used, room - used, "%sn", comma)
+        used += (size_t)(sizes[d] < 0 ? snprintf(out + used, room - used, "%s%c", comma,
+                                                 *letter ? *letter++ : 'n')
                                       : snprintf(out + used, room - used, "%s%lld", comma,
                                                  (long long)sizes[d]));
     }

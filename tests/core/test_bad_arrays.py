@@ -163,3 +163,9 @@ def test_what_numpy_takes_for_an_array_is_taken():
         for a in arguments.values():
             if isinstance(a, np.ndarray):
                 a.flags.writeable = True
+
+
+def test_sizes_that_are_free_have_letters_of_their_own():
+    flat = np.zeros((2, 4, 4))
+    pattern = r"^poses has shape \(2, 4, 4\), expected \(n, \d+, k, 4\)$"
+    refuse(ValueError, pattern, araplbs.Solver, **{**GOOD, "poses": flat})
