@@ -37,6 +37,7 @@ COMMANDS = (
     ("repair", "repair what check finds, and nothing else"),
     ("transfer", "give meshes the weights of others that they are worn on"),
     ("compare", "a page that compares weights of several methods"),
+    ("joints", "move joints to better places, with new weights"),
     ("reduce-bones", "weights for fewer joints"),
     ("quantize", "store weights in 8 or 16 bits whose sum is exact"),
 )

@@ -1,0 +1,38 @@
+"""araplbs joints: better places for joints."""
+
+from __future__ import annotations
+
+from ...gltf.character import characters_of
+from ...gltf.file.container import read_document, save_document
+from ...gltf.joints import improve_joints
+from ...solvers.joints import JointOptions, joint_summary
+from ..command import Command, Job, Outcome
+from .weight import WITHOUT, refuse_animation
+
+
+def _work(job: Job) -> Outcome:
+    document, outcome = read_document(job.source), Outcome()
+    for character in characters_of(document):
+        _solution, report = improve_joints(
+            character, job.options, job.arguments.threads, job.progress
+        )
+        job.say(f"  {character.name}: {joint_summary(report)}")
+        outcome.characters.append(report)
+    job.save(document, save_document)
+    return outcome
+
+
+COMMAND = Command(
+    "joints",
+    "move joints to better places, with new weights",
+    "Moves the joints of each file to the places at which the posed mesh is most rigid, and "
+    "optimizes the weights with them. Animations are kept: their curves move with the joints.",
+    """examples:
+  araplbs joints in.glb -o out.glb
+  araplbs joints in.glb -o out.glb --anchor 1 --no-also-weights""",
+    JointOptions,
+    _work,
+    without=WITHOUT,
+    check=refuse_animation,
+    page=False,
+)
