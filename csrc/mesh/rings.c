@@ -189,8 +189,8 @@ static void scale_chunk(void *data, int chunk, int worker) {
             [ARAP_EDGE_LAYER] = link * link * LAYER_VERTICES / LINK_VERTICES,
         };
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
-            mesh->edge_weight[e] *=
-                arap_mesh_is_link(mesh, e) ? by_kind[mesh->kind[e]] : scale * scale * t->value[e];
+            mesh->edge_weight[e] *= arap_mesh_is_link(mesh, e) ? by_kind[(int)mesh->kind[e]]
+                                                               : scale * scale * t->value[e];
     }
 }
 
