@@ -22,6 +22,7 @@ from .file.accessors import FLOAT, add_accessor, new_accessor, read_floats
 from .file.container import Document
 from .nodes import Nodes
 from .work import poses_asked_for
+from .write_skin import set_matrices
 
 
 def improve_joints(
@@ -82,10 +83,7 @@ def move_joints(document: Document, nodes: Nodes, armature: Armature, steps: Flo
         moved = rest.copy()
         moved[:, :3, 3] += steps[bones]
         skin.to_joint = np.linalg.inv(moved) @ rest @ skin.to_joint
-        item = document.item("skins", skin.number)
-        columns = skin.to_joint.swapaxes(1, 2).reshape(-1, 16)
-        matrices = new_accessor(document, columns, FLOAT, kind="MAT4")
-        item["inverseBindMatrices"] = add_accessor(document, matrices)
+        set_matrices(document, skin.number, skin.to_joint)
     armature.rest[:, :3, 3] += steps
     least = 1e-9 * max(float(np.abs(armature.rest[:, :3, 3]).max()), 1e-30)
     moves = {node: move for node, move in moves.items() if np.abs(move).max() > least}

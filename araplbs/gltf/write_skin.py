@@ -95,7 +95,24 @@ def _lengthen(
     skin.joints += [armature.bones[bone] for bone in bones]
     item = document.item("skins", number)
     item["joints"] = list(skin.joints)
-    columns = skin.to_joint.swapaxes(1, 2).reshape(-1, 16)
+    set_matrices(document, number, skin.to_joint)
+
+
+def set_matrices(document: Document, number: int, to_joint: Floats) -> None:
+    """Gives a skin other bind matrices (j, 4, 4): in the place of the old ones if only it has
+    these."""
+    item = document.item("skins", number)
+    columns = to_joint.swapaxes(1, 2).reshape(-1, 16)
+    old = item.get("inverseBindMatrices")
+    shared = [each.get("inverseBindMatrices") for each in document.items("skins")].count(old) > 1
+    if old is not None and not shared and not _overlaps(document, old, {}):
+        place = writable(document, old)
+        if place is not None and len(place) == len(columns):
+            place[:] = columns
+            accessor = document.item("accessors", old)
+            for bound in ("min", "max"):
+                accessor.pop(bound, None)
+            return
     matrices = new_accessor(document, columns, FLOAT, kind="MAT4")
     item["inverseBindMatrices"] = add_accessor(document, matrices)
 
