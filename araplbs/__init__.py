@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from .base.refusal import Refused
     from .character.problem import Skeleton
 
-# Names that the engine does not have: where they are. They come first for most programs.
+# Names that the engine does not have, and their modules. They come first for most programs.
 _PLACES = {
     "weights": ".api.weights",
     "Weights": ".api.weights",

@@ -1,4 +1,4 @@
-"""python -m araplbs: the command, where it is not on the path."""
+"""python -m araplbs: the command, if it is not on the path."""
 
 import sys
 

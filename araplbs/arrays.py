@@ -23,7 +23,7 @@ KINDS = "biufcSU"
 
 
 class NotArrays(ValueError):
-    """The content is no such file, or one that is not read; the message says why."""
+    """The content is not such a file, or one that is not read; the message says why."""
 
 
 def open_regular(path):
@@ -84,7 +84,7 @@ def _array(archive, member):
 
 
 def _header(start):
-    """(shape, whether columns come first, dtype, where the values begin)."""
+    """(shape, whether columns come first, dtype, start of the values)."""
     text = io.BytesIO(start)
     version = np.lib.format.read_magic(text)
     if version not in ((1, 0), (2, 0)):

@@ -165,7 +165,7 @@ def _refuse_foreign(path, source):
 
 @contextmanager
 def _temporary(path):
-    """A new file beside a path, open to be written, that is gone in the end."""
+    """A new file next to a path, open to be written, that is gone in the end."""
     temporary = path.with_name(f".araplbs-{os.getpid()}-{secrets.token_hex(4)}.npz")
     try:
         with open(temporary, "xb") as file:

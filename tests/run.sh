@@ -26,7 +26,7 @@ ALL_BEDS=("${BLENDER_BEDS[@]}" win-core arm64-core)
 # wine 8 lets Blender 5.0 read no uncompressed .blend, and 4.2 crash when settings are loaded again.
 WIN_PART=(tests/blender/test_{registration,install,operator,edits}.py)
 # What the add-on does with Blender's data in Blender 4.5, on any system. Left are files, processes,
-# threads, undo, what is installed and registered, and the operators once.
+# threads, undo, installation and registration, and the operators once.
 WIN_LESS=(tests/blender/test_bendy_{gltf,groups,motion,parameters,refusals,weights}.py
   tests/blender/test_joint_{effects,refusals,settings}.py tests/blender/test_{bone_facts,copies,doubles}.py
   tests/blender/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
@@ -97,7 +97,7 @@ run() {
   row "$name" "$version" $((SECONDS - start)) $code "$results"
 }
 
-# start COMMAND...: beside the others, as soon as a slot is free.
+# start COMMAND...: in parallel with the others, as soon as a slot is free.
 lane=  # the process that opens one window after the other, see below
 start() {
   while [ "$(jobs -rp | grep -cvFx "${lane:-none}")" -ge "$SLOTS" ]; do wait -n || true; done
@@ -287,7 +287,8 @@ main() {
       : >build/beds.tsv
     fi
     if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
-    # Windows beside all slots; of the rest the longest first, so that none is left alone at the end.
+    # Windows in addition to all slots; of the rest the longest first, so that none is left alone at
+    # the end.
     for name in sid-gui trixie-gui; do
       version=$(version_of "${name%-gui}")
       [ -n "$version" ] && want "$name" && shown+=("$name" "$version")

@@ -20,8 +20,9 @@ from .rows import Rows
 
 
 class Weights(NamedTuple):
-    """What weights() gives. rows: the weights. control_bones: {name: why} of the joints that only
-    control the rig and got none. report: all that is known of the result, as --json writes it."""
+    """The result of weights(). rows: the weights. control_bones: {name: why} of the joints that
+    only control the rig and got none. report: all that is known of the result, as --json writes
+    it."""
 
     rows: Rows
     control_bones: dict[str, str]

@@ -57,7 +57,7 @@ def print_traceback(error: BaseException) -> None:
 
 
 def last_errors() -> list[Fault]:
-    """The last errors shown since Blender was started, and for bugs, where they occurred."""
+    """The last errors shown since Blender was started, and for bugs, their places in the code."""
     return list(_last)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 COINCIDENT = 0.05  # of the shorter one's length: ends so near are at one place (control_bones.c)
 LEAST = 2  # bones of a double that lie on others
 MOST = 0.5  # of the bones of a double, and of the vertices of its parts
-SMALL = 0.1  # of the skin nearest to a double, by area: less is no part for bones of its own
+SMALL = 0.1  # of the skin nearest to a double, by area: less is too little for bones of its own
 LEAST_COPIES = 3  # bones whose names differ from those of others by the same words
 DECISIVE = 1.0  # evidence that decides between two chains, for each of their bones
 DEFORM_WORDS = {"def", "deform", "skin", "bind"}
@@ -183,7 +183,7 @@ def _distance(points: Floats, skeleton: Skeleton, bones: Bools) -> Floats:
 def _around(
     whole: JoinedMeshes, part: Integers, asked: Bools, skeleton: Skeleton, bones: Bools
 ) -> Integers:
-    """Those of the parts (parts,) bool that reach around one of these bones (m,) bool."""
+    """The parts (parts,) bool that reach around one of these bones (m,) bool."""
     triangles = whole.triangles[asked[part[whole.triangles[:, 0]]]]
     order = np.argsort(part[triangles[:, 0]], kind="stable")
     corners = whole.points[triangles[order]]

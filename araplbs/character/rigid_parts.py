@@ -1,5 +1,5 @@
-"""Parts that stay rigid: all vertices of one have the same weights. Those that are marked, those
-to which the present weights are the same, and a list of all for the report."""
+"""Parts that stay rigid: all vertices of one have the same weights. Marked ones, those to which the
+present weights are the same, and a list of all for the report."""
 
 from __future__ import annotations
 

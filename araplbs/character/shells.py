@@ -54,7 +54,7 @@ class Shell:
 
 @dataclass
 class Split:
-    """Pairs of places of a boundary that lie on each other. Of the vertices of a problem."""
+    """Pairs of places of a boundary that lie on each other. The vertices are those of a problem."""
 
     groups: np.ndarray  # (n,) the first vertex at this place, itself where there is no other
     edges: int  # that are split

@@ -1,7 +1,7 @@
 """Bones that move skin across a gap: the other finger, the other leg, the other lip.
 
-Two things are no such fault. Where the straight way to the core of the bone leads through flesh,
-as from one side of a palm to the other, there is no gap. And where the skin at the far side hardly
+Two cases are not such a fault. If the straight way to the core of the bone leads through flesh, as
+from one side of a palm to the other, there is no gap. And where the skin at the far side hardly
 goes along and is not stretched, nothing is seen: severity is bounded by what the bone does there in
 the poses."""
 
@@ -110,7 +110,7 @@ def _harm(look: Inspected, weight: Floats, region: Integers, bone: Index) -> flo
 
 def _hangs_together(look: Inspected, entries: Integers) -> Bools:
     """Mask of the entries that are connected to the bone's main region, which may be a loose part
-    beside its bone."""
+    next to its bone."""
     parts = look.parts
     group = connected(int(parts.max(initial=0)) + 1, parts[look.links])[parts]
     good = np.zeros(len(entries), bool)

@@ -30,7 +30,7 @@ KINDS = (
     ("ISLANDS", "Islands", "Small parts float free of all else"),
     ("NOISE", "Noise", "The surface is rough all over"),
 )
-# Those of the mesh, which no weights repair.
+# Faults of the mesh, which no weights repair.
 OF_MESH = frozenset({"INNER_SHELL", "DOUBLE_SHELL", "SPLIT_EDGES", "ISLANDS", "NOISE"})
 
 

@@ -24,13 +24,13 @@ from ..reports.report import names_in_line
 from ..solvers.solve import iterate_to_end
 from .clearance import Guard
 
-# Of the size of the source: vertices so near match in any direction,
+# Share of the size of the source: vertices so near match in any direction,
 NEAR = 0.01
 # and those that face the same way and are so near keep its weights in a refinement.
 KEPT = 0.02
 ROUNDS = 3  # of refining, each with fewer vertices that end below the skin
 
-# Of the refinement, in addition to the options: vertices that match hold a garment, not the bones
+# For the refinement, in addition to the options: vertices that match hold a garment, not the bones
 # inside it.
 REFINING = {"coarsen_given": True, "tolerance": 5e-3}
 REFINING_POSES = 32

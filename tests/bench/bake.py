@@ -1,4 +1,4 @@
-"""Baking beside Dem Bones (py-dem-bones): error, time and memory on the same sequences.
+"""Baking compared with Dem Bones (py-dem-bones): error, time and memory on the same sequences.
 
 bake.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
@@ -34,7 +34,7 @@ the character's animation with dual quaternions (Preserve Volume); *smooth*: lin
 these after the smoothing of Corrective Smooth (delta mush). *Given*: the bones of the character
 with their transforms, one step of the weights; *new*: {NEW_BONES} bones from the sequence alone,
 {ITERATIONS} iterations. *before*: the artist's weights. Dem Bones: {PEER} of PyPI, with its
-defaults but for these; *times*: how many times as long it takes, in all and so per iteration."""
+defaults except for these; *times*: how many times as long it takes, in all and so per iteration."""
 
 
 def peer_python():

@@ -100,7 +100,7 @@ def posed(ob):
 
 
 def add_figure(stage, rig, ob, lines):
-    """The mesh in its pose, colored by its strongest groups, with the bones beside it."""
+    """The mesh in its pose, colored by its strongest groups, with the bones next to it."""
     copy = posed_copy(stage.scene, ob, np.zeros(len(ob.data.vertices)))
     copy.data.attributes["Strain"].data.foreach_set("color", group_colors(ob).ravel())
     stage.add([copy, bones_of(stage.scene, rig)], lines)

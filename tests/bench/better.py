@@ -69,7 +69,7 @@ def beside(rows, measure, way, base):
 
 
 def clauses(rows, measures, way, base):
-    """(what is better in the mean, what is on single characters only), lists of clauses."""
+    """(better in the mean, better on single characters only), lists of clauses."""
     in_mean, on_some = [], []
     for measure in measures:
         names, own, other = compared(rows, measure, way, base)

@@ -1,6 +1,6 @@
 """Times in sentences written by hand, docs/bench/brings.md, from what heat.py has measured.
 
-Those of README.md: readme.py."""
+The times of README.md: readme.py."""
 
 import re
 import textwrap
@@ -86,7 +86,7 @@ def table_times(text, rows, _processors):
 
 
 def source_of_times(text, _rows, processors):
-    """Of brings.md: where the seconds of the table are from."""
+    """Of brings.md: the source of the seconds of the table."""
     mark = "Surface Strain in percent"
     source = instead(whole(text, mark), r"seconds of the whole operator[^:]*:",
                      SOURCE.format(processors=processors))  # fmt: skip
@@ -94,7 +94,7 @@ def source_of_times(text, _rows, processors):
 
 
 def cost(text, rows, _processors):
-    """Of brings.md: what it costs."""
+    """Of brings.md: the costs."""
     points = [
         f"{words} {'' if place else 'it takes '}{spans} seconds, {ratio:.1f} times as long as "
         + ("these" if place else "Blender's weights (medians, where these succeed)")

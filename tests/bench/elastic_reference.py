@@ -38,9 +38,9 @@ reference*: strain by area less that of the reference that starts from these wei
 limb drift farther than they do, in percentage points.
 
 It is a reference and not a proven bound: a local minimum of an energy that is not convex, for one
-choice of how firmly bones hold the skin. What it shows is that the same bones leave room for so
-much less strain at no more drift. fox_soup is a triangle soup, and the rig of human_game_engine
-does not fit its mesh."""
+choice of how firmly bones hold the skin. It shows that the same bones leave room for so much less
+strain at no more drift. fox_soup is a triangle soup, and the rig of human_game_engine does not fit
+its mesh."""
 
 
 def weights_of(yardstick, model):

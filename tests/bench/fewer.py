@@ -1,4 +1,5 @@
-"""Half of the bones: weights solved again, beside weights merged into parents and dissolved bones.
+"""Half of the bones: weights solved again, compared with weights merged into parents and dissolved
+bones.
 
 fewer.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
@@ -25,7 +26,7 @@ MOST_OFF = 0.03  # of the size, in the last color
 NOTE = f"""\
 Characters of 50 to 66 deform bones with the weights of their artists, brought to {STAY}. The bones
 that go are the same in each column, those that *Reduce Bones* chooses in {POSES} random poses.
-*all*: every bone. *merged*: what is done today, the weights of a bone added to those of the nearest
+*all*: every bone. *merged*: the usual way, the weights of a bone added to those of the nearest
 ancestor that stays. *dissolved*: groups deleted and the rest normalized; what had no other bone
 follows the ancestor. *ours*: solved again. Judged in the 24 random poses of the yardstick and 24
 frames of the animation, which nothing was solved in; all bones are posed, and those that went take

@@ -1,4 +1,4 @@
-"""Meshes as generators leave them, beside bone heat: what opens, and what Check Weights says.
+"""Meshes as generators leave them, compared with bone heat: openings, and what Check Weights says.
 
 generated_meshes.py ZIP OUTPUT_FOLDER     (bench.py calls it)
 
@@ -30,7 +30,7 @@ WAYS = ("heat", "as it is", "ours")
 NOTE = f"""\
 A creature of arms and fingers, and the same as generators leave it (tests/core/generated.py): a
 union of voxels, a second shell 0.4 % of the size below the skin, a hull inside, all edges between
-its sides split and up to 0.002 % of the size apart, crumbs beside it, noise. *heat*: Blender's
+its sides split and up to 0.002 % of the size apart, fragments next to it, noise. *heat*: Blender's
 automatic weights; an asterisk where vertices got none. *as it is*: the solver without what keeps
 shells and seams together. *ours*: Auto-weight with its defaults. **Opens**: by how much more than
 at rest, in % of the size, in the worst of {POSES} poses that none was made in: the two sides of

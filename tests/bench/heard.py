@@ -14,9 +14,9 @@ import gaps
 
 NOTE = """\
 Problems that are large for what they ask (`tests/core/gaps.py`), on one thread; seconds of the
-processor. *calls*: of the progress function. *longest*: from one to the next, in which Esc is not
-heard; the work asks every 0.05 s where it can. What is heard in the midst of a solver's step ends
-the work where the step can begin again, or with it."""
+processor. *calls*: of the progress function. *longest*: from one to the next, in which Esc has no
+effect; the work polls every 0.05 s if it can. A request within a solver's step ends the work where
+the step can begin again, or with it."""
 
 
 def main(_zip_path, output, *_asked):

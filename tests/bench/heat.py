@@ -1,4 +1,4 @@
-"""Our weights beside Blender's automatic weights, on characters as they are and subdivided.
+"""Our weights compared with Blender's automatic weights, on unchanged and on subdivided characters.
 
 heat.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
@@ -38,7 +38,7 @@ groups, on all processors; in one process of Blender {version}, by turns, the fa
 5 below 5,000 vertices. *s*: seconds of the wall, and of the processors, with those of the system.
 *x4*: subdivided once (Catmull-Clark), up to about 60,000 vertices. Asterisk: it left vertices of
 faces without weights. *bones*: that deform, by their flag. *MiB*: peak memory above what the
-process had before. What is seen of both: [seen](seen.md)."""
+process had before. Visible measures of both: [seen](seen.md)."""
 MEDIANS = """\
 Medians of ours / Blender, over the characters where Blender's weights succeed, and over all; below
 1 ours is faster. In the plot those with x4."""
@@ -93,7 +93,7 @@ def of_class(rows, name):
 
 
 def succeeds(rows):
-    """Those on which Blender leaves no vertex without weights."""
+    """The rows on which Blender leaves no vertex without weights."""
     return [row for row in rows if not row["blender"]["unweighted"]]
 
 

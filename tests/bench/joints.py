@@ -43,7 +43,7 @@ energy is within 1 % of the lowest that either reached."""
 
 
 def energy_of(problem, heads, tails):
-    """On unseen poses, of weights solved anew for these bones."""
+    """On unseen poses, of weights solved again for these bones."""
     a = {**problem.arguments, "bone_heads": heads, "bone_tails": tails}
     solver = araplbs.Solver(**a)
     solver.solve()

@@ -2,7 +2,7 @@
 
 measure.py ZIP RESULT.jsonl LEVELS CHARACTER...     CHARACTER: "generated" or a .blend file
 
-Each is weighted as it is and, for each other number of LEVELS ("0,1"), subdivided so many times,
+Each is weighted unchanged and, for each other number of LEVELS ("0,1"), subdivided so many times,
 unless that makes more than MOST vertices; both ways take turns, and of each the fastest run counts,
 wall and processor by themselves. A line of JSON is added per case: what both took, and how many
 vertices they left without weights."""
@@ -40,7 +40,7 @@ def unweighted(meshes):
 
 
 def trim():
-    """Give back what is free, so that peak memory counts from there, where the system can."""
+    """Give back what is free, so that peak memory counts from there, if the system can."""
     give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if give_back:
         give_back(0)

@@ -1,4 +1,4 @@
-"""Weight Only What Is New beside Auto-weight of the whole mesh: time, and the seam.
+"""Weight Only What Is New compared with Auto-weight of the whole mesh: time, and the seam.
 
 only_new.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 

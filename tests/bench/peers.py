@@ -3,12 +3,12 @@
 peers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
 Environment: BENCH_LIMIT=60 (seconds for one way and character), BENCH_REFERENCE=FOLDER (bench.py
---reference): result files of RigNet, NAME_rig.txt (rignet.py). With NAME.obj beside it, a file is a
-character of its own, on whose skeleton the other ways are judged as well; without, its joints are
+--reference): result files of RigNet, NAME_rig.txt (rignet.py). With NAME.obj next to it, a file is
+a character of its own, on whose skeleton the other ways are judged as well; without, its joints are
 bones of the character NAME and its vertices those of ../shared/data.
 
-Each way runs in a process of its own. What it came to stays in build/bench/peers and is taken from
-there while it is newer than the extension, also that it failed."""
+Each way runs in a process of its own. Its result stays in build/bench/peers and is taken from there
+while it is newer than the extension, also that it failed."""
 
 import json
 import os
@@ -245,7 +245,7 @@ def row_of(zip_path, character, ways):
 
 
 def known_characters(folder, asked):
-    """Those of ../shared/data, with the weights of files that are for them."""
+    """The characters of ../shared/data, with the weights of files that are for them."""
     files = set(rignet.names(folder)) if folder else set()
     for name in rigged.names(asked, left_out=()):
         path = DATA / f"{name}.npz"
@@ -328,7 +328,7 @@ def section(rows, ways, kinds):
         "means of the others beside ours, on the characters that the way can do.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
-        "**What they do better than ours**:", "\n".join(told(judged, ways)),
+        "**Better than ours**:", "\n".join(told(judged, ways)),
     ]  # fmt: skip
     for kind in kinds:
         name = "random poses" if kind == "random" else "animations"

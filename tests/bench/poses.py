@@ -22,10 +22,10 @@ MEASURES = ("area", "p99", "drift")
 MOST_FRAMES = 40  # the add-on's
 NOTE = f"""\
 Characters of ../shared/data with two clips or more. Weights are made for the frames of every second
-clip, at most {MOST_FRAMES}, beside the random poses, and judged on at most {POSES} frames of the
-other clips, which no optimization has seen; then the other way round. Multiples of what random
-poses alone give, means of both. *random*: on the yardstick's random poses. *better*, *worse*:
-characters whose strain by area on the unseen clips changes by more than 0.5 %."""
+clip, at most {MOST_FRAMES}, in addition to the random poses, and judged on at most {POSES} frames
+of the other clips, which no optimization has seen; then the other way round. Multiples of what
+random poses alone give, means of both. *random*: on the yardstick's random poses. *better*,
+*worse*: characters whose strain by area on the unseen clips changes by more than 0.5 %."""
 
 
 def evenly(frames, most):

@@ -1,4 +1,4 @@
-"""Inverse kinematics beside Blender's own, and what poses in which limbs reach are worth.
+"""Inverse kinematics compared with Blender's own, and the effect of poses in which limbs reach.
 
 reach.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
@@ -164,7 +164,7 @@ def compare_methods(names):
 
 def without_control_bones(arrays):
     """Arguments of a Solver as the add-on has them: control bones deform nothing, and what hangs
-    on them hangs on the next bone above, but for the first bone of a tree."""
+    on them hangs on the next bone above, except the first bone of a tree."""
     vertices, triangles = arrays["V"].astype(float), arrays["F"].astype(np.int64)
     heads, tails = arrays["bone_head"].astype(float), arrays["bone_tail"].astype(float)
     parents, deform = arrays["bone_parent"].astype(int), arrays["bone_deform"].astype(bool)
@@ -209,7 +209,7 @@ def judge(name):
 
 
 def ratios_of(rows, way, kind, measure):
-    """Of the characters to what PLAIN gives; way None: of its second seed to its first."""
+    """The characters relative to PLAIN; way None: of its second seed to its first."""
     found = []
     for row in rows.values():
         plain = row[PLAIN][kind][measure]

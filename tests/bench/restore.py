@@ -1,4 +1,5 @@
-"""Weights given back after remeshing, beside what Blender's remeshers leave and its Data Transfer.
+"""Weights restored after remeshing, compared with the remains of Blender's remeshers and its Data
+Transfer.
 
 restore.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
@@ -29,21 +30,21 @@ SHOWN = ("mh_game", "voxel")
 MOST_OFF = 0.5  # L1, in the last color
 LIMIT_OFF = 0.05
 WHY = f"""\
-Why more than {LIMIT_OFF:g}: what the new mesh has no place for is lost to every way alike, as the
-columns say (decimated to some hundred vertices; fingers and toes that voxels and QuadriFlow fuse,
-red in the picture). Where Data Transfer is nearer, it gives vertices more bones than any had before
-(cut to as many it is as far off as ours). Data Transfer needs the copy, and knows of no renamed
-bones, corrections or locks."""
+Why more than {LIMIT_OFF:g}: detail that the new mesh has no vertices for is lost in every way, as
+the columns say (decimated to some hundred vertices; fingers and toes that voxels and QuadriFlow
+fuse, red in the picture). Where Data Transfer is nearer, it gives vertices more bones than any had
+before (cut to as many it is as far off as ours). Data Transfer needs the copy, and knows of no
+renamed bones, corrections or locks."""
 NOTE = """\
 Characters with the weights of their artists, changed by five tools of Blender: Voxel Remesh (150
 voxels along the diagonal), QuadriFlow (as many faces), Decimate to half, Subdivision Surface (one
 level), and all parts joined to one mesh in another order. **L1**: how far the weights are from
 those of before, the sum over bones of |w - w before| (0 to 2), at all vertices and centers of
-triangles of the mesh of before, each against the weights at the nearest point of the mesh as it is
-now: mean / 99th percentile, so that what a coarser mesh cannot hold counts, too. *left*: what the
-tool itself has left in the vertex groups. *Data Transfer*: from a copy that was made before,
-nearest face interpolated. *ours*: Keep Weights, Restore Weights, with their defaults. "fails" where
-the tool makes nothing; "-" where there is one part."""
+triangles of the mesh of before, each against the weights at the nearest point of the present mesh:
+mean / 99th percentile, so that what a coarser mesh cannot hold counts, too. *left*: the weights
+that the tool itself has left in the vertex groups. *Data Transfer*: from a copy that was made
+before, nearest face interpolated. *ours*: Keep Weights, Restore Weights, with their defaults.
+"fails" where the tool makes nothing; "-" where there is one part."""
 
 
 def shares_at(vertices, triangles, points):

@@ -3,7 +3,7 @@
 restore_in_blender.py FILE.npz...     in a headless Blender
 
 Each file has `vertices` (n, 3), `faces_start`, `faces` (its polygons), `weights` (n, m) and `parts`
-(n,), meshes that are one but for the change "join". FILE.CHANGE.npz gets the mesh as it is then:
+(n,), meshes that are one except for the change "join". FILE.CHANGE.npz gets the changed mesh:
 `vertices`, `triangles`, `left` (k, m), the weights that the change has left, `transfer`, those of
 Data Transfer from a copy of before, and the `seconds` of that."""
 

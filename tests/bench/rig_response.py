@@ -90,7 +90,7 @@ def parts_on_bones(parts, weights, file):
 
 
 def contacts(points, parts):
-    """(p, 2) vertices of two loose parts that touch at rest: a few for each part, where it is
+    """(p, 2) vertices of two loose parts that touch at rest: a few for each part, at its places
     nearest to others. The largest part asks for none."""
     counts, pairs = np.bincount(parts), []
     if not 1 < len(counts) < MOST_PARTS:

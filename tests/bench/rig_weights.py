@@ -3,14 +3,14 @@ operator, and poses of its own actions.
 
 rig_weights.py ZIP RIG.{blend,glb,gltf,vrm,fbx} RESULT.npz      in a headless Blender
 
-What is not a .blend comes through Blender's importer with its default settings, as for a new user:
-bones then point where the importer leaves them. The imported file is kept as RESULT.blend, and
-everything that does not depend on the extension as RESULT.file.npz (theirs()).
-The rig is the armature of the file that deforms the most vertices. Nothing is prepared by hand:
-collections and objects are shown, and each way begins with the file opened again and the groups of
-its bones gone. RESULT.npz has the arrays of a character of ../shared/data in the space of the
-armature, `W` being the file's own weights, and `heat`, `ours`, the seconds of both, and the
-`heat_error` or `error` with which one ended. Exit code 3: no mesh has an Armature modifier."""
+Files other than .blend come through Blender's importer with its default settings, as for a new
+user: bones then point where the importer leaves them. The imported file is kept as RESULT.blend,
+and everything that does not depend on the extension as RESULT.file.npz (theirs()). The rig is the
+armature of the file that deforms the most vertices. Nothing is prepared by hand: collections and
+objects are shown, and each way begins with the file opened again and the groups of its bones gone.
+RESULT.npz has the arrays of a character of ../shared/data in the space of the armature, `W` being
+the file's own weights, and `heat`, `ours`, the seconds of both, and the `heat_error` or `error`
+with which one ended. Exit code 3: no mesh has an Armature modifier."""
 
 import shutil
 import sys
@@ -31,7 +31,7 @@ GLTF, FBX = (".glb", ".gltf", ".vrm"), (".fbx",)
 
 
 def as_blend(path, result):
-    """A .blend as it is, or what the importer makes of another file, saved beside the result."""
+    """A .blend unchanged, or the import of another file, saved next to the result."""
     path, result = Path(path), Path(result)
     kind, blend = path.suffix.lower(), result.with_suffix(".blend")
     if kind == ".blend":
@@ -68,7 +68,7 @@ def open_file(path):
         if ob.mode != "OBJECT":
             layer.objects.active = ob
             bpy.ops.object.mode_set(mode="OBJECT")
-    layer.update()  # what was hidden has no place before
+    layer.update()  # hidden objects have no place before
 
 
 def show(collection):

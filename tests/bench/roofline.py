@@ -29,7 +29,7 @@ step with its right-hand side and energy, per ring that is visited and pose. Rin
 can move, as those of vertices with one bone and neighbors of the same, are passed over: *visited*.
 Its *limit* is the time of the operations of the kernel alone, {PER_BONE} for each bone that the
 maps and spokes of the ring have and {PER_ROTATION} for the rotation, at the measured speed of
-single-precision matrix products: what is summed once per ring for all poses is above it. *Solve*: a
+single-precision matrix products: sums made once per ring for all poses are above it. *Solve*: a
 back-substitution with all that belongs to a global step; it reads the factor twice, and its
 *limit* is the time to read an array of that size twice, from the cache that holds it if one does.
 Limits are measured by NumPy on this machine, and a loop of square roots, divisions and products

@@ -5,7 +5,7 @@ import numpy as np
 import plots
 from matplotlib.collections import PolyCollection
 
-FINER = 4  # pieces of each edge, for smooth light; the surface stays as it is
+FINER = 4  # pieces of each edge, for smooth light; the surface does not change
 CELLS = 4  # edges to a side of a square of the pattern
 LIGHT = np.array([-0.45, 0.6, 0.75]) / np.linalg.norm(
     [-0.45, 0.6, 0.75]
@@ -18,7 +18,8 @@ MOST_JOINTS = 20  # a polyline of more is a curve, whose points are not shown
 
 
 def view(azimuth, elevation, up=(0, 0, 1.0)):
-    """Rows: what is right, up and towards the viewer. Degrees; azimuth from X to Y if Z is up."""
+    """Rows: the directions right, up and towards the viewer. Degrees; azimuth from X to Y if Z is
+    up."""
     a, e = np.radians([azimuth, elevation])
     front = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     right = np.cross(up, front)

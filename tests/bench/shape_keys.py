@@ -1,4 +1,4 @@
-"""Shape keys of a body for what it wears, beside Blender's Surface Deform and Data Transfer.
+"""Shape keys of a body for its clothes, compared with Blender's Surface Deform and Data Transfer.
 
 MPFB=FOLDER shape_keys.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
 

@@ -1,5 +1,5 @@
-"""Rigid bones beside stretchable-twistable bones, spines and bendy bones: a twisted cylinder (the
-candy wrapper), a bent tail, a stretched arm.
+"""Rigid bones compared with stretchable-twistable bones, spines and bendy bones: a twisted cylinder
+(the candy wrapper), a bent tail, a stretched arm.
 
 spines.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
 
@@ -20,7 +20,7 @@ solver finds for 20 poses. The first and the last ring are locked to the first a
 *Ends free*: nothing is locked; the weights then save energy by doing less.
 
 - *ARAP energy*: the mean squared error of edges against those of one-rings that turn rigidly,
-  whatever the bones are.
+for any kind of bones.
 - *as desired*: the same against edges as long as the bones want them (as rigid as desired, the
   paper's section 4.1): `araplbs.energy` with their kinds. The ARAP energy counts all stretch of an
   arm as error, also that which is wanted, so of two that stretch it as far the better one can have

@@ -34,8 +34,8 @@ L1: mean over vertices of the sum of |w - w'|, from 0 to 2. *Seeds*: between the
 all levels. *Subdivided*: between the weights that a vertex has on the mesh and on the same surface
 with every triangle split in four, seed 0. Default settings."""
 CAUSES = """\
-The means again with one setting changed, on both sides of each comparison: what a setting makes
-smaller comes from there."""
+The means again with one setting changed, on both sides of each comparison: a smaller number with
+a setting is due to it."""
 
 
 def halves(edges, first):

@@ -19,8 +19,8 @@ skin to the bones, rigid parts; *visibility*: nearest bones, and which of them a
 *heat*: initial weights and their maps; *poses*: sampling them; *levels*: making coarser meshes, and
 bringing their weights to finer ones; *maps*: which bones may influence a vertex; *assembly* and
 *factor* of the system; *local*: best rotations, right-hand sides, energies; *solve*:
-back-substitutions, clipping, acceleration; *result*: tidy weights and their energy. What is done on
-coarser meshes counts in its stage."""
+back-substitutions, clipping, acceleration; *result*: tidy weights and their energy. Work on coarser
+meshes counts in its stage."""
 
 
 def timed(make):

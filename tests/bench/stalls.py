@@ -1,5 +1,5 @@
-"""What a live session costs the window: docs/live/stalls.md and .png from what the GUI tests have
-left in build/test (tests/run.sh trixie-gui sid-gui)."""
+"""The cost of a live session for the window: docs/live/stalls.md and .png from what the GUI tests
+have left in build/test (tests/run.sh trixie-gui sid-gui)."""
 
 import json
 from pathlib import Path
@@ -25,9 +25,10 @@ reading, taking edits, writing vertex groups, in seconds of the processor; it is
 and begins no step that would take longer if it took as long as the one before. *Event loop* is the
 time from one turn to the next, in which Blender also evaluates and draws the mesh; *idle* is the
 same without a session, the mesh tagged and drawn again and again. Milliseconds: median / 99 % /
-longest. *Follows*: turns from the end of the iterations until the vertex groups show it, what they
-take where drawing leaves time for 60 in a second, and the own work in them. Other work ran on all
-processors meanwhile, which lengthens event loop and idle, and leaves a turn less of its 13 ms.
+longest. *Follows*: turns from the end of the iterations until the vertex groups show it, their time
+if drawing leaves time for 60 per second, and the own work in them. Other work ran on all
+processors at the same time, which lengthens event loop and idle, and leaves a turn less of its 13
+ms.
 
 | | own work | event loop | idle | frames shown | solved in | follows |
 |---|---|---|---|--:|--:|---|

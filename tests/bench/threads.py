@@ -31,10 +31,10 @@ MORE = """\
 ## What more processors would bring
 
 From the run of one thread, by its report: *can be shared*, the time in sections of chunks, in
-factorizations, and in work beside other work, of all. *Simulated*: times as fast on so many
+factorizations, and in asynchronous work, of all. *Simulated*: times as fast on so many
 processors, if chunks of a section take equally long (c of them on p take c / p rounded up), a
-factorization its longest path through the elimination tree and a p-th of the rest, work beside
-other work the longer of both, and all threads of a section but one come 20 us late. It knows
+factorization its longest path through the elimination tree and a p-th of the rest, asynchronous
+work as the longer of both, and all threads of a section but one come 20 us late. It knows
 nothing of memory that many wait for, nor of clocks that fall when all work. *Measured*: the table
 above."""
 
@@ -124,7 +124,7 @@ def thread_table(rows):
 
 
 def simulated_table(found):
-    """What the runs of one thread tell of more, beside what was measured."""
+    """Estimates for more threads from runs on one, in addition to the measurements."""
     measured = [count for count in counts() if count > 1]
     head = (
         "input", "vertices", "can be shared %", *(f"simulated {n}" for n in CROWDS),

@@ -1,5 +1,5 @@
-"""Weights taken from one mesh to another: clothes and levels of detail, beside Blender's Data
-Transfer and robust weight transfer as published.
+"""Weights taken from one mesh to another: clothes and levels of detail, compared with Blender's
+Data Transfer and robust weight transfer as published.
 
 travel.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 

@@ -13,7 +13,7 @@ needs_executable = pytest.mark.skipif(
     not bpy.app.binary_path, reason="no executable: Blender as the module bpy"
 )
 
-# What a run replaces: by its first bytes a .blend file, and a report of a run.
+# Files that a run replaces: by its first bytes a .blend file, and a report of a run.
 OLDER = "BLENDER older"
 OLDER_REPORT = '{"generator": "araplbs results", "older": true}'
 

@@ -8,9 +8,9 @@ from scenes import MODULE, new_scene
 OLDEST, NEWEST = (4, 2), (5, 2)
 VERSION = bpy.app.version[:2]
 ALL = os.environ.get("ARAPLBS_TEST_ALL")
-# Where a marked test runs, beside where tests/run.sh asks for all: what is slow in the newest
-# Blender; what is about files, processes, pages and faults, in which versions of Blender hardly
-# differ, in the oldest, the newest, and in that of each other system.
+# Places of a marked test, in addition to those where tests/run.sh asks for all: slow ones in the
+# newest Blender; those about files, processes, pages and faults, in which versions of Blender
+# hardly differ, in the oldest, the newest, and in that of each other system.
 MARKS = {
     "slow": (VERSION >= NEWEST and os.name != "nt", "slow: in Blender 5.2 on Linux only"),
     "outside": (

@@ -459,7 +459,8 @@ def test_a_copy_with_a_constraint_is_skin():
 
 
 def test_weights_made_by_hand_keep_a_bone(rig):
-    """It leads what other bones are nearer to; if it is the nearest itself, that is no evidence."""
+    """It leads what other bones are nearer to; if it is the nearest itself, that is not
+    evidence."""
     constrain(rig, "upper", "IK", chain_count=2, mute=True)
     tube = add_tube()
     bind(tube, rig)
@@ -532,7 +533,7 @@ def test_controls_where_a_chain_ends():
 
 @pytest.mark.parametrize("head", [(0, 0.5, 2.95), (0, 0, 2.5), (0, 0, 1)])
 def test_controls_elsewhere(head):
-    """Beside the chain, in its last bone, and at one of its joints."""
+    """Next to the chain, in its last bone, and at one of its joints."""
     facts, skeleton = facts_of(hung(head=head))
     assert not facts.steers_end(skeleton).any()
 

@@ -25,7 +25,7 @@ from test_poses import animate, bend_of, read
 
 
 def keyed(rig, name, bone, keys):
-    """A new action with these {frame: angle} of a bone, which is left as it was."""
+    """A new action with these {frame: angle} of a bone, which does not change."""
     data = rig.animation_data or rig.animation_data_create()
     data.action = action = bpy.data.actions.new(name)
     posed = rig.pose.bones[bone]

@@ -25,7 +25,7 @@ CLASSES = (
     "VIEW3D_PT_araplbs_joints",
     "OBJECT_OT_araplbs_optimize_joints",
 )
-ROOMS = {"replay"}  # what the add-on imports from the package itself
+ROOMS = {"replay"}  # modules that the add-on imports from the package itself
 MENUS = (
     bpy.types.VIEW3D_MT_object_parent,
     bpy.types.VIEW3D_MT_paint_weight,

@@ -87,7 +87,7 @@ def passed(height, depth=0.05):
 
 @pytest.mark.parametrize("height", [1.04, 1.1, 1.16])
 def test_a_root_that_the_body_goes_past(height):
-    """With a sign; without one it is a pelvis beside the first bone of the spine."""
+    """With a sign; without one it is a pelvis next to the first bone of the spine."""
     assert passed(height).find(evidence={"root": 1}) == {"root": SERVED}
     assert passed(height).find() == {}
 

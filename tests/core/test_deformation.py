@@ -126,7 +126,7 @@ def test_what_no_limb_encloses_has_no_drift(arm):
     first = {"bone_deform": [True, False, True]}
     found = araplbs.deformation(vertices, triangles, weights, poses, heads, tails, **first)
     assert np.isnan(found["bone_drift"]).tolist() == [False, True, False]
-    beside = [0.15, 0, 0]  # more than half of the radius beside the middle
+    beside = [0.15, 0, 0]  # more than half of the radius off the middle
     found = araplbs.deformation(vertices, triangles, weights, poses, heads + beside, tails + beside)
     assert found["limbs"] == 0
     assert np.isnan([found["drift"], found["worst_drift"], *found["bone_drift"]]).all()

@@ -145,7 +145,7 @@ def test_precision(name):
         one.solver(precision=p, weights=double.weights, start_from_weights=True).energies[0]
         for p in ("single", "double")
     ]
-    # Relative energies: single precision counts beside the energy at rest, which is 1.
+    # Relative energies: single precision counts relative to the energy at rest, which is 1.
     assert again[0] == pytest.approx(again[1], rel=1e-5, abs=1e-7)
     assert len(bones) > 1
 

@@ -66,7 +66,7 @@ def running(node):
 
 
 def wrong_in_package(file, text):
-    """What a module of araplbs must not import: rooms above it, and what it does not need.
+    """Imports that a module of araplbs must not have: rooms above it, and what it does not need.
     file: its path in the package."""
     own = Path(file).with_suffix("").parts
     allowed = NEEDED | OPTIONAL.get(str(file), set())
@@ -85,8 +85,8 @@ def rooms_above(name):
 
 
 def wrong_in_addon(file, text):
-    """What a module of the add-on must not import: modules of layers and rooms above it, and in
-    farm/ what only Blender has. file: its path in the add-on."""
+    """Imports that a module of the add-on must not have: modules of layers and rooms above it, and
+    in farm/ what only Blender has. file: its path in the add-on."""
     own = Path(file).with_suffix("").parts
     for path in imported(file, text):
         without_blender = own[0] == "farm"

@@ -1,4 +1,4 @@
-"""Stretchable-twistable bones and spines: where they take points, and the energy of weights for
+"""Stretchable-twistable bones and spines: the points under them, and the energy of weights for
 them, against quadrature, differences, many small rigid bones and dense NumPy. (An independent
 implementation of the same: test_fixtures.py.)"""
 
