@@ -4,7 +4,7 @@
 
 #include "mesh/mesh.h"
 
-/* is_sheet (parts): whether a part is a sheet, of cloth or the like, see layers.c. */
+/* is_sheet (parts): whether a part is a sheet, such as cloth, see layers.c. */
 arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh, char *is_sheet);
 
 /* Does vertex i, with this normal, lie on triangle t of another part, or under it? bary: of the

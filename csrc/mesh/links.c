@@ -54,7 +54,7 @@ typedef struct linking {
     arap_bvh *faces;
     double *vertex_normal; /* (count, 3) area-weighted, not unit */
     const int *cluster;    /* (parts) */
-    char *is_sheet;        /* (parts) or NULL: layers are not told apart */
+    char *is_sheet;        /* (parts) or NULL: layers are not separated */
     char *is_layer;        /* (links) so far */
     int largest;           /* cluster that does not look for others */
     cluster_facts *facts;  /* (parts) of clusters */

@@ -216,5 +216,6 @@ class Layers:
         heights = self.heights(posed) / self.size
         above, under = heights[: self.count], heights[self.count :]
         return tuple(
-            float(each.mean()) if len(each) else np.nan for each in (above < -DEPTH, under > DEPTH)
+            float(each.mean()) if len(each) else np.nan
+            for each in (above < -DEPTH, under > DEPTH)
         )
