@@ -1,15 +1,15 @@
 /* Layers: see layers.h.
  *
  * A garment stays above the skin if both move alike where one lies on the other. Hard parts that
- * meet in a joint lie on each other, too, but slide there, so at least one of two layers must be a
- * sheet. A part is a sheet if
- *   - it is open: its border is as long as OPEN of its size, twice its radius about its mean
- * vertex, or longer, as that of a sleeve is, but not that of a limb with a hole where another one
- * covers it; or
- *   - it is thin, as cloth with thickness: twice its volume over its surface, which is the
- * thickness of a plate, is below THIN of the root of its surface. A rod has less surface and is not
- * thin. A vertex lies on a triangle if it is within NEAR of it, over or under its inside (the way
- * there is within 60 degrees of the normal), and faces the same way.
+ * meet in a joint lie on each other, too, but slide there, so at least one of two layers must be
+ * a sheet. Twice the radius of a part about its mean vertex is its size. A part is a sheet if
+ *   - it is open: its border is as long as OPEN of its size or longer. That of a sleeve is, that
+ *     of a limb with a hole where another one covers it is not;
+ *   - or it is thin, as cloth with thickness: twice its volume over its surface, which is the
+ *     thickness of a plate, is below THIN of the root of its surface. It must be wide, too: a
+ *     rod or a blade has less surface than WIDE of its squared size.
+ * A vertex lies on a triangle if it is within NEAR of it, over or under its inside (the way there
+ * is within 60 degrees of the normal), and faces the same way.
  *
  * O(triangles), and O(b log b) for b sides of triangles at borders. Fails only without memory. */
 #include "mesh/layers.h"
@@ -26,6 +26,7 @@
 #define NEAR 0.02 /* of the size of the mesh, see mesh.h */
 #define OPEN 0.5
 #define THIN 0.05
+#define WIDE 0.12
 #define OVER 0.25 /* squared cosine */
 
 /* For each vertex a number that is 0 where it has no border: there the corners after it in its
@@ -111,10 +112,10 @@ arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh, char 
     measure_border(mesh, side, sides, border);
     measure_parts(mesh, shape);
     for (size_t p = 0; p < parts; p++) {
-        double size = 2 * sqrt(shape[p].radius2);
-        is_sheet[p] =
-            shape[p].area > 0 && (border[p] >= OPEN * size ||
-                                  2 * fabs(shape[p].volume) < THIN * pow(shape[p].area, 1.5));
+        double size = 2 * sqrt(shape[p].radius2), area = shape[p].area;
+        int is_open = border[p] >= OPEN * size;
+        int is_thin = 2 * fabs(shape[p].volume) < THIN * pow(area, 1.5);
+        is_sheet[p] = (char)(area > 0 && (is_open || (is_thin && area >= WIDE * size * size)));
     }
     goto done;
 

@@ -1,16 +1,15 @@
 """Clothes and other layers: which vertices lie on another part of the mesh, and whether they end
 below it in poses. Plain NumPy; nothing here knows of any energy, nor of araplbs.
 
-A part is a set of joined triangles, with corners at one place taken as one. A vertex lies on
-another part if, at rest, it is within NEAR of it, on its outer side, faces the same way, and the
-nearest point is not on an open border, where a surface has no side. Of several parts it lies on the
-nearest: a coat on the vest, the vest on the skin.
-
-A vertex lies under another part if the same holds on its inner side.
+A part is what triangles join, with corners at one place taken as one. A vertex lies on another
+part if, at rest, it is within NEAR of it, on its outer side, faces the same way, and the nearest
+point is not on an open border, where a surface has no side. Of several parts it lies on the
+nearest: a coat on the vest, the vest on the skin. A vertex lies under another part if the same
+holds on its inner side.
 
 In a pose it is compared with the triangles around the one that was nearest at rest, so that another
-limb that passes through does not count. A vertex that lay on a part and is farther than DEPTH
-behind it has ended below; one that lay under it and is as far in front of it has come through."""
+limb that passes through does not count. What lay on it and is farther than DEPTH behind it has
+ended below; what lay under it and is as far in front of it has come through."""
 
 import numpy as np
 
@@ -216,6 +215,5 @@ class Layers:
         heights = self.heights(posed) / self.size
         above, under = heights[: self.count], heights[self.count :]
         return tuple(
-            float(each.mean()) if len(each) else np.nan
-            for each in (above < -DEPTH, under > DEPTH)
+            float(each.mean()) if len(each) else np.nan for each in (above < -DEPTH, under > DEPTH)
         )

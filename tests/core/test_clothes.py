@@ -85,15 +85,20 @@ def closed(*ends, radius=0.2):
     return vertices, triangles
 
 
+def moved(mesh, x):
+    return mesh[0] + [x, 0, 0], mesh[1]
+
+
 @pytest.mark.parametrize(
     "parts",
     [
         [BODY],
         [closed(0, 1.1), closed(0.9, 2, radius=0.205)],  # shells that meet in a joint
         [BODY, shapes.box((0.04, 0.1, 0.1), (0.24, 0, 1.0))],  # a button
-        [BODY, closed(0.2, 1.8, radius=0.02)],  # a rod inside
+        [BODY, moved(closed(0.2, 1.8, radius=0.01), 0.215)],
+        [BODY, shapes.box((0.02, 0.06, 1.8), (0.215, 0, 1.0))],
     ],
-    ids=["one piece", "shells", "button", "rod"],
+    ids=["one piece", "shells", "button", "rod", "blade"],
 )
 def test_what_is_no_cloth_is_not_tied_so(parts):
     solver = shapes.solver(shapes.join(*parts), BONES)
