@@ -105,3 +105,16 @@ def test_actionlint():
     found = sorted(map(str, (ROOT / ".github/workflows").glob("*.yml")))
     done = subprocess.run([checker, *found], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_sanitizers_and_fuzzing_run():
+    """Each entry of the matrix runs what it names, and nothing else."""
+    job = read("test")["jobs"]["sanitizers"]
+    runs = {step["if"]: step["run"] for step in job["steps"] if "if" in step}
+    assert {f"matrix.what == '{what}'" for what in job["strategy"]["matrix"]["what"]} == set(runs)
+    for what, script in (
+        ("asan", "tools/asan.sh"),
+        ("tsan", "tools/tsan.sh"),
+        ("fuzz", "make fuzz"),
+    ):
+        assert script in runs[f"matrix.what == '{what}'"]
