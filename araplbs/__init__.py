@@ -1,5 +1,16 @@
 """Skinning weights that keep characters in shape when posed.
 
+weights() is one call from arrays to weights, load_gltf() reads a .glb, .gltf or .vrm file for it.
+Everything else is the engine, for programs that need its parts: Solver is its center. Of the
+constants, __version__ is that of the package; SETTINGS holds type, default, range and meaning of
+each setting of the solvers, as {"Solver": {name: {...}}, "JointSolver": {name: {...}}}; simd is the
+instruction set that the engine uses on this machine ("avx512", "avx2" or "portable");
+linear_algebra is "OpenBLAS", or "plain loops" on a processor where OpenBLAS computes wrongly.
+
+Arrays are NumPy's, or anything that converts to them: n vertices, f triangles, m bones, p poses.
+Coordinates and transforms share one space and unit. All errors are exceptions whose message names
+the argument and its value.
+
 Importing this package loads nothing: the engine, araplbs._engine, is loaded when one of its names
 is first used, and so are the rooms, each a folder here (ARCHITECTURE.md). All of it needs NumPy,
 and nothing of it Blender.

@@ -47,13 +47,25 @@ SETTINGS: Mapping[Literal["Solver", "JointSolver"], Mapping[str, Mapping[str, An
 "about"}}, with None for what does not apply; for the tuple `support`, the values are tuples."""
 
 class InputError(ValueError):
-    """The input does not make a problem that can be solved; the message says why."""
+    """The mesh, the skeleton, the weights or the poses do not make a problem that can be solved.
+    The message is one sentence that says which of them and why.
+
+    Raised by all functions and types that take meshes or skeletons; a ValueError.
+    """
 
 class SolverError(ArithmeticError):
-    """Solving for the weights failed."""
+    """Solving failed: a system was not positive definite, or a number not finite. The message says
+    in which step.
+
+    Raised by all functions that factorize; an ArithmeticError.
+    """
 
 class Cancelled(Exception):
-    """The progress function asked to stop."""
+    """The function `progress` returned False. A Solver or JointSolver is left as its last complete
+    step made it, and can go on.
+
+    Raised by all that take `progress`.
+    """
 
 @final
 class Solver:
@@ -65,6 +77,12 @@ class Solver:
 
     The GIL is released while it works. Solvers in different threads do not interfere. The same
     input and seed give bit-identical results, with any number of threads.
+
+    Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
+    for any other wrong argument, which the message names, SolverError if solving fails, and
+    Cancelled if `progress` returns False. RuntimeError if `progress` uses the solver.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, sections 3 to 7; relative errors of edges, spokes and
+    limits on influences: docs/energy.md 7.
     """
 
     def __init__(
@@ -106,8 +124,8 @@ class Solver:
         precision: Literal["single", "double"] = "single",
         pose_count: int = 80,
         seed: int = 0,
-        swing: float = ...,
-        twist: float = ...,
+        swing: float = 1.0471975511965976,
+        twist: float = 0.17453292519943295,
         reach_poses: float = 0.0,
         max_influences: int = 4,
         widenings: int = 2,
@@ -441,6 +459,11 @@ class JointSolver:
     keep their local rotations; the transforms follow the joints. Bones that are apart at their
     joint in a given pose stay as far apart, and children of a spine follow it at the position of
     their heads along it. Unconnected parts of the skeleton are free to move in each pose.
+
+    Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
+    for any other wrong argument, which the message names, SolverError if solving fails, and
+    Cancelled if `progress` returns False. RuntimeError if `progress` uses the solver.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 4.4.
     """
 
     def __init__(
@@ -470,8 +493,8 @@ class JointSolver:
         threads: int = 0,
         pose_count: int = 80,
         seed: int = 0,
-        swing: float = ...,
-        twist: float = ...,
+        swing: float = 1.0471975511965976,
+        twist: float = 0.17453292519943295,
         reach_poses: float = 0.0,
         max_influences: int = 4,
         link_parts: bool = True,
@@ -590,9 +613,50 @@ def optimize_joints(
     bone_heads: ArrayLike,
     bone_tails: ArrayLike,
     bone_parents: ArrayLike,
-    **arguments: Any,
+    *,
+    edges: ArrayLike | None = None,
+    bone_roll_axes: ArrayLike | None = None,
+    bone_deform: ArrayLike | None = None,
+    bone_limits: ArrayLike | None = None,
+    bone_kinds: Sequence[BoneKind] | None = None,
+    bone_ranges: ArrayLike | None = None,
+    poses: ArrayLike | None = None,
+    pose_weights: ArrayLike | None = None,
+    bends: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
+    symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    pinned: ArrayLike | None = None,
+    joint_stiffness: ArrayLike = 0.3,
+    tangential: ArrayLike = 0.5,
+    threads: int = 0,
+    pose_count: int = 80,
+    seed: int = 0,
+    swing: float = 1.0471975511965976,
+    twist: float = 0.17453292519943295,
+    reach_poses: float = 0.0,
+    max_influences: int = 4,
+    link_parts: bool = True,
+    method: Literal["alternate", "together"] = "alternate",
+    optimize_weights: bool = True,
+    anchor: float = 0.0,
+    centering: float = 0.0,
+    component_stiffness: float = 1e-6,
+    max_shift: float = 0.5,
+    least_length: float = 0.5,
+    iterations: int = 20,
+    tolerance: float = 1e-3,
+    edge_power: float = 3.0,
+    truss: float = 12.0,
+    peak_stiffness: float = 0.01,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
-    """(heads, tails, report) of a JointSolver with these arguments, run to its end."""
+    """(heads, tails, report) of a JointSolver with these arguments, run to its end: heads and tails
+    (m, 3) in the space and unit of the vertices, and the report of the solver, a dict.
+
+    Raises what a JointSolver raises.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 4.4.
+    """
 
 def energy(
     vertices: ArrayLike,
@@ -624,6 +688,11 @@ def energy(
     relative to its own one-ring. Bones that are not rigid need bone_kinds with bone_heads,
     bone_tails (m, 3) and the bends or segment_poses; bone_stretch needs heads and tails, too. The
     rest is as for a Solver.
+
+    Raises InputError if the mesh, the weights or the poses cannot be used, ValueError or TypeError
+    for any other wrong argument, which the message names.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3, relative to the edges at rest
+    (docs/energy.md 3).
     """
 
 def posed_energy(
@@ -641,6 +710,11 @@ def posed_energy(
 
     The mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident vertices;
     the position of the first of them counts.
+
+    Raises InputError if the mesh or the points cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3, relative to the edges at rest
+    (docs/energy.md 3).
     """
 
 def dual_quaternion_skinning(
@@ -657,6 +731,10 @@ def dual_quaternion_skinning(
     vertex stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear. bone_axes (m, 3, 3):
     local X, Y (head to tail) and Z of each bone at rest as columns, on which the rotation of a
     scaled or sheared bone depends (default: the axes of the space).
+
+    Raises InputError if the weights cannot be used, ValueError or TypeError for any other wrong
+    argument, which the message names.
+    Source: Kavan et al., Skinning with dual quaternions, 2007, as Blender's modifier does it.
     """
 
 def rotation_centers(
@@ -676,6 +754,10 @@ def rotation_centers(
     corners. Rows of weights are normalized. NaN if no triangle has two bones in common with the
     vertex, as when a single bone moves it. The work grows with the square of the influences, so
     limit them first.
+
+    Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names, and Cancelled if `progress` returns False.
+    Source: Le & Hodgins, Real-time skeletal skinning with optimized centers of rotation, 2016.
     """
 
 def center_of_rotation_skinning(
@@ -693,6 +775,10 @@ def center_of_rotation_skinning(
 
     centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. Scale and shear,
     which the method leaves open, are blended linearly in the bones' own rotation.
+
+    Raises InputError if the weights cannot be used, ValueError or TypeError for any other wrong
+    argument, which the message names.
+    Source: Le & Hodgins 2016, Algorithm 1.
     """
 
 class _Baked(TypedDict):
@@ -753,6 +839,12 @@ def bake(
     all, in the units of the vertices; worst (frame, vertex); size, the diagonal of the bounding
     box; iterations and history, the rms after each. iterations=0: the errors of the given weights,
     with unweighted vertices at rest.
+
+    Raises InputError if the mesh, the weights or a frame cannot be used, ValueError or TypeError
+    for any other wrong argument, which the message names, SolverError if solving fails, and
+    Cancelled if `progress` returns False. What reading a frame raises is raised unchanged.
+    Source: after Kavan et al. 2010 and Le & Deng, Smooth skinning decomposition with rigid bones,
+    2012.
     """
 
 def elastic_poses(
@@ -804,6 +896,12 @@ def elastic_poses(
     elements by biharmonic weights; stretches and points by a KKT system whose tie F = R S gives
     way, since in 3D it could not be satisfied. Only `hold`, `samples`, `iterations` (evaluations)
     and `tolerance` count; wires and links do not. At most 5000 vertices.
+
+    Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
+    for any other wrong argument, which the message names, SolverError if solving fails, and
+    Cancelled if `progress` returns False.
+    Source: local and global steps with Anderson acceleration (Peng et al. 2018); the mixed method:
+    Kassahun et al. 2022.
     """
 
 class _Mixed(TypedDict):
@@ -841,6 +939,12 @@ def mixed_elasticity(
     stretches (elements, 3, 3), triangles that are measured and then tets, of triangles the stretch
     in the first two rows and columns, along edge 0 to 1 and across; points (n, 3); pulls (n,), how
     strongly each vertex is pinned; energy, and its gradient (h, 3) by the turns.
+
+    Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
+    for any other wrong argument, which the message names, SolverError if solving fails, and
+    Cancelled if `progress` returns False.
+    Source: Kassahun et al., Automatic skinning by mixed finite elements, 2022, with a tie F = R S
+    that gives way.
     """
 
 def surface_strain(
@@ -855,6 +959,10 @@ def surface_strain(
     from the triangle at rest to the posed one, in its plane. 0.1 is 10 %; 0 for triangles that only
     move, and for those whose altitude is below 1e-4 of their longest edge, which all measures leave
     out.
+
+    Raises InputError if the mesh or a posed point cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names.
+    Source: the measure of this project: docs/bench/seen.md.
     """
 
 def deformation(
@@ -878,13 +986,24 @@ def deformation(
 ) -> dict[str, Any]:
     """The `measures` of a Deformation for weights (n, m) or rows, blended linearly over poses
     (p, m, 3, 4) or (p, m, 4, 4); the arguments are those of Deformation. The result is
-    bit-identical for any number of threads."""
+    bit-identical for any number of threads.
+
+    Raises InputError if the mesh, the weights or the poses cannot be used, ValueError or TypeError
+    for any other wrong argument, which the message names, and Cancelled if `progress` returns
+    False.
+    Source: the measures of this project: docs/bench/seen.md.
+    """
 
 @final
 class Deformation:
     """Visible measures of a deforming mesh, over any poses that are added.
 
     They are independent of the energy that weights minimize. Vertices are not welded.
+
+    Raises InputError if the mesh, the weights or the poses cannot be used, ValueError or TypeError
+    for any other wrong argument, which the message names, and Cancelled if `progress` returns
+    False.
+    Source: the measures of this project: docs/bench/seen.md.
     """
 
     def __init__(
@@ -984,6 +1103,11 @@ def automatic_weights(
     the vertices nearest to it: those at least 0.85 times as far from other bones' vertices, along
     edges, as the farthest of them. Parts that see no bone go by distance alone; those far from all
     bones follow the nearest. Biharmonic weights of more than 200,000 vertices raise ValueError.
+
+    Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names, SolverError if solving fails, and Cancelled if
+    `progress` returns False.
+    Source: the papers named above; the add-on calls them methods of initial weights.
     """
 
 def diffuse_parameters(
@@ -1004,6 +1128,11 @@ def diffuse_parameters(
     before it and 1 (or the place where it hangs on the bone) where they see what hangs on it.
 
     NaN for bones that do not deform and, with bone_kinds, for rigid ones.
+
+    Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names, and SolverError if solving fails.
+    Source: the system of heat weights (Baran & Popovic 2007), for positions along bones in place of
+    weights.
     """
 
 def bone_directions(
@@ -1030,6 +1159,10 @@ def bone_directions(
 
     Tails mean nothing if most of them are far from all children: median over bones with children of
     |tail - nearest child| / |its way there| above 0.57.
+
+    Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names, and Cancelled if `progress` returns False.
+    Source: this project; the files that it was measured on: docs/reliability.md.
     """
 
 def control_bones(
@@ -1060,6 +1193,10 @@ def control_bones(
     To leave them out of a Solver, switch off their bone_deform, give them no parent (-1), and give
     their children the nearest ancestor that stays: other bones that do not deform count as part of
     the bone above them.
+
+    Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names, and Cancelled if `progress` returns False.
+    Source: this project; the files that it was measured on: docs/reliability.md.
     """
 
 @overload
@@ -1077,11 +1214,17 @@ def sample_poses(
     bone_segments: ArrayLike | None = None,
     symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     seed: int = 0,
-    swing: float = ...,
-    twist: float = ...,
+    swing: float = 1.0471975511965976,
+    twist: float = 0.17453292519943295,
     reach_poses: float = 0.0,
 ) -> Floats:
-    """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses."""
+    """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses.
+
+    Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
+    argument, which the message names.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3.3; a low-discrepancy lattice in place of
+    random numbers (docs/energy.md 2).
+    """
 
 @overload
 def sample_poses(
@@ -1098,13 +1241,19 @@ def sample_poses(
     bone_segments: ArrayLike | None = None,
     symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     seed: int = 0,
-    swing: float = ...,
-    twist: float = ...,
+    swing: float = 1.0471975511965976,
+    twist: float = 0.17453292519943295,
     reach_poses: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses, and, if
     bone_kinds are given, their bends (count, m, 4). Children of an STB or spine follow it at the
-    position of their heads along it."""
+    position of their heads along it.
+
+    Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
+    argument, which the message names.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3.3; a low-discrepancy lattice in place of
+    random numbers (docs/energy.md 2).
+    """
 
 def forward_kinematics(
     bone_heads: ArrayLike,
@@ -1115,7 +1264,12 @@ def forward_kinematics(
     /,
 ) -> Floats:
     """(p, m, 3, 4) transforms from local rotations (p, m, 3, 3) in rest orientation. With bends
-    (p, m, 4), bones whose bend is not (0, 0, 0, 1) carry their children along it."""
+    (p, m, 4), bones whose bend is not (0, 0, 0, 1) carry their children along it.
+
+    Raises InputError if the skeleton or the bends cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, sections 1.2 and 3.3, Eq. 2 to 4 for spines.
+    """
 
 def inverse_kinematics(
     bone_heads: ArrayLike,
@@ -1130,8 +1284,8 @@ def inverse_kinematics(
     method: Literal["fabrik", "ccd", "jacobian"] = "fabrik",
     tolerance: float = 0.001,
     iterations: int = 100,
-    swing: float = ...,
-    twist: float = ...,
+    swing: float = 1.0471975511965976,
+    twist: float = 0.17453292519943295,
 ) -> tuple[Floats, Floats, NDArray[np.int32]]:
     """Poses that bring the tail of the bone `effector` to each of the targets (k, 3), from rest.
 
@@ -1144,6 +1298,11 @@ def inverse_kinematics(
     (10 degrees); with pi there are no limits. method: forward and backward reaching (Aristidou &
     Lasenby 2011), cyclic coordinate descent, or damped least squares. tolerance: a share of the
     length of the chain; iterations: at most.
+
+    Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
+    argument, which the message names.
+    Source: FABRIK: Aristidou & Lasenby 2011; damped least squares: Wampler 1986, Nakamura &
+    Hanafusa 1986.
     """
 
 def reach_chains(
@@ -1154,10 +1313,22 @@ def reach_chains(
     bone_deform: ArrayLike | None = None,
 ) -> list[tuple[NDArray[np.int32], Floats]]:
     """The limbs, necks, tails and fingers that reach for targets in sampled poses: the bones of
-    each from its root down, and the position (3,) of its effector at rest."""
+    each from its root down, and the position (3,) of its effector at rest.
+
+    Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
+    argument, which the message names.
+    Source: this project: docs/energy.md 2.
+    """
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
-    """(n, 3, 3) proper rotations nearest to (n, 3, 3) matrices."""
+    """(n, 3, 3) proper rotations nearest to matrices (n, 3, 3), in the Frobenius norm: no
+    reflections, also of singular matrices.
+
+    Raises ValueError if a matrix is not finite or the shape is not (n, 3, 3), TypeError for what is
+    not an array.
+    Source: Horn 1987, by unit quaternions; the rotation maximizes tr(R^T M), as in the local step
+    (docs/energy.md 3).
+    """
 
 def embed(
     vertices: ArrayLike,
@@ -1172,6 +1343,10 @@ def embed(
     to it; the barycentric coordinates of the point there, >= 0 with sum 1; its distance, 0 inside.
     Weights W of the vertices of tets T are einsum("pk,pkb->pb", coordinates, W[T[tets]])
     at the points.
+
+    Raises ValueError or TypeError for a wrong argument, which the message names, and InputError for
+    points that are too far away.
+    Source: barycentric coordinates; of a point outside, those of the nearest point of the volume.
     """
 
 def linear_skinning(
@@ -1193,6 +1368,10 @@ def linear_skinning(
 
     Rows are normalized; a vertex without weights stays at rest, as in Blender. The arguments for
     bones that are not rigid are as for `energy`.
+
+    Raises InputError if the weights or the poses cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names.
+    Source: linear blend skinning (docs/energy.md 2).
     """
 
 def nearest_points(
@@ -1214,6 +1393,11 @@ def nearest_points(
     and for every vertex the number of its part: vertices connected by triangles and edges. owners
     (k,): for each point, a vertex whose part is skipped, -1 for none. radius (k,): of the search
     for each point, inf by default. Coincident vertices count as one, the first of them.
+
+    Raises InputError if the mesh cannot be used, ValueError or TypeError for any other wrong
+    argument, which the message names, and Cancelled if `progress` returns False.
+    Source: closest point on a triangle (Ericson, Real-Time Collision Detection, 2004, section
+    5.1.5) in a tree of boxes.
     """
 
 def inspect_weights(
@@ -1238,6 +1422,10 @@ def inspect_weights(
     half of the bone's largest weight, the connected part with the most weight. Both are 0 in the
     core and for weights below 0.05; along is inf beyond 4 times the largest straight distance of
     the bone. Rows are normalized; coincident vertices count as one, with the row of the first.
+
+    Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
+    other wrong argument, which the message names, and Cancelled if `progress` returns False.
+    Source: this project, for the check of weights: docs/bench/check.md.
     """
 
 def match_surfaces(
@@ -1254,8 +1442,15 @@ def match_surfaces(
     two_sided: bool = False,
     near: float = 0.0,
 ) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Which (k, 3) target vertices match the surface of a source: (matched (k,), distances (k,),
-    angles (k,) in radians). See transfer_weights."""
+    """Which (k, 3) target vertices match the surface of a source (n, 3), (f, 3), by the rule of
+    transfer_weights: (matched (k,), distances (k,) in the unit of the vertices, angles (k,) in
+    radians).
+
+    Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
+    wrong argument, which the message names, and Cancelled if `progress` returns False.
+    Source: Abdrashitov et al., Robust skin weights transfer via weight inpainting, 2023, section
+    3.1.
+    """
 
 def transfer_weights(
     vertices: ArrayLike,
@@ -1283,6 +1478,12 @@ def transfer_weights(
     (Abdrashitov et al. 2023); islands of the target in which nothing matches take those of their
     nearest points. Rows sum to 1, of at most `max_influences` (0: any number). ValueError where the
     source has no weights, and where no vertex matches.
+
+    Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
+    wrong argument, which the message names, SolverError if solving fails, and Cancelled if
+    `progress` returns False.
+    Source: Abdrashitov et al., Robust skin weights transfer via weight inpainting, 2023, sections
+    3.1 and 3.2.
     """
 
 def transfer_shapes(
@@ -1313,6 +1514,11 @@ def transfer_shapes(
     is less. lifted: how many were; below: how many are below all the same, between parts of the
     surface that pass through each other. A shape that moves nothing leaves the target unchanged, to
     the last bit. ValueError where no vertex matches.
+
+    Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
+    wrong argument, which the message names, SolverError if solving fails, and Cancelled if
+    `progress` returns False.
+    Source: the matches and the bi-Laplacian of Abdrashitov et al. 2023, for displacements.
     """
 
 def prune(
@@ -1323,4 +1529,14 @@ def prune(
     kept_sum: float,
     relative: float,
 ) -> NDArray[np.bool_]:
-    """(n, m) mask of the influences that the paper's pruning (section 3.2) keeps."""
+    """(n, m) mask of the influences that the paper's pruning (section 3.2) keeps.
+
+    vertices (n, 3), triangles (f, 3); weights (n, m), dense. In increasing order, a weight is
+    dropped if at least `least` others stay, they sum to more than `kept_sum`, it is below the share
+    `relative` of the largest weight of the vertex, and no neighbor that keeps the bone has a
+    smaller weight.
+
+    Raises InputError if the mesh cannot be used, ValueError or TypeError for any other wrong
+    argument, which the message names.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3.2.
+    """

@@ -14,14 +14,21 @@ def texts(stubs):
         if isinstance(node, ast.FunctionDef):
             _add(found, node.name, node, "$module")
         elif isinstance(node, ast.ClassDef):
+            if _is_exception(node):
+                found[node.name] = "(*arguments)", ast.get_docstring(node)
             for method in node.body:
                 if getattr(method, "name", "") == "__init__":
                     said = filter(None, [ast.get_docstring(node), ast.get_docstring(method)])
-                    found[node.name] = _signature(method, "$self"), "\n\n".join(said)
+                    signature = _signature(method, "$self").replace("$self, /, ", "")
+                    found[node.name] = signature, "\n\n".join(said)
                 plain = isinstance(method, ast.FunctionDef) and not method.decorator_list
                 if plain and not method.name.startswith("_"):
                     _add(found, f"{node.name}.{method.name}", method, "$self")
     return found
+
+
+def _is_exception(node):
+    return any(base.id.endswith(("Error", "Exception")) for base in node.bases)
 
 
 def _add(found, name, node, first):
@@ -57,15 +64,21 @@ def _argument(argument, default):
 
 
 def header(stubs):
-    """The text of a header in C: DOC_energy, DOC_Solver_iterate..."""
+    """The text of a header in C: DOC_energy, DOC_Solver_iterate..., each with its signature, and
+    TEXT_energy... without."""
     lines = ["/* Made of araplbs/_engine.pyi by tools/engine_docs.py. */"]
     for name, (signature, said) in texts(stubs).items():
-        text = f"{name.rpartition('.')[2]}{signature}\n--\n\n{said}"
-        lines.append(f"#define DOC_{name.replace('.', '_')} \\")
-        parts = [text[k : k + LETTERS] for k in range(0, len(text), LETTERS)]
-        lines += [f'    "{_escaped(part)}" \\' for part in parts[:-1]]
-        lines.append(f'    "{_escaped(parts[-1])}"')
+        macro = name.replace(".", "_")
+        lines += _define(f"TEXT_{macro}", said)
+        lines += _define(f"DOC_{macro}", f"{name.rpartition('.')[2]}{signature}\n--\n\n{said}")
     return "\n".join(lines) + "\n"
+
+
+def _define(macro, text):
+    parts = [text[k : k + LETTERS] for k in range(0, len(text), LETTERS)]
+    yield f"#define {macro} \\"
+    yield from (f'    "{_escaped(part)}" \\' for part in parts[:-1])
+    yield f'    "{_escaped(parts[-1])}"'
 
 
 def _escaped(text):

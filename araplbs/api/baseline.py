@@ -21,8 +21,16 @@ def baseline_weights(
     weights), "nearest", "boneglow", "bbw" or "biharmonic". For comparison: araplbs.weights() is
     what this package is for.
 
-    Sparse rows (start, bones, weights), as of Solver.sparse_weights. settings: those of Solver that
-    concern bones, the mesh, threads and progress. Raises araplbs.InputError and ValueError.
+    vertices (n, 3), triangles (f, 3) or None; bone_heads, bone_tails (m, 3), in the space and unit
+    of the vertices; bone_parents (m,), -1 for roots. settings: edges (e, 2), tets (t, 4), bone_ways
+    and bone_deform (m,) of bool, max_influences=4, least_weight=0.001, link_parts=True, threads=0
+    and progress(stage, fraction), which returns False to stop.
+
+    Returns sparse rows (start (n + 1,), bones, weights), as of Solver.sparse_weights.
+
+    Raises araplbs.InputError if the mesh or the skeleton cannot be used, ValueError or TypeError
+    for any other wrong argument, araplbs.SolverError if solving fails, and araplbs.Cancelled.
+    Source: Baran & Popovic 2007; Wareham & Lasenby 2008; Jacobson et al. 2011 (docs/methods.md).
     """
     arguments = vertices, triangles, bone_heads, bone_tails, bone_parents
     return load().automatic_weights(*arguments, method=method, **settings)

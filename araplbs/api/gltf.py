@@ -26,7 +26,10 @@ class GltfCharacter:
     one space, Z up as in Blender.
 
     vertices (n, 3), triangles (f, 3): of all meshes, one after the other. mesh_names, first: where
-    each of them begins.
+    each of them begins. weights: Rows of them for the m joints of the skeleton.
+
+    weigh() raises Refused or ValueError if the character or an option cannot be used, Cancelled if
+    `progress` returns False; set_weights() raises ValueError.
     """
 
     def __init__(self, character: Character) -> None:
@@ -43,10 +46,12 @@ class GltfCharacter:
 
     @property
     def name(self) -> str:
+        """That of the armature, as Blender's importer has it."""
         return self._character.name
 
     @property
     def skeleton(self) -> Skeleton:
+        """The m joints at rest, in the space of the vertices."""
         return self._character.skeleton
 
     @property
@@ -98,7 +103,9 @@ class GltfCharacter:
 
 
 class GltfFile:
-    """A file that was read. characters: one for each skeleton with meshes."""
+    """A .glb, .gltf or .vrm file that load_gltf() has read. characters: a list of GltfCharacter,
+    one for each skeleton with meshes. save() raises what save_gltf() does.
+    """
 
     def __init__(self, characters: Sequence[Character]) -> None:
         self._document: Document = characters[0].document
@@ -123,5 +130,7 @@ def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFi
 
 
 def save_gltf(file: GltfFile, path: str | Path) -> None:
-    """Writes a file that load_gltf() has read; the same as file.save(path)."""
+    """Writes a file that load_gltf() has read, with the weights that its characters were given; the
+    same as file.save(path). It is written whole or not at all. Raises Refused if that would replace
+    a file of another kind, OSError if the file cannot be written."""
     file.save(path)

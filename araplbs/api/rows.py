@@ -14,7 +14,8 @@ class Rows(SparseWeights):
     """Sparse weights of n vertices for m bones: those of vertex i are at start[i]:start[i + 1].
 
     A named tuple (start, bones, weights) as all functions take: start (n + 1,), bones and weights
-    (entries,), the bones of a row ascending. shape: (n, m).
+    (entries,), the bones of a row ascending. shape: (n, m). The arrays are converted, not checked:
+    functions that take rows raise ValueError for wrong ones.
 
     >>> rows = Rows([0, 1, 3], [0, 0, 1], [1.0, 0.25, 0.75], bone_count=2)
     >>> rows

@@ -22,7 +22,11 @@ from .rows import Rows
 class Weights(NamedTuple):
     """The result of weights(). rows: the weights. control_bones: {name: why} of the joints that
     only control the rig and got none. report: all that is known of the result, as --json writes
-    it."""
+    it.
+
+    rows are Rows of n vertices for m joints: each sums to 1. Its methods raise nothing but
+    MemoryError, if a dense array has no room.
+    """
 
     rows: Rows
     control_bones: dict[str, str]
@@ -84,8 +88,12 @@ def weights(
         rigid_parts="detected", control_bones="leave_out", bone_directions="automatic",
         initial_weights="heat", random_poses=80, swing and twist (radians), reach_poses, seed...
 
-    Raises ValueError for arrays or options that do not fit, TypeError for unknown options. The same
-    input gives the same weights on any number of threads.
+    Returns Weights: its rows hold n vertices and m joints. The same input gives the same weights on
+    any number of threads.
+
+    Raises ValueError for arrays or options that do not fit (InputError if the mesh or the skeleton
+    cannot be used), TypeError for unknown options, SolverError if solving fails, and Cancelled.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, with what docs/paper.md lists.
 
     >>> vertices, triangles = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 2], [0, 2, 3]]
     >>> found = weights(vertices, triangles, [[0, 0, 0], [0, 0, 0.5]], [-1, 0])

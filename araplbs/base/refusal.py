@@ -2,7 +2,14 @@
 
 
 class Refused(Exception):
-    """The work cannot be done, or not on this object; the message says on which and why."""
+    """The work cannot be done, or not on this object; the message is one sentence that says on
+    which and why, for people.
+
+    Raised by load_gltf(), by GltfCharacter.weigh() and by whatever reads files and options.
+    """
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
 
 
 class BadOption(Refused, ValueError):

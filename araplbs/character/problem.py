@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Skeleton:
-    """The m bones of an armature at rest, in its own space; index = position in `names`."""
+    """The m bones of an armature at rest, in its own space; index = position in `names`.
+
+    Skeleton.from_joints() makes one of joints (m, 3) and parents (m,), and raises ValueError for
+    arrays that do not fit; the class itself takes all fields and checks none.
+    """
 
     names: list[str]
     heads: np.ndarray  # (m, 3)

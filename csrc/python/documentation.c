@@ -3,6 +3,8 @@
  * exception. */
 #include "python/arguments.h"
 
+#include <string.h>
+
 /* New: the default of a setting, or to an end of its range; None where it has none. */
 enum which { USUAL, LEAST, MOST };
 static PyObject *value_of(const arap_setting *s, enum which which) {
@@ -73,6 +75,33 @@ PyObject *arap_signature_settings(const arap_signature *signature) {
         Py_XDECREF(entry);
     }
     return read_only(all);
+}
+
+/* The line in rows of at most WIDTH characters, the further ones indented; takes the reference. */
+#define WIDTH 100
+#define FURTHER "        "
+static PyObject *wrapped(PyObject *line) {
+    Py_ssize_t length, begin = 0;
+    const char *text = line ? PyUnicode_AsUTF8AndSize(line, &length) : NULL;
+    PyObject *result = text ? PyUnicode_FromString("") : NULL;
+    while (result && begin < length) {
+        Py_ssize_t room = WIDTH - (begin ? (Py_ssize_t)strlen(FURTHER) : 0), end = length;
+        if (length - begin > room + 1) { /* 1: the line's end */
+            end = begin + room;
+            while (end > begin && text[end] != ' ') end--;
+            if (end == begin) end = length;
+        }
+        PyObject *row = PyUnicode_FromStringAndSize(text + begin, end - begin), *all = NULL;
+        if (row)
+            all = PyUnicode_FromFormat("%U%s%U%s", result, begin ? FURTHER : "", row,
+                                       end < length ? "\n" : "");
+        Py_XDECREF(row);
+        Py_DECREF(result);
+        result = all;
+        begin = end + (end < length);
+    }
+    Py_XDECREF(line);
+    return result;
 }
 
 /* Appends to a list of str; takes the reference. Returns -1 with an exception. */
@@ -157,10 +186,11 @@ PyObject *arap_signature_doc(const arap_signature *signature) {
                                                  signature->function, names, signature->about));
     for (int i = 0; i < count && !failed; i++)
         if (parameters[i].argument && !parameters[i].setting)
-            failed = add(lines, argument_line(parameters[i].argument));
+            failed = add(lines, wrapped(argument_line(parameters[i].argument)));
     failed = failed || add(lines, PyUnicode_FromString("\nSettings\n"));
     for (int i = 0; i < count && !failed; i++)
-        if (parameters[i].setting) failed = add(lines, setting_line(parameters[i].setting));
+        if (parameters[i].setting)
+            failed = add(lines, wrapped(setting_line(parameters[i].setting)));
     if (!failed) result = PyUnicode_Join(nothing, lines);
     Py_XDECREF(lines);
     Py_XDECREF(names);

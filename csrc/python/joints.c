@@ -38,7 +38,7 @@ const arap_signature arap_joint_solver_signature = {
     "bone_limits bone_kinds bone_ranges poses pose_weights bends parameters symmetry weights "
     "progress pinned "
     "joint_stiffness tangential threads **",
-    "Joints of a skeleton, optimized for a mesh, and the weights that go with them.",
+    TEXT_JointSolver,
     {&arap_sampling_settings, &arap_common_settings, &arap_joint_settings_table}};
 
 static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {

@@ -83,9 +83,13 @@ static PyMethodDef methods[] = {
 #endif
     {0}};
 
+/* A type of its own, with a signature, which PyErr_NewException() does not give. */
 static int add_exception(PyObject *module, const char *name, const char *full, const char *doc,
                          PyObject *base, PyObject **out) {
-    *out = PyErr_NewExceptionWithDoc(full, doc, base, NULL);
+    PyType_Slot with_doc[] = {{Py_tp_doc, (void *)doc}, {0, NULL}};
+    PyType_Spec spec = {
+        .name = full, .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .slots = with_doc};
+    *out = PyType_FromModuleAndSpec(module, &spec, base);
     return *out ? PyModule_AddObjectRef(module, name, *out) : -1;
 }
 
@@ -148,14 +152,12 @@ static int module_exec(PyObject *module) {
         !state->joint_solver_type ||
         PyModule_AddObjectRef(module, "JointSolver", state->joint_solver_type) ||
         add_type(module, "Deformation", arap_make_deformation_type(module)) ||
-        add_exception(module, "InputError", "araplbs.InputError",
-                      "The input does not make a problem that can be solved; the message says why.",
-                      PyExc_ValueError, &state->input_error) ||
-        add_exception(module, "SolverError", "araplbs.SolverError",
-                      "Solving for the weights failed.", PyExc_ArithmeticError,
-                      &state->solver_error) ||
-        add_exception(module, "Cancelled", "araplbs.Cancelled",
-                      "The progress function asked to stop.", NULL, &state->cancelled) ||
+        add_exception(module, "InputError", "araplbs.InputError", DOC_InputError, PyExc_ValueError,
+                      &state->input_error) ||
+        add_exception(module, "SolverError", "araplbs.SolverError", DOC_SolverError,
+                      PyExc_ArithmeticError, &state->solver_error) ||
+        add_exception(module, "Cancelled", "araplbs.Cancelled", DOC_Cancelled, PyExc_Exception,
+                      &state->cancelled) ||
         add_settings(module) ||
         PyModule_AddStringConstant(module, "__version__", ARAPLBS_VERSION) ||
         PyModule_AddStringConstant(module, "simd", arap_kernel_name()))

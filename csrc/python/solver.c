@@ -56,7 +56,7 @@ const arap_signature arap_solver_signature = {
     "segment_poses "
     "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
     "influences smoothed released rigid_parts symmetry progress threads **",
-    "Skinning weights of one mesh and skeleton.",
+    TEXT_Solver,
     {&arap_sampling_settings, &arap_common_settings, &arap_solver_settings}};
 
 static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
