@@ -213,22 +213,23 @@ print(max(seen) - before)
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="no list of threads")
 @pytest.mark.parametrize(
-    ("threads", "environment", "helpers"),
+    ("threads", "environment", "alone"),
     [
-        (3, {"OMP_NUM_THREADS": "1"}, 2),
-        (0, {"OMP_NUM_THREADS": "1"}, 0),
-        (0, {"OMP_NUM_THREADS": "3"}, 2),
-        (0, {"OMP_NUM_THREADS": "3,2"}, 2),
-        (0, {"OMP_NUM_THREADS": "3", "ARAPLBS_THREADS": "1"}, 0),
-        (0, {"OMP_NUM_THREADS": "1", "ARAPLBS_THREADS": "many"}, 0),
-        (0, {"OMP_NUM_THREADS": "1", "ARAPLBS_THREADS": "0"}, 0),
+        (3, {"OMP_NUM_THREADS": "1"}, False),
+        (0, {"OMP_NUM_THREADS": "1"}, True),
+        (0, {"OMP_NUM_THREADS": "1,3"}, True),
+        (0, {"OMP_NUM_THREADS": "3"}, False),
+        (0, {"OMP_NUM_THREADS": "3", "ARAPLBS_THREADS": "1"}, True),
+        (0, {"OMP_NUM_THREADS": "1", "ARAPLBS_THREADS": "many"}, True),
+        (0, {"OMP_NUM_THREADS": "1", "ARAPLBS_THREADS": "0"}, True),
     ],
 )
-def test_the_environment_says_how_many(threads, environment, helpers):
-    """ARAPLBS_THREADS before OMP_NUM_THREADS; an argument before both."""
+def test_the_environment_says_how_many(threads, environment, alone):
+    """ARAPLBS_THREADS before OMP_NUM_THREADS; an argument before both. How many of the helpers a
+    piece of work takes depends on how long it is; without any none starts."""
     variables = {k: v for k, v in os.environ.items() if not k.endswith("_THREADS")}
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     variables |= {"OPENBLAS_NUM_THREADS": "1"} | environment
     command = [sys.executable, "-c", COUNT, str(threads)]
     run = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
-    assert int(run.stdout) == helpers
+    assert (int(run.stdout) == 0) == alone and int(run.stdout) <= 2
