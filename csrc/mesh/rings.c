@@ -50,7 +50,7 @@
 #define UNIT 0.02     /* of the size of the mesh */
 #define SHORTEST 0.01 /* shorter edges, in mean lengths, count as so long */
 #define LINK_VERTICES 16
-#define LAYER_VERTICES 600
+#define LAYER_VERTICES 500
 
 #define CHUNK 128 /* vertices of a task */
 #define WIDE 64   /* entries of a row that is sorted, not filled in order */
