@@ -5,6 +5,7 @@ The root comes last there, for araplbs_addon: the package araplbs is in it too, 
 after `make build`, and what is tested is the one that is installed, in Blender from the wheel, or
 that PYTHONPATH names."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,7 +16,8 @@ PACKAGE = ROOT / "araplbs"
 ADDON = ROOT / "araplbs_addon"
 DEMO = ROOT / "demo"
 FIXTURES = TESTS / "core/fixtures"  # numbers of the reference implementation
-SHARED = ROOT.parent / "shared"  # beside the project: characters, and the judge of all weights
+# Characters, and the judge of all weights: docs/development.md.
+SHARED = Path(os.environ.get("ARAPLBS_DATA") or ROOT.parent / "shared")
 DATA = SHARED / "data"
 RIGS = SHARED / "rigs"
 

@@ -171,9 +171,9 @@ chroot_bed() {
   as_root rm -rf "$box"
   as_root mkdir -p "$box/main" "$box/home" "$box/out"
   as_root cp -r "$ZIP" blender_manifest.toml pyproject.toml tests demo "$box/main/"
-  if [ -d ../shared/data ]; then  # characters some tests read; they skip without
+  if [ -d "${ARAPLBS_DATA:-../shared}/data" ]; then  # characters some tests read; they skip without
     as_root mkdir -p "$box/shared"
-    as_root cp -r ../shared/data "$box/shared/"
+    as_root cp -r "${ARAPLBS_DATA:-../shared}/data" "$box/shared/"
   fi
   if ! "${inside[@]}" blender --command extension install-file -r user_default -e "$zip" \
     >"$OUT/$name-install.log" 2>&1; then

@@ -1,0 +1,23 @@
+"""Makes a Blender that tools/dev_blender.sh has started use the changed files of the checkout.
+
+In its Python console:  import araplbs_reload; araplbs_reload.now()
+
+The add-on is disabled, its modules and those of the package are taken out of memory, and it is
+enabled again. The engine stays as it was loaded: a change of csrc/ needs a restart.
+"""
+
+import sys
+
+import addon_utils
+
+ADDON = "bl_ext.user_default.araplbs"
+ENGINE = "araplbs._engine"
+
+
+def now():
+    addon_utils.disable(ADDON)
+    for name in list(sys.modules):
+        if name != ENGINE and f"{name}.".startswith((f"{ADDON}.", "araplbs.")):
+            del sys.modules[name]
+    if addon_utils.enable(ADDON) is None:
+        raise RuntimeError(f"{ADDON} could not be enabled: see the messages above")
