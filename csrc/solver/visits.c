@@ -24,9 +24,10 @@
 #define DIGITS (1 << DIGIT)
 #define DISTANCE_BITS (3 * DIGIT)
 #define SIDE_BITS (2 * DIGIT)
-#define LEAST 0.1      /* of the weights of the ends */
-#define NO_PLANE 1e-12 /* twice the area of the triangle of the points, of the square of its size  \
-                        */
+#define LEAST 0.1 /* of the weights of the ends */
+#define NO_PLANE                                                                                   \
+    1e-12 /* twice the area of the triangle of the points, of the square of its size               \
+           */
 
 typedef struct place {
     uint64_t key;
