@@ -325,10 +325,12 @@ ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int wor
     }
 }
 
-/* Does lead i decide for itself, and for its mirror image? */
+/* Does lead i decide for itself, and for its mirror image? A part of which only some vertices have
+ * partners may have an image that has another one. */
 static int leads(const reduce_task *task, int i) {
     int image = image_of(task, i);
-    return image < 0 || arap_symmetry_leads(task->symmetry, task->mesh, i, image);
+    return image < 0 || image_of(task, image) != i ||
+           arap_symmetry_leads(task->symmetry, task->mesh, i, image);
 }
 
 /* Is the row of vertex i reduced? That of one of two partners, and of the lead of a part. */
@@ -386,16 +388,17 @@ static int slice(const arap_context *context, const arap_limit *rule, int widest
     return (int)fmin(chunks, 1 << 20);
 }
 
-/* Copy the decision of one of two partners to the other. */
+/* Copy the decision of one of two partners to the other, of those that lead. */
 static void mirror_limits(const reduce_task *task) {
     const arap_influences *in = task->in;
     for (int i = 0; i < in->count; i++) {
-        int image = arap_symmetry_image(task->symmetry, i), lead = arap_lead(task->parts, i);
-        if (image < 0 || image_of(task, lead) == lead || !leads(task, lead)) continue;
+        if (arap_lead(task->parts, i) != i || leads(task, i)) continue;
+        int image = image_of(task, i);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             ptrdiff_t other = arap_find_influence(in, image, task->symmetry->bone[in->bone[e]]);
-            task->keep[other] = task->keep[e];
-            task->weight[other] = task->weight[e];
+            if (other < 0) continue;
+            task->keep[e] = task->keep[other];
+            task->weight[e] = task->weight[other];
         }
     }
 }
@@ -451,8 +454,8 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
     status = arap_parallel_slices(context, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
                                   slice(context, rule, task.widest), reduce_chunk, &task);
     if (status) goto done;
-    spread_limits(&task);
     mirror_limits(&task);
+    spread_limits(&task);
     status = arap_influences_filter(context, in, task.keep, out);
     if (status) goto done;
     size_t fill = 0;

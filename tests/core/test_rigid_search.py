@@ -41,9 +41,11 @@ def found(solver, mesh, parts):
 
 
 def test_what_moves_as_one_is_found():
-    """A plate next to a bone is nearly rigid; the tube and a long sleeve are not."""
-    sleeve = shapes.tube(10, 13, radius=0.3)
-    mesh = shapes.join(TUBE, plate(0.6), sleeve)
+    """A plate next to a bone, too far from the skin to be a layer of it, is nearly rigid; the tube
+    and a long sleeve are not."""
+    sleeve = shapes.tube(10, 13, radius=0.45)
+    beside = plate(0.6)[0] + [0.07, 0, 0], plate(0.6)[1]
+    mesh = shapes.join(TUBE, beside, sleeve)
     parts = [FIRST, 8, len(sleeve[0])]
     free = solved(mesh, rigid_departure=0)
     assert found(free, mesh, parts) == [False] * 3
@@ -160,8 +162,8 @@ def test_a_box_follows_the_bone_inside():
 
 def test_what_reaches_around_two_bones_is_soft():
     """A sleeve around a joint that bends little is near to rigid, yet there to bend."""
-    sleeve = shapes.tube(10, 7, 0.3, 1.0)
-    sleeve = sleeve[0] + [0, 0, 0.5], sleeve[1]
+    sleeve = shapes.tube(10, 11, 0.3, 1.6)
+    sleeve = sleeve[0] + [0, 0, 0.2], sleeve[1]
     bones = shapes.chain(2)
     little = {"swing": 0.8, "twist": 0.0}
     around, beside = sleeve, (sleeve[0] + [0.9, 0, 0], sleeve[1])
