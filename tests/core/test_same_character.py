@@ -83,10 +83,9 @@ def test_weights_are_the_same_in_another_order_of_the_vertices(make):
 @pytest.mark.parametrize("seed", range(6))
 def test_rigid_parts_of_which_some_vertices_have_partners(seed):
     """Whatever is partner to what: every row is limited."""
-    arms = [shapes.tube(8, 16, 0.2, caps=True) for _ in range(2)]
-    (one, triangles), (other, _) = arms
-    mirrored = (one + [1, 0, 0]) * [-1, 1, 1], triangles[:, ::-1]
-    mesh = shapes.join((other + [1, 0, 0], triangles), mirrored)
+    vertices, triangles = shapes.tube(8, 16, 0.2, caps=True)
+    vertices = vertices + np.array([1, 0, 0])
+    mesh = shapes.join((vertices, triangles), (vertices * [-1, 1, 1], triangles[:, ::-1]))
     z = np.array([0, 0.7, 1.4, 2.0])
     joints = [np.stack([0 * z + x, 0 * z, z], 1) for x in (1, -1)]
     heads, tails = (np.concatenate([p[k : k + 3] for p in joints]) for k in (0, 1))
