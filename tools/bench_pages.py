@@ -25,7 +25,14 @@ ENGINE = re.compile(r"engine\s+`([0-9a-f]{12})`")
 ABSENT = "-"
 # Why a release may have pages of an older engine: a line each, gone as soon as the page is made
 # again.
-KNOWN_OLD = {}
+OTHER = "a feature of its own; the default weights have changed since, which it does not measure"
+KNOWN_OLD = {
+    **dict.fromkeys(("bake", "deformers", "fewer", "only_new", "poses", "reach"), OTHER),
+    **dict.fromkeys(("restore", "shapes", "spines", "travel", "wires"), OTHER),
+    "farm": "memory and throughput of many files, which the engine hardly decides",
+    "reference": "a free elastic surface, compared with weights of 22 November",
+    "generated": "needs files that cannot be fetched again",
+}
 
 C_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 

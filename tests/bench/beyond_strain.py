@@ -6,11 +6,13 @@
     gap       how far loose parts leave what they touch at rest, as a share of the diagonal
     crossing  share of the area in triangles that pass through others, and not at rest
     crease    share of the edges, by length, that fold by 60 degrees more than at rest
+    below     share of the vertices on another part of the mesh, as clothes are, that end below it
+    through   share of the vertices under another part that come through it
     asymmetry mean over the vertices of the sum of |w - w of the other side|
 
-The first three need weights of an artist, asymmetry needs a character with two sides. NaN if
-there is nothing to measure. The gap is the widest over all poses; crossing and crease are means
-over every EVERY-th."""
+The first three need weights of an artist, asymmetry needs a character with two sides. NaN if there
+is nothing to measure, and in poses if a vertex has no weights. The gap is the widest over all
+poses; crossing, crease, below and through are means over every EVERY-th."""
 
 from functools import cached_property
 
@@ -21,6 +23,7 @@ from crossings import Crossings
 from sides import Sides
 
 EVERY = 4
+IN_POSES = ("gap", "crossing", "crease", "below", "through")
 
 
 class BeyondStrain:
@@ -44,10 +47,13 @@ class BeyondStrain:
         rows = self.of.rows(weights)
         same = {**self.beside_artist(rows), "asymmetry": self.sides.difference(rows)}
         return {
-            kind: {**same, **self.in_poses(rows, poses)} for kind, poses in self.of.poses.items()
+            kind: {**same, **self.in_poses(weights, rows, poses)}
+            for kind, poses in self.of.poses.items()
         }
 
-    def in_poses(self, rows, poses):
+    def in_poses(self, weights, rows, poses):
+        if not rows[np.unique(self.of.triangles)].any(1).all():  # what stays behind tears all apart
+            return dict.fromkeys(IN_POSES, np.nan)
         some = poses[::EVERY]
         posed = list(self.of.posed(rows, some))
         far = rig_response.gap(self.of.vertices, rows, poses[:, self.of.deform], self.contacts)
@@ -55,6 +61,7 @@ class BeyondStrain:
             "gap": far if len(self.contacts) else np.nan,
             "crossing": float(np.mean([self.crossings.share(points) for points in posed])),
             "crease": float(np.mean([self.creases.share(points) for points in posed])),
+            **self.of.crossed(weights, some),
         }
 
     def beside_artist(self, rows):

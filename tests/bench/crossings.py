@@ -5,12 +5,10 @@ Triangles that cross at rest, as those of clothes often do, are not counted in a
 weights did not make them cross. Cost: about one sort of the triangles a pose, and a test for each
 pair of boxes that overlap."""
 
-from itertools import product
-
 import numpy as np
 
 SAME_PLACE = 1e-6  # of the size: corners that are nearer are one
-CELL = 1.5  # mean size of a triangle's box: the cells in which pairs are looked for
+MOST_CELLS = 8  # to a triangle, of the cells in which pairs are looked for
 
 
 def places(points):
@@ -27,10 +25,14 @@ def spans(counts):
 def near_pairs(corners):
     """(k, 2) pairs i < j of triangles (t, 3, 3) whose boxes overlap, each once."""
     low, high = corners.min(1), corners.max(1)
-    size = max(CELL * float((high - low).max(1).mean()), 1e-300)
-    first, last = (np.floor((at - low.min(0)) / size).astype(np.int64) for at in (low, high))
-    wide = last - first + 1
-    counts = wide.prod(1)
+    sizes = (high - low).max(1)
+    size = max(float(np.percentile(sizes, 20)), 1e-6 * float(sizes.max()), 1e-300)
+    counts = np.full(len(corners), np.inf)
+    while counts.sum() > MOST_CELLS * len(corners):
+        size *= 1.5
+        first, last = (np.floor((at - low.min(0)) / size).astype(np.int64) for at in (low, high))
+        wide = last - first + 1
+        counts = wide.prod(1)
     owner = np.repeat(np.arange(len(corners)), counts)
     at = spans(counts)
     x, rest = np.divmod(at, (wide[:, 1] * wide[:, 2])[owner])
@@ -58,15 +60,28 @@ def _volume(a, b, c, d):
     return (np.cross(b - a, c - a) * (d - a)).sum(1)
 
 
+def heights(one, other):
+    """(k, 3) of the corners of one triangle over the plane of the other, times twice its area."""
+    normal = np.cross(other[:, 1] - other[:, 0], other[:, 2] - other[:, 0])
+    return np.einsum("kci,ki->kc", one - other[:, :1], normal)
+
+
 def cross(one, other):
     """(k,) bool: whether an edge of either of two triangles (k, 3, 3) goes through the other."""
     found = np.zeros(len(one), bool)
-    for (edges, faces), k in product(((one, other), (other, one)), range(3)):
-        p, q = edges[:, k], edges[:, (k + 1) % 3]
+    above = heights(one, other), heights(other, one)
+    meet = np.ones(len(one), bool)
+    for each in above:  # one that is on one side of the other's plane does not cross it
+        meet &= (each.min(1) < 0) & (each.max(1) > 0)
+    kept = np.flatnonzero(meet)
+    one, other, above = one[kept], other[kept], [each[kept] for each in above]
+    for (edges, faces), height in zip(((one, other), (other, one)), above, strict=True):
         a, b, c = faces.swapaxes(0, 1)
-        through = _volume(a, b, c, p) * _volume(a, b, c, q) < 0
-        sides = np.sign([_volume(p, q, *side) for side in ((a, b), (b, c), (c, a))])
-        found |= through & (np.abs(sides.sum(0)) == 3)
+        for k in range(3):
+            p, q = edges[:, k], edges[:, (k + 1) % 3]
+            through = height[:, k] * height[:, (k + 1) % 3] < 0
+            sides = np.sign([_volume(p, q, *side) for side in ((a, b), (b, c), (c, a))])
+            found[kept] |= through & (np.abs(sides.sum(0)) == 3)
     return found
 
 

@@ -31,11 +31,11 @@ SOMA = "soma"
 FORMS = {
     "area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "volume": (".1f", 100),
     "l1": (".2f", 1), "deaf": (".0f", 1), "wrong": (".0f", 1), "crossing": (".1f", 100),
-    "crease": (".2f", 100),
+    "crease": (".2f", 100), "below": (".1f", 100), "through": (".1f", 100),
 }  # fmt: skip
 HEADS = {
     "area": "area %", "p99": "p99 %", "volume": "volume %", "l1": "L1", "wrong": "parts",
-    "crossing": "crossing %", "crease": "crease %",
+    "crossing": "crossing %", "crease": "crease %", "below": "below %", "through": "through %",
 }  # fmt: skip
 NOTE = """\
 Each cell: Blender's bone heat / the weights of the file / ours by default, on 24 random poses
@@ -225,7 +225,7 @@ def main(zip_path, output, *asked):
         say("bench: nothing for the part outside; its page stays")
         return 0
     blocks = [NOTE, means(rows), table_of(rows, ("area", "p99", "drift", "volume", "l1"))]
-    blocks += [table_of(rows, ("deaf", "wrong", "crossing", "crease")), *absent]
+    blocks += [table_of(rows, ("deaf", "wrong", "crossing", "crease", "below", "through")), *absent]
     write_page(Path(output), "outside", "Characters from outside", *blocks, rows=rows)
     return 0
 

@@ -17,7 +17,8 @@ WAYS = ("heat", "default", "before", *PRESETS)  # seen_weights.py
 
 def names(asked, left_out=LEFT_OUT):
     """Those asked for, or all that claims are made about."""
-    found = sorted(path.stem for path in DATA.glob("*.npz") if path.stem not in left_out)
+    scenes = (path.stem for path in DATA.glob("*.npz") if path.with_suffix(".blend").exists())
+    found = sorted(name for name in scenes if name not in left_out)
     if not found:
         sys.exit(f"bench: no characters in {DATA}")
     unknown = set(asked) - set(found)

@@ -32,8 +32,10 @@ MEASURES = {  # form and factor in the tables
 }  # fmt: skip
 BEYOND_STRAIN = {
     "deaf": (".0f", 1), "wrong": (".0f", 1), "gap": (".1f", 100), "crossing": (".1f", 100),
-    "crease": (".2f", 100), "asymmetry": (".3f", 1),
+    "crease": (".2f", 100), "below": (".1f", 100), "through": (".1f", 100),
+    "asymmetry": (".3f", 1),
 }  # fmt: skip
+SHARES = ("gap", "crossing", "crease", "below", "through")  # of these, in %
 LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "seconds": (".2f", 1)}
 NOTE = """\
 Each cell: Blender's bone heat / the artist / ours by default / with what version 0.1.0 had by
@@ -58,7 +60,9 @@ the skin that is its own by the artist's weights (turned by 40 degrees, this ski
 quarter as far). *parts*: loose parts on another bone than the artist's, of those that the artist
 hangs on one bone. *gap*: how far loose parts leave what they touch at rest, in % of the diagonal.
 *crossing*: area of triangles that pass through others in a pose and not at rest, in %. *crease*:
-edges that fold by 60 degrees more than at rest, in % of their length. *asymmetry*: mean difference
+edges that fold by 60 degrees more than at rest, in % of their length. *below*: vertices that lie on
+another part of the mesh at rest, as clothes do, and end below it, in %; *through*: vertices under
+another part that come through it. *asymmetry*: mean difference
 to the weights of the other side, 0 to 2, of characters with two sides.
 `tests/bench/beyond_strain.py` defines them."""
 
@@ -116,7 +120,7 @@ def likeness_table(rows):
 
 def beyond_table(rows):
     """On random poses, which all characters have."""
-    head = ["character", "deaf", "parts", *(f"{key} %" for key in ("gap", "crossing", "crease"))]
+    head = ["character", "deaf", "parts", *(f"{key} %" for key in SHARES)]
     return table([*head, "asymmetry"], map(beyond_cells, rows))
 
 
@@ -150,7 +154,7 @@ def summary(rows):
         way: shown(mean(painted, way, "random", "l1"), ".3f") for way in COLUMNS
     }
     for kind in KINDS:
-        for key in ("gap", "crossing", "crease"):
+        for key in SHARES:
             lines[f"{key}, {kind} %"] = {
                 way: shown(mean(rows, way, kind, key), *BEYOND_STRAIN[key]) for way in COLUMNS
             }

@@ -35,7 +35,7 @@ class Character(compare.Character):
 
 def preset_options(name):
     """Options of the operator that a preset sets."""
-    folder = Path(compare.part("core").__file__).parents[1] / "presets/operator"
+    folder = Path(compare.part("cli").__file__).parent / "presets/operator"
     text = (folder / f"object.araplbs_auto_weight/{name}.py").read_text(encoding="utf-8")
     return compare.package("disk.presets").preset_values(text)
 

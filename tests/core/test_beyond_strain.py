@@ -170,6 +170,64 @@ def test_a_character():
     assert (found["deaf"], found["wrong"], found["crossing"]) == (1, 1, 0)
 
 
+def grid(first, last):
+    """Nine places, and eight triangles between them."""
+    x, y = (c.ravel() for c in np.meshgrid(*[np.linspace(first, last, 3)] * 2, indexing="ij"))
+    square = np.array([[0, 3, 1], [1, 3, 4]])
+    return np.column_stack([x, y]), np.concatenate([square + corner for corner in (0, 1, 3, 4)])
+
+
+def sheets():
+    """A small sheet under a large one."""
+    (under, triangles), (over, _) = grid(0.4, 0.6), grid(0, 1)
+    points = np.column_stack([np.concatenate([under, over]), np.repeat([1, 1.01], 9)])
+    weights = np.repeat(np.eye(2)[::-1], 9, axis=0)
+    pose = np.tile(np.eye(4), (2, 1, 1))
+    pose[1, 2, 3] = 0.1  # the lower one rises
+    return character(
+        V=points, F=np.concatenate([triangles, triangles + 9]), W=weights, anim=pose[None]
+    )
+
+
+def test_layers_that_come_through():
+    model = sheets()
+    assert judged(model["W"], **model)["animation"]["through"] == 1
+    half = model["W"].copy()
+    half[:3] = [1, 0]
+    assert judged(half, **model)["animation"]["through"] == pytest.approx(6 / 9)
+
+
+def sheet_on_a_box():
+    """A sheet of nine vertices that lies on the upper face of a box."""
+    model = character()
+    places, triangles = grid(0.25, 0.75)
+    sheet = np.column_stack([places, np.full(9, 1.01)])
+    return {
+        **model, "V": np.concatenate([model["V"][:8], sheet]),
+        "F": np.concatenate([model["F"][:12], triangles + 8]),
+        "W": np.repeat(np.eye(2), [8, 9], axis=0),
+    }  # fmt: skip
+
+
+def test_layers_that_end_below():
+    model = sheet_on_a_box()
+    found = judged(model["W"], **model)["animation"]
+    assert found["below"] == 1, "all of it sinks into the box"
+    still = np.tile([1.0, 0], (17, 1))
+    assert judged(still, **model)["animation"]["below"] == 0
+    half = model["W"].copy()
+    half[8:11] = [1, 0]
+    assert judged(half, **model)["animation"]["below"] == pytest.approx(6 / 9)
+
+
+def test_vertices_without_weights():
+    """They stay where they are, and tear the rest apart: nothing is measured in poses."""
+    bare = character()["W"].copy()
+    bare[12] = 0
+    found = judged(bare)["animation"]
+    assert all(np.isnan(found[key]) for key in beyond_strain.IN_POSES) and found["parts"] == 1
+
+
 def test_a_part_that_is_lifted():
     pose = character()["anim"].copy()
     pose[0, 1, 2, 3] = 1
