@@ -140,7 +140,7 @@ arap_status arap_body_create(arap_context *context, const arap_geometry *geometr
     *body = (arap_body){0};
     arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
     if (!status) status = check_far(&context->error, geometry, &body->mesh);
-    if (!status) status = arap_link_parts(context, &body->mesh, 0, &links, NULL);
+    if (!status) status = arap_link_parts(context, &body->mesh, NULL, &links, NULL);
     if (!status) status = arap_mesh_connect(context, &body->mesh, &links, RELATIVE_ERRORS);
     if (!status) status = take_triangles(context, geometry, body);
     if (!status) status = take_tets(context, body);

@@ -8,10 +8,14 @@
  *   - or it is thin, as cloth with thickness: twice its volume over its surface, which is the
  *     thickness of a plate, is below THIN of the root of its surface. It must be wide, too: a
  *     rod or a blade has less surface than WIDE of its squared size.
+ * Plates of armor and robots are sheets, too, but each moves with one bone. So both parts must span
+ * a joint, as a sleeve and the arm below it span an elbow: it is in the middle of their boxes,
+ * MARGIN of the sides left out.
  * A vertex lies on a triangle if it is within NEAR of it, over or under its inside (the way there
  * is within 60 degrees of the normal), and faces the same way.
  *
- * O(triangles), and O(b log b) for b sides of triangles at borders. Fails only without memory. */
+ * O(triangles + parts x joints), and O(b log b) for b sides of triangles at borders. Fails only
+ * without memory. */
 #include "mesh/layers.h"
 
 #include <math.h>
@@ -28,6 +32,7 @@
 #define THIN 0.05
 #define WIDE 0.12
 #define OVER 0.25 /* squared cosine */
+#define MARGIN 0.1
 
 /* For each vertex a number that is 0 where it has no border: there the corners after it in its
  * triangles are those before it, which sums of numbers drawn for the vertices tell. */
@@ -70,8 +75,8 @@ static void measure_border(const arap_mesh *mesh, uint64_t *side, size_t count, 
 }
 
 typedef struct part_shape {
-    double mean[3], radius2, volume, area;
-    int vertices;
+    double mean[3], low[3], high[3], radius2, volume, area;
+    int vertices, spans_joint;
 } part_shape;
 
 static void measure_parts(const arap_mesh *mesh, part_shape *shape) {
@@ -97,7 +102,30 @@ static void measure_parts(const arap_mesh *mesh, part_shape *shape) {
     }
 }
 
-arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh, char *is_sheet) {
+/* Is a joint in the middle of the box of each part? */
+static void look_for_joints(const arap_mesh *mesh, const arap_joints *joints, part_shape *shape) {
+    for (int i = 0; i < mesh->count; i++) {
+        part_shape *s = &shape[mesh->part[i]];
+        for (int c = 0; c < 3; c++) {
+            double at = mesh->v[3 * (size_t)i + (size_t)c];
+            s->low[c] = fmin(s->low[c], at);
+            s->high[c] = fmax(s->high[c], at);
+        }
+    }
+    for (int p = 0; p < mesh->part_count; p++)
+        for (int j = 0; j < joints->count; j++) {
+            int is_in = 1;
+            for (int c = 0; c < 3; c++) {
+                double at = joints->at[3 * (size_t)j + (size_t)c];
+                double margin = MARGIN * (shape[p].high[c] - shape[p].low[c]);
+                is_in &= at >= shape[p].low[c] + margin && at <= shape[p].high[c] - margin;
+            }
+            shape[p].spans_joint |= is_in;
+        }
+}
+
+arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh,
+                             const arap_joints *joints, arap_sheet *sheets) {
     size_t parts = (size_t)mesh->part_count;
     uint64_t *difference = ARAP_NEW(uint64_t, mesh->count), *side = NULL;
     double *border = ARAP_NEW_ZERO(double, parts);
@@ -111,11 +139,15 @@ arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh, char 
     find_sides(mesh, difference, side);
     measure_border(mesh, side, sides, border);
     measure_parts(mesh, shape);
+    for (size_t p = 0; p < parts; p++)
+        for (int c = 0; c < 3; c++) shape[p].low[c] = INFINITY, shape[p].high[c] = -INFINITY;
+    look_for_joints(mesh, joints, shape);
     for (size_t p = 0; p < parts; p++) {
         double size = 2 * sqrt(shape[p].radius2), area = shape[p].area;
         int is_open = border[p] >= OPEN * size;
         int is_thin = 2 * fabs(shape[p].volume) < THIN * pow(area, 1.5);
-        is_sheet[p] = (char)(area > 0 && (is_open || (is_thin && area >= WIDE * size * size)));
+        sheets[p].is_sheet = area > 0 && (is_open || (is_thin && area >= WIDE * size * size));
+        sheets[p].spans_joint = shape[p].spans_joint;
     }
     goto done;
 
@@ -127,6 +159,10 @@ done:
     arap_free(border);
     arap_free(shape);
     return status;
+}
+
+int arap_are_layers(const arap_sheet *a, const arap_sheet *b) {
+    return (a->is_sheet || b->is_sheet) && a->spans_joint && b->spans_joint;
 }
 
 int arap_lies_on(const arap_mesh *mesh, int i, const double *normal, int t, const double *bary) {

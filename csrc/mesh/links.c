@@ -54,7 +54,7 @@ typedef struct linking {
     arap_bvh *faces;
     double *vertex_normal; /* (count, 3) area-weighted, not unit */
     const int *cluster;    /* (parts) */
-    char *is_sheet;        /* (parts) or NULL: layers are not separated */
+    arap_sheet *sheets;    /* (parts) or NULL: layers are not separated */
     char *is_layer;        /* (links) so far */
     int largest;           /* cluster that does not look for others */
     cluster_facts *facts;  /* (parts) of clusters */
@@ -143,7 +143,7 @@ static int face_alike(const linking *l, int i, const int *tri, const double *bar
 static int joins_layers(const linking *l, int i, int t, const double *bary) {
     const arap_mesh *mesh = l->mesh;
     int there = mesh->part[mesh->triangles[3 * (size_t)t]];
-    return l->is_sheet && (l->is_sheet[mesh->part[i]] || l->is_sheet[there]) &&
+    return l->sheets && arap_are_layers(&l->sheets[mesh->part[i]], &l->sheets[there]) &&
            arap_lies_on(mesh, i, l->vertex_normal + 3 * (size_t)i, t, bary);
 }
 
@@ -239,7 +239,7 @@ void arap_links_clear(arap_links *links) {
     *links = (arap_links){0};
 }
 
-arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int layers,
+arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, const arap_joints *joints,
                             arap_links *links, arap_bvh **faces) {
     arap_status status = ARAP_OK;
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, capacity = n;
@@ -248,18 +248,18 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int la
     linking l = {.mesh = mesh,
                  .vertex_normal = ARAP_NEW(double, 3 * n),
                  .cluster = cluster,
-                 .is_sheet = layers ? ARAP_NEW(char, parts) : NULL,
+                 .sheets = joints ? ARAP_NEW(arap_sheet, parts) : NULL,
                  .facts = facts,
                  .queries = ARAP_NEW(query, n)};
     *links = (arap_links){0};
-    if (!cluster || !parent || !facts || !l.vertex_normal || !l.queries || (layers && !l.is_sheet))
+    if (!cluster || !parent || !facts || !l.vertex_normal || !l.queries || (joints && !l.sheets))
         goto no_memory;
     if (parts < 2 || !mesh->triangle_count) goto done;
     arap_vertex_normals(mesh, l.vertex_normal);
     for (size_t p = 0; p < parts; p++) parent[p] = cluster[p] = (int)p;
     for (size_t i = 0; i < n; i++) l.queries[i] = (query){INFINITY, UNKNOWN};
     status = arap_face_bvh(context, mesh, cluster, &l.faces);
-    if (!status && layers) status = arap_find_sheets(context, mesh, l.is_sheet);
+    if (!status && joints) status = arap_find_sheets(context, mesh, joints, l.sheets);
     while (!status) {
         int *grown = arap_realloc(links->pair, 2 * capacity, sizeof(int));
         if (grown) links->pair = grown;
@@ -293,7 +293,7 @@ done:
     arap_free(facts);
     arap_free(l.vertex_normal);
     arap_free(l.queries);
-    arap_free(l.is_sheet);
+    arap_free(l.sheets);
     arap_free(l.is_layer);
     if (status) arap_links_clear(links);
     return status;

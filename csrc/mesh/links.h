@@ -3,6 +3,7 @@
 #define ARAP_LINKS_H
 
 #include "mesh/bvh.h"
+#include "mesh/layers.h"
 #include "mesh/mesh.h"
 
 /* Wire edges between the parts of a mesh. */
@@ -13,9 +14,9 @@ typedef struct arap_links {
     int parts;     /* how many found one */
 } arap_links;
 
-/* See links.c. layers: whether to tell these apart. faces: NULL, or where to leave the tree of the
- * mesh's faces; it stays NULL where none was needed. */
-arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int layers,
+/* See links.c. joints: of the bones, to tell layers apart, or NULL. faces: NULL, or where to leave
+ * the tree of the mesh's faces; it stays NULL where none was needed. */
+arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, const arap_joints *joints,
                             arap_links *links, arap_bvh **faces);
 void arap_links_clear(arap_links *links);
 

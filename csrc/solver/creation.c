@@ -56,11 +56,25 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
            set->positivity == ARAP_POSITIVITY_CLIP && !s->skeleton.spine_count;
 }
 
+static arap_status find_own_links(arap_context *context, arap_solver *s, arap_links *links) {
+    const arap_skeleton *skeleton = &s->skeleton;
+    arap_joints joints = {0};
+    double *at = ARAP_NEW(double, 3 * (size_t)skeleton->deform_count);
+    if (!at) return arap_fail_memory(&context->error, "links between parts");
+    for (int b = 0; b < skeleton->deform_count; b++)
+        if (skeleton->deform_parent[b] >= 0)
+            memcpy(at + 3 * (size_t)joints.count++,
+                   skeleton->heads + 3 * (size_t)skeleton->deform_bone[b], 3 * sizeof *at);
+    joints.at = at;
+    arap_status status = arap_link_parts(context, &s->mesh, &joints, links, &s->surroundings.faces);
+    arap_free(at);
+    return status;
+}
+
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
 static arap_status find_links(arap_context *context, arap_solver *s, const arap_problem *problem,
                               arap_links *links) {
-    if (!problem->links)
-        return arap_link_parts(context, &s->mesh, 1, links, &s->surroundings.faces);
+    if (!problem->links) return find_own_links(context, s, links);
     links->pair = ARAP_NEW(int, 2 * problem->link_count);
     if (!links->pair) return arap_fail_memory(&context->error, "links between parts");
     for (size_t e = 0; e < problem->link_count; e++) {

@@ -107,11 +107,20 @@ def test_what_is_no_cloth_is_not_tied_so(parts):
 
 def test_a_limb_with_a_hole_is_no_sheet():
     """One with an open end is, as a sleeve."""
-    vertices, triangles = closed(0.9, 2, radius=0.205)
-    whole = closed(0, 1.1)
+    vertices, triangles = closed(0.6, 2, radius=0.205)
+    whole = closed(0, 1.4)
     hole = shapes.join(whole, (vertices, triangles[:-1]))
     end = shapes.join(whole, (vertices, triangles[: -2 * 16]))
     counts = [shapes.solver(mesh, BONES).report["layer_links"] for mesh in (hole, end)]
+    assert counts[0] == 0 < counts[1]
+
+
+def test_plates_that_span_no_joint_are_not_tied_so():
+    """Open shells of a robot around each bone are none, one around both is a sleeve."""
+    counts = []
+    for height in (0.95, 1.4):
+        mesh = shapes.join(BODY, shapes.tube(16, 21, radius=0.21, height=height))
+        counts.append(shapes.solver(mesh, BONES).report["layer_links"])
     assert counts[0] == 0 < counts[1]
 
 
