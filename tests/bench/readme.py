@@ -54,6 +54,9 @@ class Pages:
         self.times = rows("heat.md", "## All")
         self.times.pop("character")
         self.ratios = rows("heat.md", "| vertices")
+        self.kinds = rows("wild.md", "| kind")
+        self.rig_means = rows("rigs.md", "| strain by area")
+        self.rig_means.pop("strain by area")
 
     def mean(self, name, column=OURS):
         return number(self.means[name][column])
@@ -86,13 +89,30 @@ class Pages:
     def ratio(self, vertices):
         return f"{number(self.ratios[vertices][1]):.1f}"
 
-    def fall_short(self):
-        text = (BENCH / "rigs.md").read_text(encoding="utf-8")
+    def fall_short(self, page):
+        """(those that fall short, all files)"""
+        text = (BENCH / page).read_text(encoding="utf-8")
         return re.search(r"^(\d+) of (\d+) fall short", text, re.MULTILINE).groups()
+
+    def kind(self, name):
+        """Of wild.md: files, ratio to heat's and its files, to the file's and its, fall short."""
+        cells = self.kinds[name]
+        return cells[0], *ratio_of(cells[1]), *ratio_of(cells[3]), cells[-1]
+
+    def rigs(self):
+        """The same of rigs.md."""
+        short, files = self.fall_short("rigs.md")
+        means = [(cells[0], cells[2]) for cells in self.rig_means.values()]
+        return files, *means[0], *means[1], short
 
 
 def as_text(seconds):
     return f"{seconds:.1f}" if seconds >= 0.0995 else f"{seconds:.2f}"
+
+
+def ratio_of(cell):
+    """("0.61", "7") of "0.61 (7)"."""
+    return re.fullmatch(r"([\d.]+) \((\d+)\)", cell).groups()
 
 
 def two(value):
@@ -104,6 +124,7 @@ def count(value):
 
 
 N = r"([\d.,]*\d)"
+FILES = rf"\| {N} \| {N} \({N}\) \| {N} \({N}\) \| {N} \|"  # a row of the table of files
 CLAIMS = (  # (pattern of a piece of README, with a group for each number; these by the pages)
     (
         rf"\| Blender's automatic weights \| {N} \({N} characters\) \| {N} \({N}\) \| {N} and {N} ",
@@ -166,7 +187,17 @@ CLAIMS = (  # (pattern of a piece of README, with a group for each number; these
             sum(share > 1 for share in p.shares().values()),
         ),
     ),
-    (rf"{N} of {N} files from other makers fall short", lambda p: p.fall_short()),
+    (
+        rf"\| drawn in Blender \(\.blend\) {FILES}",
+        lambda p: p.kind("drawn in Blender (.blend)"),
+    ),
+    (rf"\| imported from glTF {FILES}", lambda p: p.kind("glTF, imported")),
+    (rf"\| imported from FBX {FILES}", lambda p: p.kind("FBX, imported")),
+    (rf"\| production rigs {FILES}", lambda p: p.rigs()),
+    (
+        rf"{N} of {N} production rigs and {N} of {N} files of public repositories fall short",
+        lambda p: (*p.fall_short("rigs.md"), *p.fall_short("wild.md")),
+    ),
 )  # fmt: skip
 
 
