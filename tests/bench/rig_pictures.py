@@ -2,7 +2,6 @@
 file, from where our strain is seen best; below, close by, where it is highest."""
 
 import numpy as np
-import plots
 from core_modules import add_on
 from yardstick import skin
 
@@ -32,6 +31,8 @@ def picture(arrays, judged, folder):
     at_rest = pictures.camera_around([_body(vertices, wide.axes)], wide.axes, WIDTH, HEIGHT)
     gray = pictures.strain_colors(np.zeros(len(vertices)))
     shown = [way for way in PANELS if way in posed]
+    import plots  # which needs matplotlib, as its callers that draw nothing do not
+
     fig, panels = plots.plt.subplots(
         2, 1 + len(shown), squeeze=False, figsize=((1 + len(shown)) * WIDTH / 100, 2 * HEIGHT / 100)
     )
