@@ -44,7 +44,7 @@ EXPECTED = {
     (small_creature, "default"): (40, 10, 2082, 13326, 736, 3196, 330384),
     (small_creature, "no truss"): (40, 10, 2836, 69633, 1490, 2519, 1997182),
     (small_creature, "two influences"): (40, 10, 1969, 8721, 623, 3210, 154781),
-    (small_creature, "levels"): (40, 14, 2118, 14539, 773, 3250, 373543),
+    (small_creature, "levels"): (40, 14, 2078, 12627, 732, 3252, 295713),
 }
 
 

@@ -75,7 +75,7 @@ def test_parts_found_before_the_last_stage_are_one_row():
 FREE = {  # settings, and how many plates stay free for them
     "constraint": ({"constraints": ([3], [1], [0.5])}, 1),
     "allowed": ({"influences": ([3, 4], [1, 2], [True, True])}, 1),
-    "forbidden": ({"influences": ([0, 25], [1, 2], [False, False])}, 2),
+    "forbidden": ({"influences": (np.arange(OF_PLATE), [1] * OF_PLATE, [False] * OF_PLATE)}, 1),
     "smoothed": ({"smoothed": (PLATE, np.ones(OF_PLATE))}, 1),
     "rigid": ({"rigid_parts": np.where(np.arange(len(MAIL[0])) < OF_PLATE, 7, -1)}, 1),
     "one stage": ({"widenings": 0}, PLATES),

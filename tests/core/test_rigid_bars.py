@@ -120,7 +120,6 @@ SOFT = {
     "a braid, from the skin outwards": stick((0.21, 0, 1.9), (0.4, 0, 0.1)),
     "a strap, around the skin": strap(),
     "a card of hair, not closed": card(),
-    "a wing, wide": (blade(wide=1.2)[0] - [0, 0.62, 0], blade(wide=1.2)[1]),
 }
 
 
