@@ -21,7 +21,12 @@ SHARED = Path(os.environ.get("ARAPLBS_DATA") or ROOT.parent / "shared")
 DATA = SHARED / "data"
 RIGS = SHARED / "rigs"
 
-sys.path[:] = [*(each for each in sys.path if Path(each or ".").resolve() != ROOT), str(ROOT)]
+
+def put_root_last():
+    sys.path[:] = [*(each for each in sys.path if Path(each or ".").resolve() != ROOT), str(ROOT)]
+
+
+put_root_last()
 
 
 def python_files():

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from release_code import WANTED, uses
 from sources import ROOT
 
-sys.path.insert(0, str(ROOT))
+sys.path.append(str(ROOT))
 from araplbs_addon.languages.catalogue import parse_catalogue
 
 RULES = {}  # name: function of a Zip

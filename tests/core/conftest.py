@@ -4,7 +4,7 @@ shared_data.py, and flawed_creature.py."""
 import importlib
 import os
 
-import paths  # noqa: F401 - decides which araplbs is tested
+import paths  # decides which araplbs is tested
 
 # NumPy's own threads wait for each other by spinning: with two, exponentials of small matrices
 # take a hundred times as long.  Read when NumPy is loaded.
@@ -16,6 +16,7 @@ from flawed_creature import Subject
 
 
 def pytest_runtest_setup(item):
+    paths.put_root_last()  # programs that tests start get sys.path
     everything = os.name != "nt" or os.environ.get("ARAPLBS_TEST_ALL")
     if not everything and item.get_closest_marker("slow"):
         pytest.skip("slow: on Linux only")

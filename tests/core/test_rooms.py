@@ -69,7 +69,7 @@ def wrong_in_package(file, text):
     """Imports that a module of araplbs must not have: rooms above it, and what it does not need.
     file: its path in the package."""
     own = Path(file).with_suffix("").parts
-    allowed = NEEDED | OPTIONAL.get(str(file), set())
+    allowed = NEEDED | OPTIONAL.get(Path(file).as_posix(), set())
     for path in imported(file, text):
         if path[0] == "":
             if path[1] not in allowed:

@@ -26,7 +26,8 @@ def command(name):
     """The command that starts this Blender again, up to and with the name of our command; with the
     arguments that this one was given for itself."""
     if not bpy.app.binary_path:
-        return [sys.executable, "-c", STARTER.format(package=addon_package)]
+        # -P: a folder araplbs in the current directory is not ours.
+        return [sys.executable, "-P", "-c", STARTER.format(package=addon_package)]
     words = sys.argv[1:]
     ends = [i for i, word in enumerate(words) if word in ("-c", "--command")]
     own = words[: ends[0]] if ends else ["--background"]
