@@ -30,10 +30,20 @@ def decided_in_steps(
     control the rig. leave_out: finds these, by facts about bones; a generator of short steps."""
     directions = options.bone_directions
     skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, threads)
+    return (yield from without_controls_in_steps(meshes, skeleton, options, leave_out, threads))
+
+
+def without_controls_in_steps(
+    meshes: list[Mesh], skeleton: Skeleton, options: Options, leave_out: LeaveOut, threads: int = 0
+) -> Steps[tuple[list[Mesh], Skeleton]]:
+    """The second half of decided_in_steps(), for a skeleton whose directions were read. They are
+    read again if bones are left out, unless they are those of the tails."""
     if options.control_bones == "LEAVE_OUT":
         meshes, skeleton = yield from leave_out(meshes, skeleton)
         if skeleton.directions != "TAILS" and skeleton.left_out.any():
-            skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, threads)
+            skeleton = yield from read_directions_in_steps(
+                meshes, skeleton, options.bone_directions, threads
+            )
     return meshes, skeleton
 
 

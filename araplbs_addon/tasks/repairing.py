@@ -11,13 +11,13 @@ import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
-from araplbs.character.directions import read_directions_in_steps
 from araplbs.character.options import Options
 from araplbs.character.problem import Mesh, Skeleton
 from araplbs.checks.findings import Finding, as_json
 from araplbs.checks.repair import RepairInput, repair
 from araplbs.checks.repair_report import EVERY_KIND
 from araplbs.skeleton.poses import pose_set
+from araplbs.solvers.weigh import without_controls_in_steps
 
 from ..blender.read.control_bones import leave_out_of_armature_in_steps
 from ..blender.read.read_mesh import refuse_mesh
@@ -84,14 +84,18 @@ class RepairTask(Task):
         for mesh in meshes:
             used[mesh.weights.bones[mesh.weights.weights > 0]] = True
         skeleton = replace(found, taken_in=found.taken_in | used)
-        if self.options.control_bones == "LEAVE_OUT":
-            _meshes, skeleton = yield from leave_out_of_armature_in_steps(
+
+        def leave_out(
+            _meshes: list[Mesh], skeleton: Skeleton
+        ) -> Steps[tuple[list[Mesh], Skeleton]]:
+            _left, skeleton = yield from leave_out_of_armature_in_steps(
                 armature, objects, meshes, skeleton, view_layer, self.threads
             )
-            if skeleton.directions != "TAILS" and skeleton.left_out.any():
-                skeleton = yield from read_directions_in_steps(
-                    meshes, skeleton, self.options.bone_directions, self.threads
-                )
+            return meshes, skeleton
+
+        _meshes, skeleton = yield from without_controls_in_steps(
+            meshes, skeleton, self.options, leave_out, self.threads
+        )
         poses = yield from given_poses_in_steps(armature, skeleton, self.options, view_layer)
         self.reading = Reading(
             [self._unmasked(*each) for each in enumerate(meshes)],

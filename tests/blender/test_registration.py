@@ -12,7 +12,7 @@ import araplbs
 import bpy
 import pytest
 from scenes import MODULE, addon, auto_weight, tube_and_rig
-from test_outcome import drawn
+from test_tab import drawn
 
 FOLDER = Path(sys.modules[MODULE].__file__).parent
 CLASSES = (

@@ -22,7 +22,7 @@ from scenes import (
     weights,
 )
 from sessions import finish, pick, settle, start, tick_until
-from test_outcome import Layout, drawn
+from test_tab import Layout, drawn
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def weigh(ui):
 
 def test_first_screen(ui):
     """Six closed panels below the first; nothing of the experts. To be looked at: the drawing
-    test_panel_and_menus and tests/blender/test_outcome.py see, too."""
+    test_panel_and_menus and tests/blender/test_tab.py see, too."""
     when_named()
     with Draws() as draws:
         yield from start(ui)
