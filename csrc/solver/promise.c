@@ -32,6 +32,7 @@
 
 #include "base/memory.h"
 #include "solver/barred.h"
+#include "solver/own_skin.h"
 #include "solver/responses.h"
 #include "weights/rows.h"
 

@@ -1,20 +1,14 @@
 /* Responses of bones: see responses.h.
  *
- * Own skin of bone b is what is nearest to it and sees it, by the initial weights h, which bone
- * heat diffuses from there: S_b = { i : h_ib > 1/2 }, or, for a bone that has so much of no vertex,
- * { i : h_ib > STRONG max h_b }, in the loose parts that can be its skin (skins.h). A bone whose
- * weights there are below LEAST has no own skin.
- *
- * When b turns about its head and takes its children along, linear blending moves vertex i by the
- * share s_ib = sum of w_ic over b and the bones below it of the way that it would go rigidly. With
- * the root mean square distance l_i of the vertex from the axes across the bone through its head,
- *     response = sum_S A_i l_i s_ib(w) / sum_S A_i l_i s_ib(h),  l_i^2 = (|x|^2 + (x . a)^2) / 2,
- * A: areas, x = v_i - head, a: the direction of the bone. If all levers are 0, areas alone count.
- * A short bone between two others of a chain can have skin that follows its children, and none
- * itself; so there is
- *     share = sum A_i w_ib / sum A_i h_ib
- * over all vertices. Skin that follows as it did at the start has 1, a bone that moves nothing 0.
- * Both are linear in the weights.
+ * S_b: own skin of bone b (own_skin.h), h: the initial weights. When b turns about its head and
+ * takes its children along, linear blending moves vertex i by the share s_ib = sum of w_ic over b
+ * and the bones below it of the way that it would go rigidly. With the root mean square distance
+ * l_i of the vertex from the axes across the bone through its head, response = sum_S A_i l_i
+ * s_ib(w) / sum_S A_i l_i s_ib(h),  l_i^2 = (|x|^2 + (x . a)^2) / 2, A: areas, x = v_i - head, a:
+ * the direction of the bone. If all levers are 0, areas alone count. A short bone between two
+ * others of a chain can have skin that follows its children, and none itself; so there is share =
+ * sum A_i w_ib / sum A_i h_ib over all vertices. Skin that follows as it did at the start has 1, a
+ * bone that moves nothing 0. Both are linear in the weights.
  *
  * Bones are numbered so that those below one follow it without a gap: whether one hangs on another
  * takes two comparisons. O(vertices x influences + bones). Fails on out-of-memory, or cancelled. */
@@ -25,42 +19,10 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "truss/skins.h"
-#include "weights/rows.h"
+#include "weights/influences.h"
 
-#define STRONG 0.5
-#define LEAST 0.05
 #define LISTEN 64     /* vertices between two looks whether to stop */
 #define NO_LEVER 1e-9 /* in units of the mesh: levers that count, if no other does */
-
-arap_status arap_own_skin(arap_context *context, const arap_solver *s, arap_influences *out) {
-    const arap_influences *in = &s->initial;
-    double *above = ARAP_NEW_ZERO(double, s->skeleton.deform_count);
-    if (!above) return arap_fail_memory(&context->error, "the skin of bones");
-    arap_skins skins;
-    arap_status status =
-        arap_skins_find(context, &s->surroundings, s->skeleton.deform_count, &skins);
-    for (int i = 0; i < in->count && !status; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (arap_is_skin(&skins, in->bone[e], s->mesh.part[i]))
-                above[in->bone[e]] = fmax(above[in->bone[e]], in->weight[e]);
-    for (int b = 0; b < s->skeleton.deform_count; b++)
-        above[b] = above[b] > ARAP_MOST_OF_VERTEX ? ARAP_MOST_OF_VERTEX
-                   : above[b] > LEAST             ? STRONG * above[b]
-                                                  : INFINITY;
-    arap_rows rows = {0};
-    if (!status) status = arap_rows_create(context, in->count, &rows);
-    for (int i = 0; i < in->count && !status; i++) {
-        status = arap_rows_next(context, &rows, in->start[i + 1] - in->start[i]);
-        for (size_t e = in->start[i]; e < in->start[i + 1] && !status; e++)
-            if (in->weight[e] > above[in->bone[e]] &&
-                arap_is_skin(&skins, in->bone[e], s->mesh.part[i]))
-                arap_rows_add(&rows, in->bone[e], in->weight[e], 0);
-    }
-    arap_free(above);
-    arap_skins_clear(&skins);
-    return arap_rows_end(status, &rows, out);
-}
 
 /* A numbering of the deform bones in which the bones below b are place[b] .. end[b] - 1. */
 typedef struct branches {

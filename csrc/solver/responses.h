@@ -4,15 +4,10 @@
 
 #include "solver/solver.h"
 
-#define ARAP_MOST_OF_VERTEX 0.5
-
-/* Own skin of the bones: (vertex, bone) with its initial weight. */
-arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap_influences *out);
-
-/* response (deforming bones): how far own skin follows, as a share of how far it follows with the
- * initial weights. share (deforming bones): the weight of the bone on all skin, as a share of its
- * initial one. ARAP_NO_SKIN for bones without own skin. ignored (vertices): these do not count as
- * skin; NULL: all do. */
+/* own: own_skin.h. response (deforming bones): how far own skin follows, as a share of how far it
+ * follows with the initial weights. share (deforming bones): the weight of the bone on all skin, as
+ * a share of its initial one. ARAP_NO_SKIN for bones without own skin. ignored (vertices): these do
+ * not count as skin; NULL: all do. */
 arap_status arap_responses(arap_context *context, const arap_solver *solver,
                            const arap_influences *own, const arap_influences *weights,
                            const char *ignored, double *response, double *share);

@@ -8,6 +8,7 @@
 #include "energy/energy.h"
 #include "solver/idle_bones.h"
 #include "solver/promise.h"
+#include "solver/own_skin.h"
 #include "solver/responses.h"
 #include "solver/levels.h"
 #include "solver/solver.h"

@@ -61,6 +61,11 @@ void arap_skins_clear(arap_skins *skins) {
 
 int arap_is_skin(const arap_skins *skins, int bone, int part) {
     if (!skins->start || skins->start[bone] == skins->start[bone + 1]) return 1;
+    return arap_surrounds(skins, bone, part);
+}
+
+int arap_surrounds(const arap_skins *skins, int bone, int part) {
+    if (!skins->start) return 0;
     for (int k = skins->start[bone]; k < skins->start[bone + 1]; k++)
         if (skins->part[k] == part) return 1;
     return 0;

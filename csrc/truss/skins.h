@@ -17,4 +17,7 @@ void arap_skins_clear(arap_skins *skins);
 /* Can the part be skin of the bone? */
 int arap_is_skin(const arap_skins *skins, int bone, int part);
 
+/* Is the bone in this part, as far as is known? */
+int arap_surrounds(const arap_skins *skins, int bone, int part);
+
 #endif

@@ -237,3 +237,61 @@ def test_threads_change_no_bits(threads):
     np.testing.assert_array_equal(
         solved(mesh, threads=threads).weights, solved(mesh, threads=1).weights
     )
+
+
+def biped(radius, apart, tail, cape=False):
+    """A trunk on two legs `apart` from its middle, and a root from the floor to `tail` between
+    them. cape: and a sheet behind the body, next to two bones."""
+    parts = [shapes.tube(16, 12, 0.35, 1.05, caps=True)]
+    parts[0] = parts[0][0] + np.array([0, 0, 0.95]), parts[0][1]
+    for x in (apart, -apart):
+        vertices, triangles = shapes.tube(16, 12, radius, 1.0, caps=True)
+        parts.append((vertices + np.array([x, 0, 0]), triangles))
+    heads = [(0, 0, 0), (0, 0, 1), (0, 0, 1.2)]
+    tails = [tail, (0, 0, 1.2), (0, 0, 1.9)]
+    for x in (apart, -apart):
+        heads += [(x, 0, 1), (x, 0, 0.5)]
+        tails += [(x, 0, 0.5), (x, 0, 0.02)]
+    parents = [-1, 0, 1, 1, 3, 1, 5]
+    if cape:
+        y, z = np.meshgrid(np.linspace(-0.3, 0.3, 7), np.linspace(0.2, 1.8, 17), indexing="ij")
+        sheet = np.column_stack([y.ravel(), np.full(y.size, 0.5), z.ravel()])
+        corner = (np.arange(6)[:, None] * 17 + np.arange(16)).reshape(-1)
+        faces = [(a, b, a + 1) for a, b in zip(corner, corner + 17, strict=True)]
+        faces += [(a + 1, b, b + 1) for a, b in zip(corner, corner + 17, strict=True)]
+        parts.append((sheet, np.array(faces)))
+        heads += [(0, 0.55, 1.8), (0, 0.55, 1.0)]
+        tails += [(0, 0.55, 1.0), (0, 0.55, 0.2)]
+        parents += [2, 7]
+    return (*shapes.join(*parts), np.array(heads), np.array(tails), np.array(parents))
+
+
+@pytest.mark.parametrize("tail", [(0, 0, 1.0), (0, 0, 0.5), (0, 0.3, 0)])
+@pytest.mark.parametrize(
+    ("radius", "apart"), [(0.12, 0.2), (0.12, 0.16), (0.12, 0.25), (0.19, 0.2)]
+)
+def test_a_root_between_the_legs_is_not_held(radius, apart, tail):
+    """Their inner sides are nearest to it, but it sees them from outside, and their own bones from
+    inside. Mirrored, the faces point inward."""
+    mesh = biped(radius, apart, tail)
+    assert 0 not in solved(mesh).report["held_bones"]
+    inward = solved((mesh[0], mesh[1][:, ::-1], *mesh[2:]))
+    assert 0 not in inward.report["held_bones"]
+
+
+def test_a_root_that_meets_the_hips_has_no_leg():
+    for seed in range(3):
+        mesh = biped(0.12, 0.2, (0, 0, 1.0))
+        weights = solved(mesh, seed=seed).weights
+        assert weights[:, 0].mean() < 0.001
+        assert weights[mesh[0][:, 2] < 0.9, 0].max() < 0.01
+
+
+def test_bones_beside_a_sheet_keep_its_skin():
+    """No other bone is inside of it: nothing else can move it."""
+    for turned in (False, True):
+        mesh = biped(0.12, 0.2, (0, 0, 0.5), cape=True)
+        if turned:
+            mesh = (mesh[0], mesh[1][:, ::-1], *mesh[2:])
+        report = solved(mesh).report
+        assert not {7, 8} & {*report["skinless_bones"], *report["deaf_bones"]}

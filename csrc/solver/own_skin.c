@@ -1,0 +1,134 @@
+/* Own skin of bones: see own_skin.h.
+ *
+ * Own skin of bone b is what is nearest to it and sees it, by the initial weights h, which bone
+ * heat diffuses from there: S_b = { i : h_ib > 1/2 }, or, for a bone that has so much of no vertex,
+ * { i : h_ib > STRONG max h_b }, in the loose parts that can be its skin (skins.h). A bone whose
+ * weights there are below LEAST has no own skin.
+ *
+ * A bone outside of a body also sees skin: a root between the legs is nearer to their inner sides
+ * than the bones of the legs are. With the unit normal n_i, and o_ib the unit vector to the vertex
+ * from the nearest point of the bone, n_i . o_ib < 0 there. Let
+ *     in_b = sum_S A_i h_ib max(0, n_i . o_ib),   out_b = sum_S A_i h_ib max(0, -n_i . o_ib),
+ * A: areas. If the sum of out over all bones is larger than that of in, the faces of the mesh point
+ * inward, and the two change places. A bone with out_b > FACING in_b is outside of its skin. Skin
+ * is not its own where another bone has a part of the weight, sees the vertex from inside and lies
+ * in the same loose part. The bones of a cape or of a cut arm that are all next to their skin keep
+ * it: no other bone is inside.
+ *
+ * O(surrounded pairs + vertices x influences x lines of a bone). Fails on out-of-memory. */
+#include "solver/own_skin.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "truss/skins.h"
+#include "weights/rows.h"
+
+#define STRONG 0.5
+#define LEAST 0.05
+#define FACING 2 /* as much more of its skin sees a bone from outside than from inside */
+
+/* What is known while own skin is chosen. */
+typedef struct chooser {
+    const arap_solver *s;
+    arap_skins skins;
+    double *above;    /* (bones) own skin has more of the bone than this */
+    double *normal;   /* (vertices, 3) */
+    double *in, *out; /* (bones) */
+    double sign;      /* of the normals, +1 if they point outward */
+} chooser;
+
+/* n_i . o_ib */
+static double facing(const chooser *c, int i, int bone) {
+    const arap_skeleton *skeleton = &c->s->skeleton;
+    const double *p = c->s->mesh.v + 3 * (size_t)i, *normal = c->normal + 3 * (size_t)i;
+    double least = INFINITY, best[3] = {0, 0, 0}, point[3];
+    for (int k = skeleton->line_start[bone]; k < skeleton->line_start[bone + 1]; k++) {
+        double d2 = arap_nearest_on_segment(p, skeleton->lines[k].a, skeleton->lines[k].b, point);
+        if (!(d2 < least)) continue;
+        least = d2;
+        arap_sub(p, point, best);
+    }
+    double long2 = arap_dot(best, best) * arap_dot(normal, normal);
+    return long2 > 0 ? c->sign * arap_dot(best, normal) / sqrt(long2) : 0;
+}
+
+static int is_near(const chooser *c, const arap_influences *in, int i, size_t e) {
+    return in->weight[e] > c->above[in->bone[e]] &&
+           arap_is_skin(&c->skins, in->bone[e], c->s->mesh.part[i]);
+}
+
+static void find_sides(chooser *c, const arap_influences *in) {
+    double inside = 0, outside = 0;
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            if (!is_near(c, in, i, e)) continue;
+            int b = in->bone[e];
+            double cosine = facing(c, i, b), counts = c->s->mesh.area[i] * in->weight[e];
+            c->in[b] += counts * fmax(0, cosine);
+            c->out[b] += counts * fmax(0, -cosine);
+        }
+    for (int b = 0; b < c->s->skeleton.deform_count; b++) inside += c->in[b], outside += c->out[b];
+    if (outside > inside) {
+        double *swapped = c->in;
+        c->in = c->out;
+        c->out = swapped;
+        c->sign = -1;
+    }
+}
+
+/* Does another bone see vertex i from inside, in the part that both are in? */
+static int is_others(const chooser *c, const arap_influences *in, int i, int bone) {
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (in->bone[e] != bone && in->weight[e] > LEAST &&
+            arap_surrounds(&c->skins, in->bone[e], c->s->mesh.part[i]) &&
+            !(c->out[in->bone[e]] > FACING * c->in[in->bone[e]]) && facing(c, i, in->bone[e]) > 0)
+            return 1;
+    return 0;
+}
+
+static arap_status prepare(arap_context *context, const arap_influences *in, chooser *c) {
+    const arap_solver *s = c->s;
+    size_t bones = (size_t)s->skeleton.deform_count;
+    c->above = ARAP_NEW_ZERO(double, bones);
+    c->in = ARAP_NEW_ZERO(double, bones);
+    c->out = ARAP_NEW_ZERO(double, bones);
+    c->normal = ARAP_NEW(double, 3 * (size_t)s->mesh.count);
+    if (!c->above || !c->in || !c->out || !c->normal)
+        return arap_fail_memory(&context->error, "the skin of bones");
+    arap_vertex_normals(&s->mesh, c->normal);
+    arap_status status = arap_skins_find(context, &s->surroundings, (int)bones, &c->skins);
+    for (int i = 0; i < in->count && !status; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            if (arap_is_skin(&c->skins, in->bone[e], s->mesh.part[i]))
+                c->above[in->bone[e]] = fmax(c->above[in->bone[e]], in->weight[e]);
+    for (size_t b = 0; b < bones; b++)
+        c->above[b] = c->above[b] > ARAP_MOST_OF_VERTEX ? ARAP_MOST_OF_VERTEX
+                      : c->above[b] > LEAST             ? STRONG * c->above[b]
+                                                        : INFINITY;
+    return status;
+}
+
+arap_status arap_own_skin(arap_context *context, const arap_solver *s, arap_influences *out) {
+    const arap_influences *in = &s->initial;
+    chooser c = {.s = s, .sign = 1};
+    arap_rows rows = {0};
+    arap_status status = prepare(context, in, &c);
+    if (!status) find_sides(&c, in);
+    if (!status) status = arap_rows_create(context, in->count, &rows);
+    for (int i = 0; i < in->count && !status; i++) {
+        status = arap_rows_next(context, &rows, in->start[i + 1] - in->start[i]);
+        for (size_t e = in->start[i]; e < in->start[i + 1] && !status; e++) {
+            int b = in->bone[e], outside = c.out[b] > FACING * c.in[b];
+            if (is_near(&c, in, i, e) && !(outside && is_others(&c, in, i, b)))
+                arap_rows_add(&rows, b, in->weight[e], 0);
+        }
+    }
+    arap_free(c.above);
+    arap_free(c.in);
+    arap_free(c.out);
+    arap_free(c.normal);
+    arap_skins_clear(&c.skins);
+    return arap_rows_end(status, &rows, out);
+}

@@ -1,0 +1,12 @@
+/* The skin that each bone is there for. */
+#ifndef ARAP_OWN_SKIN_H
+#define ARAP_OWN_SKIN_H
+
+#include "solver/solver.h"
+
+#define ARAP_MOST_OF_VERTEX 0.5
+
+/* Own skin of the bones: (vertex, bone) with its initial weight. */
+arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap_influences *out);
+
+#endif
