@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import araplbs
@@ -77,6 +77,11 @@ class Skeleton:
         from .from_joints import skeleton_from_joints
 
         return skeleton_from_joints(cls, joints, parents, **known)
+
+    @property
+    def as_drawn(self) -> Skeleton:
+        """With the tails that the armature has, whatever bones were read from."""
+        return replace(self, tails=self.drawn_tails, ways=None, directions="TAILS")
 
     @property
     def other_side(self) -> Integers:

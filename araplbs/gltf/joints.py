@@ -43,7 +43,6 @@ def improve_joints(
     present = character.weights
     decided = decided_in_steps(character.meshes, character.skeleton, options, leave_out, threads)
     meshes, skeleton = finish(decided)
-    skeleton = replace(skeleton, ways=None, directions="TAILS", drawn_tails=skeleton.tails)
     problem = Problem(
         meshes,
         skeleton,

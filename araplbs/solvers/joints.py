@@ -3,13 +3,12 @@ JointSolver. No bpy here: any thread may do it."""
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import araplbs
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..base.arrays import Bools, Floats
 from ..base.extent import size_of
@@ -21,11 +20,9 @@ from ..character.problem import Mesh, Problem, Skeleton
 from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..measures.deformation import as_report, in_words, measure
 from ..skeleton.poses import Poses, pose_set
+from .moved_joints import moved_bones, moved_skeleton, pinned_ends
 from .solve import Solution, solve
 
-SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
-LEAST_MOVE = 1e-7  # share of the skeleton's size: less does not count as a move
-LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
 PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or cancelled
 
 # Arguments of a Solver that a JointSolver takes.
@@ -293,78 +290,9 @@ def _with_locked(problem: Problem, rows: SparseWeights) -> SparseWeights:
     )
 
 
-def _ends(skeleton: Skeleton) -> Floats:
-    """(2 m, 3) head and tail of each bone, one after the other."""
-    return np.stack([skeleton.heads, skeleton.tails], axis=1).reshape(-1, 3)
-
-
-def _near(skeleton: Skeleton) -> float:
-    """Distance below which ends are at one place."""
-    return SAME_PLACE * size_of(_ends(skeleton))
-
-
-def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
-    """For each end of a bone a bool array: which of these places are at the same place."""
-    near = _near(skeleton)
-    for end in _ends(skeleton):
-        yield np.linalg.norm(ends - end, axis=1) <= near
-
-
-def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
-    """Whether its bones are here, up to what Edit mode rounds off."""
-    here = np.stack([heads, tails], axis=1).reshape(-1, 3)
-    return bool(np.abs(here - _ends(skeleton)).max() <= _near(skeleton))
-
-
-def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
-    """(m, 2) bool: ends that must not move, since one at the same place is locked (m, 2)."""
-    locked = _ends(skeleton)[locks.reshape(-1)]
-    pinned = [bool(same.any()) for same in _together(skeleton, locked)]
-    return np.array(pinned).reshape(-1, 2)
-
-
-def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton:
-    """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
-
-    An end of another bone that is where a joint was goes with the joint. Where its head does and
-    its tail is at no joint, the bone moves unchanged, and so do bones connected to it; so does a
-    bone that would become too short otherwise.
-    """
-    m = len(skeleton.names)
-    old, deform = _ends(skeleton), np.repeat(skeleton.deform, 2)
-    new = np.stack([heads, tails], axis=1).reshape(-1, 3)
-    joints = np.flatnonzero(deform)
-    result, moves = np.where(deform[:, None], new, old), np.zeros(2 * m, bool)
-    for end, same in enumerate(_together(skeleton, old[joints])):
-        if deform[end] or not same.any():
-            continue
-        joint = joints[np.argmax(same)]
-        result[end] = new[joint] + (old[end] - old[joint])
-        moves[end] = True
-    for bone in np.flatnonzero(~skeleton.deform).tolist():  # parents come first
-        head, tail, parent = 2 * bone, 2 * bone + 1, skeleton.parents[bone]
-        if not moves[head] and parent >= 0 and np.array_equal(old[head], old[2 * parent + 1]):
-            result[head], moves[head] = result[2 * parent + 1], moves[2 * parent + 1]
-        along = old[tail] - old[head]
-        length = np.linalg.norm(result[tail] - result[head])
-        if (moves[head] and not moves[tail]) or length < LEAST_SHARE * np.linalg.norm(along):
-            result[tail], moves[tail] = old[tail] + (result[head] - old[head]), True
-    ends = result.reshape(m, 2, 3)
-    axes = _kept_axes(skeleton.roll_axes, ends[:, 1] - ends[:, 0])
-    return replace(skeleton, heads=ends[:, 0].copy(), tails=ends[:, 1].copy(), roll_axes=axes)
-
-
-def _kept_axes(axes: Floats, along: Floats) -> Floats:
-    """(m, 3) unit vectors across the bones, as near as can be to what they were."""
-    along = along / np.maximum(np.linalg.norm(along, axis=1), 1e-30)[:, None]
-    across = axes - (axes * along).sum(axis=1)[:, None] * along
-    length = np.linalg.norm(across, axis=1)[:, None]
-    return np.where(length > 1e-6, across / np.maximum(length, 1e-30), axes)
-
-
 def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[str, Any]:
     """The report, as a dictionary that JSON takes."""
-    before, after = run.problem.skeleton, solution.skeleton
+    before, after = run.problem.skeleton.as_drawn, solution.skeleton.as_drawn
     moved = moved_bones(before, after)
     skeleton_report = solution.report
     return {
@@ -381,13 +309,6 @@ def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[
         "seconds": solution.seconds,
         "options": run.options.as_dict(),
     }
-
-
-def moved_bones(before: Skeleton, after: Skeleton) -> Bools:
-    """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
-    least = LEAST_MOVE * size_of(_ends(before))
-    far = np.abs(_ends(after) - _ends(before)).max(axis=1) > least
-    return far.reshape(-1, 2).any(axis=1)
 
 
 def joint_summary(report: dict[str, Any]) -> str:

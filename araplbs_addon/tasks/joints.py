@@ -16,10 +16,9 @@ from araplbs.solvers.joints import (
     JointOptions,
     JointRun,
     JointSolution,
-    at_same_places,
     joint_report,
-    moved_bones,
 )
+from araplbs.solvers.moved_joints import at_same_places, moved_bones
 
 from ..blender.data.joint_settings import read_joint_settings
 from ..blender.read.control_bones import mark_control_bones
@@ -43,8 +42,7 @@ class JointTask(WeightingTask):
     def __init__(self, options: JointOptions, threads: int = 0) -> None:
         if options.volume != "NONE":
             raise Refused("Joints are found for the surface: set Volume to Surface Only")
-        # Joints that move take their poses along; their tails are written.
-        options = replace(options, through_rig=False, bone_directions="TAILS")
+        options = replace(options, through_rig=False)  # joints that move take their poses along
         if not options.optimize_weights:
             options = replace(options, start_from="PRESENT")
         super().__init__(options, threads)
@@ -92,7 +90,7 @@ class JointTask(WeightingTask):
     def apply(self) -> dict[str, Any]:
         """See Task; the joints are written, too."""
         armature, objects = self.find_objects()
-        before, after = self.run.problem.skeleton, self.solution.skeleton
+        before, after = self.run.problem.skeleton.as_drawn, self.solution.skeleton.as_drawn
         told = effects(armature, objects, before, after, moved_bones(before, after))
         report = joint_report(self.run, self.solution, armature.name)
         try:

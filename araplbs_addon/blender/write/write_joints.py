@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
-from araplbs.solvers.joints import moved_bones
+from araplbs.solvers.moved_joints import moved_bones
 from mathutils import Vector
 
 

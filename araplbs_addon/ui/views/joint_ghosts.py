@@ -3,7 +3,7 @@ with a cross at each locked joint."""
 
 import gpu
 import numpy as np
-from araplbs.solvers.joints import moved_bones
+from araplbs.solvers.moved_joints import moved_bones
 from gpu_extras.batch import batch_for_shader
 
 OLD, NEW, WAY = (0.9, 0.9, 0.9, 0.7), (0.2, 0.8, 1.0, 1.0), (1.0, 0.25, 0.75, 1.0)
