@@ -3,14 +3,22 @@
  * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's
  * weights with their pattern; or, if a coarser mesh is solved first, the weights that it starts
  * with. Then edits are applied, then locks, which edits do not change. Without a truss, rows hold
- * bones where they are strongest. The cost is that of the method. Fails for rows that are not valid
- * weights. */
+ * bones where they are strongest.
+ *
+ * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat:
+ * weights of 0 or 1 along the bone, a step at each joint, and maps that never get over it. So with
+ * a truss, a vertex of a sheet (sheets.h) counts as at least as far from its bone as the skin of
+ * the bone is in the mean.
+ *
+ * The cost is that of the method. Fails for rows that are not valid weights. */
 #include "solver/initial_weights.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "initial/automatic.h"
+#include "mesh/sheets.h"
 #include "solver/barred.h"
 #include "solver/levels.h"
 #include "solver/steering.h"
@@ -130,11 +138,64 @@ static arap_status leave_inner(arap_context *context, const arap_solver *s, arap
     return ARAP_OK;
 }
 
+/* How far every vertex is from its bone, for the initial weights: see the top of this file. */
+static arap_status keep_off_bones(arap_context *context, const arap_solver *s, double *distance) {
+    const arap_mesh *mesh = &s->mesh;
+    const arap_visibility *seen = &s->visibility;
+    size_t bones = (size_t)s->skeleton.deform_count;
+    double *thick = ARAP_NEW(double, mesh->part_count), *sum = ARAP_NEW_ZERO(double, 2 * bones);
+    int *member = ARAP_NEW(int, mesh->count), *begin = ARAP_NEW_ZERO(int, mesh->part_count + 1);
+    arap_status status = ARAP_OK;
+    if (!thick || !sum || !member || !begin) {
+        status = arap_fail_memory(&context->error, "the initial weights");
+        goto done;
+    }
+    memcpy(distance, seen->distance, (size_t)mesh->count * sizeof *distance);
+    status = arap_part_thickness(context, mesh, thick);
+    if (status) goto done;
+    for (int i = 0; i < mesh->count; i++) begin[mesh->part[i]]++;
+    for (int p = 0; p < mesh->part_count; p++) begin[p + 1] += begin[p];
+    for (int i = mesh->count - 1; i >= 0; i--) member[--begin[mesh->part[i]]] = i;
+    for (int p = 0; p < mesh->part_count; p++) {
+        if (thick[p] >= 1) continue;
+        for (int m = begin[p]; m < begin[p + 1]; m++) {
+            int i = member[m], b = seen->nearest[(size_t)i * ARAP_MOST_SHARED];
+            sum[2 * b] += mesh->area[i];
+            sum[2 * b + 1] += mesh->area[i] * seen->distance[i];
+        }
+        for (int m = begin[p]; m < begin[p + 1]; m++) {
+            int i = member[m], b = seen->nearest[(size_t)i * ARAP_MOST_SHARED];
+            double mean = sum[2 * b] > 0 ? sum[2 * b + 1] / sum[2 * b] : 0;
+            distance[i] = fmax(distance[i], (1 - thick[p]) * mean);
+        }
+        for (int m = begin[p]; m < begin[p + 1]; m++) {
+            int b = seen->nearest[(size_t)member[m] * ARAP_MOST_SHARED];
+            sum[2 * b] = sum[2 * b + 1] = 0;
+        }
+    }
+
+done:
+    arap_free(thick);
+    arap_free(sum);
+    arap_free(member);
+    arap_free(begin);
+    return status;
+}
+
 static arap_status fresh_weights(arap_context *context, const arap_solver *s, arap_influences *out,
                                  arap_islands_report *report) {
-    arap_status status =
-        arap_fresh_weights(context, &s->mesh, &s->skeleton, &s->visibility, s->order,
-                           s->settings.initial, s->settings.heat_floor, out, report);
+    arap_visibility seen = s->visibility;
+    arap_status status = ARAP_OK;
+    int sheets = s->mesh.spoke_start && s->settings.initial == ARAP_INITIAL_HEAT;
+    if (sheets) {
+        seen.distance = ARAP_NEW(double, s->mesh.count);
+        status = seen.distance ? keep_off_bones(context, s, seen.distance)
+                               : arap_fail_memory(&context->error, "the initial weights");
+    }
+    if (!status)
+        status = arap_fresh_weights(context, &s->mesh, &s->skeleton, &seen, s->order,
+                                    s->settings.initial, s->settings.heat_floor, out, report);
+    if (sheets) arap_free(seen.distance);
     return status ? status : leave_inner(context, s, out);
 }
 

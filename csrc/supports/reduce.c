@@ -298,6 +298,26 @@ ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worke
     return ring;
 }
 
+/* At a joint, where all of the bones left move alike, the energy knows no weights: they are those
+ * of the neighbors, in the mean. idle: as in cheapest() */
+static void settle_idle(const reduce_task *task, int i, double idle, reduce_row *r) {
+    const arap_influences *in = task->in;
+    const arap_mesh *mesh = task->mesh;
+    double sum = 0;
+    for (int a = 0; a < r->size; a++)
+        if (r->live[a] && !(r->rest * r->rest <= idle * r->slack[a * r->size + a])) return;
+    for (int a = 0; a < r->size; a++) {
+        r->weight[a] = 0;
+        for (size_t e = mesh->ring[i]; r->live[a] && e < mesh->ring[i + 1]; e++) {
+            ptrdiff_t at = arap_find_influence(in, mesh->neighbor[e],
+                                               in->bone[in->start[i] + (size_t)r->set[a]]);
+            if (at >= 0) r->weight[a] += mesh->edge_weight_sym[e] * in->weight[at];
+        }
+        sum += r->weight[a];
+    }
+    for (int a = 0; a < r->size && sum > 0; a++) r->best[a] = r->rest * r->weight[a] / sum;
+}
+
 /* Reduce the row of a vertex, or of the part that it leads; k: its vector of the products where it
  * is wide, else -1. */
 ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int worker,
@@ -315,8 +335,10 @@ ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int wor
         keep_one(&r, fmax(r.rest, 0));
     } else {
         double spare = task->rule->spare;
+        spare = spare < 0 ? -INFINITY : spare * task->poses->total * ring;
         minimize(r.size, r.q, r.c, fmax(r.rest, 0), r.root, r.best, r.slack);
-        reduce(&r, r.room, spare < 0 ? -INFINITY : spare * task->poses->total * ring);
+        reduce(&r, r.room, spare);
+        if (!is_part) settle_idle(task, i, spare, &r);
     }
     for (int a = 0; a < r.size; a++) {
         if (!r.live[a]) continue;

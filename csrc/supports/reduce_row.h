@@ -8,6 +8,9 @@
 
 #include "base/vec4.h"
 
+#define ARAP_SHARED_JOINT                                                                          \
+    0.1 /* least share of the weight that a bone keeps at a joint for nothing */
+
 /* A vertex in work. */
 typedef struct reduce_row {
     int size;                  /* influences in the arrays, all of them free */
@@ -78,13 +81,16 @@ ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double
 
 /* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
  * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
- * mesh must not drop another. */
-ARAP_WIDE_PART int cheapest(const reduce_row *r, double *cost) {
+ * mesh must not drop another. Influences stay, if any has a share of the weight, for which even all
+ * of the weight would be worth no more than `idle`: at a joint, where bones move alike. */
+ARAP_WIDE_PART int cheapest(const reduce_row *r, double idle, double *cost) {
     int out = -1;
-    double least = INFINITY;
+    double least = INFINITY, all = r->rest * r->rest;
     for (int a = 0; a < r->size; a++) {
         if (!r->live[a] || a == r->tied || r->twin[a] == r->tied) continue;
-        double price = r->best[a] * r->best[a] / fmax(r->slack[a * r->size + a], 1e-300);
+        double slack = fmax(r->slack[a * r->size + a], 1e-300);
+        double price = r->best[a] * r->best[a] / slack;
+        if (all <= idle * slack && r->best[a] > ARAP_SHARED_JOINT * r->rest) continue;
         if (r->best[a] <= 0) price = -price;
         if (price <= least + 1e-9 * fabs(least)) {
             least = price;
@@ -187,7 +193,8 @@ ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int most) {
 ARAP_WIDE_PART void reduce(reduce_row *r, int room, double spare) {
     for (int left = r->size; left > 1;) {
         double cost;
-        int out = cheapest(r, &cost), other = out < 0 ? out : r->twin[out];
+        int out = cheapest(r, left <= room ? spare : -INFINITY, &cost),
+            other = out < 0 ? out : r->twin[out];
         if (out < 0 || (left <= room && cost > spare) || (left == 2 && other != out)) break;
         for (;; out = other) {
             take_out(r->size, out, r->live, r->best, r->slack);

@@ -17,9 +17,8 @@
  * in a thick limb one would take the skin of all.
  *
  * A part in a plane, as of a cutout, has neither thickness nor volume, and lies on its bones. Only
- * SHEET of its spokes' strength is left, so that bends spread over its width. With the variances
- * l1 >= l2 >= l3 of its area along its axes, it counts as the more of a sheet the further
- * sqrt(l3 / l2) is below FLAT.
+ * SHEET of its spokes' strength is left, so that bends spread over its width; of a thin part that
+ * is nearly in a plane more, up to all of it (sheets.h).
  *
  * Which bone. A bone of several ways (skeleton.h) counts as so many bones here, of which any may
  * carry the spoke. A part of the mesh surrounds a bone if most rays from the bone, across it, meet
@@ -41,7 +40,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "linalg/jacobi.h"
+#include "mesh/sheets.h"
 #include "truss/bone_lines.h"
 #include "truss/spokes.h"
 #include "truss/surround.h"
@@ -52,7 +51,6 @@
 #define JOINT 0.2       /* share of its strength that a spoke has at a joint */
 #define MIDDLE (1 / 3.) /* of a bone's length: so far from a joint no spoke is weaker for it */
 #define NEAREST 0.5     /* of the radius: never nearer to it than that */
-#define FLAT 0.05       /* thickness of a part, of its width, from which on it is no sheet */
 #define SHEET 0.05      /* share of its strength that a spoke of a sheet in a plane has */
 #define MOST_RAYS 0.6   /* a part surrounds a bone from this `share` of surround.h on, */
 #define OFF_CENTER 0.5  /* up to this `off` */
@@ -252,31 +250,6 @@ static void measure_parts(truss *t, double *sums) {
     }
 }
 
-/* Which share of their strength the spokes of the parts have: see the top of this file. sums: the
- * centers, as measure_parts leaves them; products (parts, 9): scratch, all 0 */
-static void find_sheets(truss *t, const double *sums, double *products) {
-    const arap_mesh *mesh = t->mesh;
-    for (int i = 0; i < mesh->count; i++) {
-        double *k = products + 9 * (size_t)mesh->part[i], from[3];
-        arap_sub(mesh->v + 3 * (size_t)i, sums + 4 * mesh->part[i], from);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) k[3 * r + c] += mesh->area[i] * from[r] * from[c];
-    }
-    for (int p = 0; p < mesh->part_count; p++) {
-        double *k = products + 9 * (size_t)p, v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-        for (int sweep = 0; sweep < 8; sweep++) {
-            arap_annihilate(3, k, v, 0, 1);
-            arap_annihilate(3, k, v, 0, 2);
-            arap_annihilate(3, k, v, 1, 2);
-        }
-        double least = fmin(k[0], fmin(k[4], k[8])), most = fmax(k[0], fmax(k[4], k[8]));
-        double middle = k[0] + k[4] + k[8] - least - most;
-        t->held[p] = 1;
-        if (!(middle > ROUNDING * most)) continue; /* a line */
-        t->held[p] = SHEET + (1 - SHEET) * rise_to(FLAT, sqrt(fmax(least, 0) / middle));
-    }
-}
-
 /* The spoke of vertex i to its bone. */
 static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i) {
     const arap_bone_line *l = &t->lines.line[t->near[i]];
@@ -369,7 +342,7 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
                .strength = strength,
                .unit = mesh->unit,
                .kept = kept};
-    double *sums = ARAP_NEW_ZERO(double, 4 * parts), *products = ARAP_NEW_ZERO(double, 9 * parts);
+    double *sums = ARAP_NEW_ZERO(double, 4 * parts);
     arap_status status = arap_bone_lines_create(context, skeleton, &t.lines);
     t.near = ARAP_NEW(int, n);
     t.distance = ARAP_NEW(double, n);
@@ -391,14 +364,16 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
     }
     mesh->spoke = ARAP_NEW(arap_spoke, room);
     if (status) goto done;
-    if (!count || !sums || !products || !t.held || !t.near || !t.distance || !t.distances ||
-        !t.patches || !t.patch_of || !t.first || !t.member || !t.begin || !t.whole || !t.size2 ||
+    if (!count || !sums || !t.held || !t.near || !t.distance || !t.distances || !t.patches ||
+        !t.patch_of || !t.first || !t.member || !t.begin || !t.whole || !t.size2 ||
         !mesh->spoke_start || !mesh->spoke) {
         status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
     measure_parts(&t, sums);
-    find_sheets(&t, sums, products);
+    status = arap_part_thickness(context, mesh, t.held);
+    if (status) goto done;
+    for (size_t p = 0; p < parts; p++) t.held[p] = SHEET + (1 - SHEET) * t.held[p];
     if (wanted) {
         memset(t.whole, 1, parts);
         for (size_t i = 0; i < n; i++) {
@@ -435,7 +410,6 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
 done:
     arap_free(count);
     arap_free(sums);
-    arap_free(products);
     arap_bone_lines_clear(&t.lines);
     arap_free(t.near);
     arap_free(t.distance);

@@ -1,0 +1,70 @@
+/* Sheets: see sheets.h.
+ *
+ * With the variances l1 >= l2 >= l3 of the area of a part along its axes, sqrt(l3 / l2) is its
+ * thickness as a share of its width. From FLAT on, the part is no sheet; below, it counts as the
+ * more of a sheet the thinner it is, smoothly. A part without width is a line, not a sheet.
+ *
+ * O(vertices + parts) time and memory. Fails only without memory. */
+#include "mesh/sheets.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "linalg/jacobi.h"
+
+#define FLAT 0.05     /* thickness of a part, of its width, from which on it is no sheet */
+#define ROUNDING 1e-9 /* width of a line, of its length */
+#define SWEEPS 8      /* of Jacobi's method, by far enough */
+
+/* Smoothly from 0 at 0 to 1 from FLAT on. */
+static double rise(double thickness) {
+    double share = fmin(1, thickness / FLAT);
+    return share * share * (3 - 2 * share);
+}
+
+/* The center of each part, and its area: (parts, 4), all 0 before */
+static void find_centers(const arap_mesh *mesh, double *sums) {
+    for (int i = 0; i < mesh->count; i++) {
+        double *sum = sums + 4 * mesh->part[i], area = mesh->area[i];
+        for (int c = 0; c < 3; c++) sum[c] += area * mesh->v[3 * (size_t)i + (size_t)c];
+        sum[3] += area;
+    }
+    for (int p = 0; p < mesh->part_count; p++)
+        for (int c = 0; c < 3; c++) sums[4 * p + c] /= sums[4 * p + 3];
+}
+
+static double thickness(double *k) {
+    double v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        arap_annihilate(3, k, v, 0, 1);
+        arap_annihilate(3, k, v, 0, 2);
+        arap_annihilate(3, k, v, 1, 2);
+    }
+    double least = fmin(k[0], fmin(k[4], k[8])), most = fmax(k[0], fmax(k[4], k[8]));
+    double middle = k[0] + k[4] + k[8] - least - most;
+    return middle > ROUNDING * most ? sqrt(fmax(least, 0) / middle) : FLAT;
+}
+
+arap_status arap_part_thickness(arap_context *context, const arap_mesh *mesh, double *thick) {
+    size_t parts = (size_t)mesh->part_count;
+    double *sums = ARAP_NEW_ZERO(double, 4 * parts), *products = ARAP_NEW_ZERO(double, 9 * parts);
+    arap_status status = ARAP_OK;
+    if (!sums || !products) {
+        status = arap_fail_memory(&context->error, "the thickness of the parts");
+        goto done;
+    }
+    find_centers(mesh, sums);
+    for (int i = 0; i < mesh->count; i++) {
+        double *k = products + 9 * (size_t)mesh->part[i], from[3];
+        arap_sub(mesh->v + 3 * (size_t)i, sums + 4 * mesh->part[i], from);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) k[3 * r + c] += mesh->area[i] * from[r] * from[c];
+    }
+    for (size_t p = 0; p < parts; p++) thick[p] = rise(thickness(products + 9 * p));
+
+done:
+    arap_free(sums);
+    arap_free(products);
+    return status;
+}

@@ -1,0 +1,109 @@
+"""2D cutouts: flat sheets whose bones lie in their plane, so that vertices are on the bones."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+
+WIDTH = 0.6
+SHAPES = {
+    "strip of two": [([0, 0], [1, 0], -1), ([1, 0], [2, 0], 0)],
+    "strip of three": [([0, 0], [1, 0], -1), ([1, 0], [2, 0], 0), ([2, 0], [3, 0], 1)],
+    "cross": [
+        ([0, 0], [1, 0], -1), ([1, 0], [2, 0], 0),
+        ([0, 0], [0, 1], -1), ([0, 1], [0, 2], 2),
+        ([0, 0], [-1, 0], -1), ([-1, 0], [-2, 0], 4),
+    ],
+}  # fmt: skip
+
+
+def sheet(shape, steps, turn=None):
+    """The squares, `steps` for each unit, within WIDTH / 2 of the bones, cut into triangles."""
+    lines = [(np.array(a, float), np.array(b, float)) for a, b, _ in SHAPES[shape]]
+    x, y = np.meshgrid(*[np.arange(-3 * steps, 3 * steps + 1)] * 2, indexing="ij")
+    points = np.column_stack([x.ravel(), y.ravel()]) / steps
+    inside = np.zeros(len(points), bool)
+    for a, b in lines:
+        off = np.maximum(np.minimum(a, b) - points, points - np.maximum(a, b)).clip(0)
+        along = np.argmax(np.abs(b - a))
+        inside |= (off[:, along] < 1e-9) & (off[:, 1 - along] < WIDTH / 2 + 1e-9)
+    number = np.where(inside, np.cumsum(inside) - 1, -1).reshape(x.shape)
+    a, b, c, d = number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]
+    triangles = np.concatenate(
+        [np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)]
+    )
+    triangles = triangles[(triangles >= 0).all(1)].astype(np.int32)
+    turn = np.eye(3) if turn is None else turn
+
+    def place(flat):
+        return np.column_stack([flat, np.zeros(len(flat))]) @ turn.T
+
+    bones = shapes.Bones(
+        place(np.array([a for a, _ in lines])),
+        place(np.array([b for _, b in lines])),
+        np.array([parent for _, _, parent in SHAPES[shape]], np.int32),
+    )
+    return (place(points[inside]), triangles), bones
+
+
+def in_plane(bones, normal, seed, count=30):
+    angles = np.random.default_rng(seed).uniform(-1.2, 1.2, (count, len(bones.heads)))
+    poses = np.zeros((*angles.shape, 3, 4))
+    for pose, turns in zip(poses, angles, strict=True):
+        world = []
+        for head, parent, turn in zip(bones.heads, bones.parents, turns, strict=True):
+            own = np.eye(4)
+            own[:3, :3] = shapes.rotation(normal, turn)
+            own[:3, 3] = head - own[:3, :3] @ head
+            world.append(own if parent < 0 else world[parent] @ own)
+        pose[:] = np.array(world)[:, :3]
+    return poses
+
+
+def strain(mesh, weights, poses):
+    points = np.column_stack([mesh[0], np.ones(len(mesh[0]))])
+    posed = np.array([np.einsum("vb,bij,vj->vi", weights, pose, points) for pose in poses])
+    return np.sqrt((araplbs.surface_strain(*mesh, posed) ** 2).mean())
+
+
+def heat_weights(mesh, bones):
+    start, bone, weight = (np.asarray(a) for a in araplbs.baseline_weights(*mesh, *bones))
+    heat = np.zeros((len(mesh[0]), len(bones.heads)))
+    heat[np.repeat(np.arange(len(heat)), np.diff(start)), bone] = weight
+    return heat
+
+
+@pytest.mark.parametrize("posed", [True, False], ids=["poses of the plane", "random poses"])
+@pytest.mark.parametrize("steps", [20, 40], ids=["", "finer"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_strain_is_at_most_19_twentieths_of_that_of_heat(shape, steps, posed):
+    """In poses of the plane that it was not solved for."""
+    turn = shapes.rotation([1, 2, 3], 0.7)
+    mesh, bones = sheet(shape, steps, turn)
+    normal = turn[:, 2]
+    more = {"poses": in_plane(bones, normal, 1)} if posed else {}
+    solver = shapes.solved(shapes.solver(mesh, bones, **more))
+    poses = in_plane(bones, normal, 9)
+    ours, heat = (strain(mesh, w, poses) for w in (solver.weights, heat_weights(mesh, bones)))
+    assert ours < 0.95 * heat
+
+
+def steps_along_bones(mesh, bones, weights):
+    """The largest difference of any weight along an edge that lies on a bone."""
+    a, b = bones.heads[:, None], bones.tails[:, None]
+    share = (((mesh[0] - a) * (b - a)).sum(-1) / ((b - a) ** 2).sum(-1)).clip(0, 1)
+    off = np.linalg.norm(mesh[0] - a - share[..., None] * (b - a), axis=-1).min(0)
+    edges = np.concatenate([mesh[1][:, [0, 1]], mesh[1][:, [1, 2]], mesh[1][:, [2, 0]]])
+    edges = edges[(off[edges] < 1e-9).all(1)]
+    return np.abs(weights[edges[:, 0]] - weights[edges[:, 1]]).max()
+
+
+@pytest.mark.parametrize("steps", [20, 40], ids=["", "finer"])
+@pytest.mark.parametrize("shape", ["strip of two", "strip of three"])
+def test_no_step_across_a_joint(shape, steps):
+    """Along the bones weights change by a quarter from one vertex to the next, at most: where the
+    sheet bends over its width, there are ten edges in it, or twice as many."""
+    mesh, bones = sheet(shape, steps)
+    weights = np.asarray(shapes.solved(shapes.solver(mesh, bones)).weights)
+    assert steps_along_bones(mesh, bones, weights) < 0.25
+    assert steps_along_bones(mesh, bones, heat_weights(mesh, bones)) > 0.4
