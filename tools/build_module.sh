@@ -6,6 +6,7 @@
 "$ROOT/tools/setup.sh"
 "$ROOT/tools/fetch_suitesparse.sh"
 cd "$ROOT"
+"$VENV/bin/python" tools/declared.py
 if command -v ccache >/dev/null; then  # a fresh clone compiles what has changed, no more
   export CC="ccache ${CC:-gcc}" CCACHE_DIR=$CACHE/ccache CCACHE_BASEDIR=$ROOT CCACHE_NOHASHDIR=1
 fi

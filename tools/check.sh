@@ -1,8 +1,8 @@
 #!/bin/bash
 # What can be said about the sources without running them, in under two minutes: ruff, clang-format,
-# warnings of the compiler, shellcheck, the workflows against GitHub's schema, types of
-# araplbs and the add-on's tasks, the stubs against the built module, words that read as translated,
-# what Blender's extensions platform asks of the code.
+# what tools/declared.py writes, warnings of the compiler, shellcheck, the workflows against GitHub's
+# schema, types of araplbs and the add-on's tasks, the stubs against the built module, words that
+# read as translated, what Blender's extensions platform asks of the code.
 # usage: check.sh [RESULTS.xml]     the results in pytest's XML form
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -37,6 +37,7 @@ step "ruff check" "$VENV/bin/ruff" check .
 step "ruff format" "$VENV/bin/ruff" format --check .
 step "clang-format" c_format
 step "shellcheck" "$VENV/bin/shellcheck" -S warning tools/*.sh tests/*.sh .ci/run
+step "declared once" "$VENV/bin/python" tools/declared.py --check
 step "compiler warnings" warnings
 step "workflows" "$VENV/bin/check-jsonschema" --builtin-schema vendor.github-workflows \
   .github/workflows/*.yml

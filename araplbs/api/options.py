@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.option_table import check_value
 from ..character.options import Options
 
 # Options about data that arrays do not have.
@@ -44,9 +45,8 @@ def options_of(given: dict[str, Any], defaults: dict[str, Any] | None = None) ->
 def _value(name: str, value: Any, option: Any) -> Any:
     default, about = option.default, option.metadata
     if "choices" in about:
-        choices = [choice[0].lower() for choice in about["choices"]]
-        if not isinstance(value, str) or value.lower() not in choices:
-            raise ValueError(f"{name} is {value!r}: must be one of {choices}")
+        value = value.lower() if isinstance(value, str) else value
+        check_value(option, value, name, lower=True)
         return value.upper()
     if isinstance(default, bool):
         if not isinstance(value, bool):
@@ -58,8 +58,5 @@ def _value(name: str, value: Any, option: Any) -> Any:
         raise ValueError(f"{name} is {value!r}: must be a number")
     if isinstance(default, int) and value != int(value):
         raise ValueError(f"{name} is {value!r}: must be a whole number")
-    least, most = about["least"], about["most"]
-    if not least <= value <= most:
-        unit = " radians" if about.get("angle") else ""
-        raise ValueError(f"{name} is {value:g}{unit}: must be from {least:g} to {most:g}{unit}")
+    check_value(option, value, name)
     return type(default)(value)

@@ -1,9 +1,15 @@
 """Tables of options: fields with their limits and what a user reads of them."""
 
-from dataclasses import dataclass, field, fields
+import math
+from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
+from .declared import DECLARED
 from .refusal import BadOption
+
+# Types of araplbs that take the settings of a section of csrc/settings.def.
+SOLVER, JOINTS = ("Solver",), ("JointSolver",)
+TYPES = {"SAMPLING": SOLVER + JOINTS, "COMMON": SOLVER + JOINTS, "SOLVER": SOLVER, "JOINTS": JOINTS}
 
 
 def option(default: Any, name: str, description: str, **limits: Any) -> Any:
@@ -18,10 +24,47 @@ def option(default: Any, name: str, description: str, **limits: Any) -> Any:
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
 
+def setting(section: str, setting: str, name: str, description: str, **limits: Any) -> Any:
+    """An option that is a setting of the engine, of this section of csrc/settings.def: default and
+    range are those declared there, unless the limits have a `default` of its own or a narrower
+    range."""
+    default, least, most = DECLARED[section][setting]
+    about: dict[str, Any] = {} if least is None else {"least": least, "most": most}
+    if section in TYPES:
+        about |= {"engine": TYPES[section], "setting": setting}
+    about |= limits
+    default = about.pop("default", default)
+    return option(default.upper() if "choices" in about else default, name, description, **about)
+
+
 def option_of(table: "type[OptionTable]", name: str, default: Any = None) -> Any:
     """The same option as another table has; with a default of its own if one is given."""
     about = next(each for each in fields(table) if each.name == name)
     return option(about.default if default is None else default, **about.metadata)
+
+
+def _shown(number: float) -> str:
+    return str(number) if isinstance(number, int) else f"{number:g}"
+
+
+def check_value(
+    about: Field[Any], value: Any, name: str = "", *, degrees: bool = False, lower: bool = False
+) -> None:
+    """Raises BadOption for a value outside of the limits of an option. degrees, lower: the value is
+    given in degrees, or as a choice in lower case; the message then has its limits so, too."""
+    limits, each = about.metadata, name or about.name
+    if "choices" in limits:
+        names = [choice[0].lower() if lower else choice[0] for choice in limits["choices"]]
+        if value not in names:
+            raise BadOption(f"{each} is {value!r}: must be one of {names}")
+    elif "least" in limits:
+        low, high, unit = limits["least"], limits["most"], ""
+        if limits.get("angle"):
+            unit = " degrees" if degrees else " radians"
+            low, high = map(math.degrees, (low, high)) if degrees else (low, high)
+        if not low <= value <= high:
+            value, least, most = _shown(value) + unit, _shown(low), _shown(high) + unit
+            raise BadOption(f"{each} is {value}: must be from {least} to {most}")
 
 
 @dataclass(frozen=True)
@@ -30,15 +73,7 @@ class OptionTable:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            value, limits = getattr(self, each.name), each.metadata
-            if "choices" in limits:
-                names = [choice[0] for choice in limits["choices"]]
-                if value not in names:
-                    raise BadOption(f"{each.name} is {value!r}: must be one of {names}")
-            elif "least" in limits and not limits["least"] <= value <= limits["most"]:
-                raise BadOption(
-                    f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
-                )
+            check_value(each, getattr(self, each.name))
 
     def as_dict(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}

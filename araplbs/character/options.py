@@ -5,43 +5,37 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..base.option_table import OptionTable, option
-
-SOLVER, JOINTS = ("Solver",), ("JointSolver",)
-BOTH = SOLVER + JOINTS
+from ..base.option_table import OptionTable, option, setting
 
 
 @dataclass(frozen=True)
 class Options(OptionTable):
     """Raises BadOption for a value outside of its limits."""
 
-    max_influences: int = option(
-        4,
+    max_influences: int = setting(
+        "COMMON",
+        "max_influences",
         "Max Influences",
         "Maximum number of bones that move a vertex, 0 for no limit. Game engines take 4 or 8. "
         "The weights are optimized for this limit, not cut down to it",
-        least=0,
         most=32767,
         soft_most=16,
-        engine=BOTH,
     )
-    truss: float = option(
-        12.0,
+    truss: float = setting(
+        "COMMON",
+        "truss",
         "Firmness",
         "How firmly the bones hold the skin around them. Higher values keep limbs on their bones "
         "and preserve their volume, lower ones let the surface stretch less. 0 turns it off",
-        least=0.0,
-        most=1e6,
         soft_most=50.0,
         decimals=1,
-        engine=BOTH,
     )
-    link_parts: bool = option(
-        True,
+    link_parts: bool = setting(
+        "COMMON",
+        "link_parts",
         "Loose Parts Follow",
         "Buttons, eyes, hair cards and other separate pieces move with the surface that they sit "
         "on, instead of each being weighted on its own",
-        engine=BOTH,
     )
     symmetric: bool = option(
         True,
@@ -64,15 +58,14 @@ class Options(OptionTable):
             ),
         ),
     )
-    rigid_influences: int = option(
-        1,
+    rigid_influences: int = setting(
+        "SOLVER",
+        "rigid_influences",
         "Bones per Rigid Part",
         "Maximum number of bones that move a rigid part, 0 for as many as a vertex may have",
-        least=0,
         most=32767,
         soft_most=16,
         advanced=True,
-        engine=SOLVER,
     )
     volume: str = option(
         "NONE",
@@ -101,8 +94,9 @@ class Options(OptionTable):
             ("ARMATURE", "Armature", "Local coordinates of the armature"),
         ),
     )
-    initial: str = option(
-        "HEAT",
+    initial: str = setting(
+        "SOLVER",
+        "initial",
         "Initial Weights",
         "Method that computes fresh weights, before they are optimized",
         choices=(
@@ -120,7 +114,6 @@ class Options(OptionTable):
             ),
             ("BIHARMONIC", "Biharmonic", "The same without bounds: influences spread wider"),
         ),
-        engine=SOLVER,
     )
     start_from: str = option(
         "FRESH",
@@ -132,51 +125,46 @@ class Options(OptionTable):
         ),
         advanced=True,
     )
-    pose_count: int = option(
-        80,
+    pose_count: int = setting(
+        "SAMPLING",
+        "pose_count",
         "Random Poses",
         "Number of random poses in which the mesh has to keep its shape. More give steadier "
         "weights and take longer",
         least=1,
         most=10000,
         soft_most=320,
-        engine=BOTH,
     )
-    swing: float = option(
-        math.radians(60),
+    swing: float = setting(
+        "SAMPLING",
+        "swing",
         "Swing",
         "Largest angle by which a bone swings to any side in the random poses",
-        least=0.0,
         most=math.pi,
         angle=True,
-        engine=BOTH,
     )
-    twist: float = option(
-        math.radians(10),
+    twist: float = setting(
+        "SAMPLING",
+        "twist",
         "Twist",
         "Largest angle by which a bone twists about its own axis in the random poses, either way",
-        least=0.0,
         most=math.pi,
         angle=True,
-        engine=BOTH,
     )
-    reach_poses: float = option(
-        0.0,
+    reach_poses: float = setting(
+        "SAMPLING",
+        "reach_poses",
         "Reach Poses",
         "Share of the random poses in which limbs reach for targets, elbows and knees bending "
         "together with shoulders and hips. In the others every bone turns on its own",
-        least=0.0,
-        most=1.0,
-        engine=BOTH,
     )
-    seed: int = option(
-        0,
+    seed: int = setting(
+        "SAMPLING",
+        "seed",
         "Seed",
         "A different seed gives different random poses",
-        least=0,
         most=2**31 - 1,
         soft_most=100,
-        engine=BOTH,
     )
     use_joint_limits: bool = option(
         True,
@@ -268,8 +256,9 @@ class Options(OptionTable):
         ),
         advanced=True,
     )
-    deformer: str = option(
-        "LINEAR",
+    deformer: str = setting(
+        "SOLVER",
+        "deformer",
         "Optimize For",
         "How the weights are going to be blended",
         choices=(
@@ -282,66 +271,58 @@ class Options(OptionTable):
             ),
         ),
         advanced=True,
-        engine=SOLVER,
     )
-    least_worth: float = option(
-        0.004,
+    least_worth: float = setting(
+        "SOLVER",
+        "least_worth",
         "Crispness",
         "Bones that improve a vertex by less than this share are dropped from it. Higher values "
         "give fewer influences and crisper borders",
-        least=0.0,
-        most=1.0,
         soft_most=0.05,
         decimals=4,
         advanced=True,
-        engine=SOLVER,
     )
-    edge_power: float = option(
-        3.0,
+    edge_power: float = setting(
+        "COMMON",
+        "edge_power",
         "Edge Power",
         "How much more short edges count than long ones. 3 gives about the same weights however "
         "the mesh is tessellated, 0 gives the edge weights of the 2018 paper",
-        least=0.0,
-        most=4.0,
         paper=True,
-        engine=BOTH,
     )
-    widenings: int = option(
-        2,
+    widenings: int = setting(
+        "SOLVER",
+        "widenings",
         "Widenings",
         "Rounds in which vertices adopt the bones of their neighbors and drop those that help "
         "least. 0 keeps to the bones of the initial weights",
-        least=0,
-        most=20,
         advanced=True,
-        engine=SOLVER,
     )
-    iterations: int = option(
-        30,
+    iterations: int = setting(
+        "SOLVER",
+        "iterations",
         "Iterations",
         "Maximum number of iterations in the last stage of the optimization, which ends by itself "
         "when the error no longer falls",
-        least=1,
         most=10000,
         soft_most=100,
         advanced=True,
-        engine=SOLVER,
     )
-    kept_sum: float = option(
-        0.999,
+    kept_sum: float = setting(
+        "PRUNING",
+        "kept_sum",
         "Kept Sum",
         "Share of the initial weights of a vertex that the bones considered for it must hold. "
         "Lower values are faster, consider fewer bones and deform worse",
         least=0.5,
-        most=1.0,
         paper=True,
     )
-    relative: float = option(
-        0.001,
+    relative: float = setting(
+        "PRUNING",
+        "relative",
         "Least Share",
         "Bones with less than this share of a vertex's largest initial weight are not considered "
         "for it",
-        least=0.0,
         most=0.5,
         paper=True,
     )

@@ -9,7 +9,7 @@ from collections.abc import Container
 from dataclasses import Field, fields
 from typing import Any, TypeVar
 
-from ..base.option_table import OptionTable
+from ..base.option_table import OptionTable, check_value
 from ..base.refusal import BadOption
 from .errors import WrongArguments
 
@@ -70,27 +70,17 @@ def read_options(
     """The options that were given, over `defaults`. Raises WrongArguments for a value out of range,
     in the unit and under the name that it was given."""
     values = dict(defaults or {})
-    for option in fields(table):
-        value, about = getattr(arguments, option.name, None), option.metadata
-        if value is None or not is_offered(option, (), None):
-            continue
-        if "choices" in about:
-            value = value.upper()
-        elif "least" in about:
-            _refuse_range(option, value)
-            value = math.radians(value) if about.get("angle") else value
-        values[option.name] = value
     try:
+        for option in fields(table):
+            value, about = getattr(arguments, option.name, None), option.metadata
+            if value is None or not is_offered(option, (), None):
+                continue
+            if "choices" in about:
+                value = value.upper()
+            else:
+                check_value(option, value, flags_of(option)[0], degrees=True)
+                value = math.radians(value) if about.get("angle") else value
+            values[option.name] = value
         return table(**values)
     except BadOption as error:
         raise WrongArguments(str(error)) from None
-
-
-def _refuse_range(option: Field[Any], value: float) -> None:
-    about, unit = option.metadata, ""
-    least, most = about["least"], about["most"]
-    if about.get("angle"):
-        least, most, unit = math.degrees(least), math.degrees(most), " degrees"
-    if not least <= value <= most:
-        flag = flags_of(option)[0]
-        raise WrongArguments(f"{flag} is {value:g}{unit}: must be from {least:g} to {most:g}{unit}")

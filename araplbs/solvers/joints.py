@@ -12,10 +12,10 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats
 from ..base.extent import size_of
-from ..base.option_table import option
+from ..base.option_table import setting
 from ..base.progress import Listener, Progress, SolverProgress
 from ..base.refusal import Refused
-from ..character.options import JOINTS, Options
+from ..character.options import Options
 from ..character.problem import Mesh, Problem, Skeleton
 from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..measures.deformation import as_report, in_words, measure
@@ -40,73 +40,69 @@ class JointOptions(Options):
     operator, the command line, scripts and reports are flat, so each would have to join the two.
     """
 
-    optimize_weights: bool = option(
-        True,
+    optimize_weights: bool = setting(
+        "JOINTS",
+        "optimize_weights",
         "Also Weights",
         "Joints and weights are optimized together and both are written. Otherwise the joints are "
         "found for the present weights, which stay as they are",
-        engine=JOINTS,
     )
-    anchor: float = option(
-        0.3,
+    anchor: float = setting(
+        "JOINTS",
+        "anchor",
         "Anchor",
         "How strongly every joint is pulled to where it was: 0.3 halves the movement and costs a "
         "twentieth of the gain, 0 leaves all to the optimization",
-        least=0.0,
-        most=1e6,
         soft_most=2.0,
-        engine=JOINTS,
+        default=0.3,
     )
-    max_shift: float = option(
-        0.5,
+    max_shift: float = setting(
+        "JOINTS",
+        "max_shift",
         "Max Shift",
         "Farthest that a joint may move, as a share of the mean length of its bones",
         least=0.001,
         most=1e3,
         soft_most=1.0,
-        engine=JOINTS,
     )
-    least_length: float = option(
-        0.5,
+    least_length: float = setting(
+        "JOINTS",
+        "least_length",
         "Least Length",
         "Share of its length that every bone keeps",
         least=0.01,
         most=0.99,
         advanced=True,
-        engine=JOINTS,
     )
-    centering: float = option(
-        0.0,
+    centering: float = setting(
+        "JOINTS",
+        "centering",
         "Centering",
         "Pull to the middle of the limb where the mesh says nothing about a joint, as between "
         "rigid parts. 0.001 to 0.01 is sensible, 0 turns it off",
-        least=0.0,
-        most=1e6,
         soft_most=0.1,
         decimals=4,
         advanced=True,
-        engine=JOINTS,
     )
-    joint_stiffness: float = option(
-        0.3,
+    joint_stiffness: float = setting(
+        "JOINTS",
+        "joint_stiffness",
         "Stiffness",
         "Resistance of the joints to every single step: higher values converge more slowly. Each "
         "bone has a factor of its own",
-        least=0.0,
         most=1e3,
         soft_most=10.0,
         advanced=True,
+        engine=(),  # which gets it times the factors of the bones
     )
-    joint_iterations: int = option(
-        20,
+    joint_iterations: int = setting(
+        "JOINTS",
+        "iterations",
         "Joint Iterations",
         "Maximum number of iterations; it ends by itself when the error no longer falls",
-        least=1,
         most=1000,
         soft_most=100,
         advanced=True,
-        engine=JOINTS,
-        setting="iterations",
     )
 
 

@@ -10,7 +10,7 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Floats
-from ..base.option_table import OptionTable, option, option_of
+from ..base.option_table import OptionTable, option, option_of, setting
 from ..base.progress import Listener, Progress
 from ..character.options import Options
 from ..character.sparse_weights import SparseWeights
@@ -47,32 +47,33 @@ class BakeOptions(OptionTable):
         most=10000,
         soft_most=500,
     )
-    max_influences: int = option(
-        4,
+    max_influences: int = setting(
+        "BAKE",
+        "max_influences",
         "Max Influences",
         "Maximum number of bones that move a vertex, 0 for no limit. The weights are optimized "
         "for this limit",
-        least=0,
         most=32,
         soft_most=16,
     )
-    new_bones: int = option(
-        0,
+    new_bones: int = setting(
+        "BAKE",
+        "new_bones",
         "New Bones",
         "Bones added for each mesh where its own cannot follow it, with keys in these frames: for "
         "caches, cloth and muscles",
-        least=0,
         most=1000,
         soft_most=50,
     )
-    smoothness: float = option(
-        1e-4,
+    smoothness: float = setting(
+        "BAKE",
+        "smoothness",
         "Smoothness",
         "How strongly the weights of neighboring vertices are drawn together, where that costs "
         "little error",
-        least=0.0,
         most=1.0,
         decimals=5,
+        default=1e-4,
     )
     only_present: bool = option(
         False,

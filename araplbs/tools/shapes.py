@@ -9,7 +9,7 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Floats, Integers
-from ..base.option_table import OptionTable, option, option_of
+from ..base.option_table import OptionTable, option, option_of, setting
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
 from ..character.mirror_modifier import Reflection, reflect, reflect_moves
@@ -33,8 +33,9 @@ class ShapeOptions(OptionTable):
     distance: float = option_of(TransferOptions, "distance")
     angle: float = option_of(TransferOptions, "angle")
     two_sided: bool = option_of(TransferOptions, "two_sided")
-    keep_above: bool = option(
-        True,
+    keep_above: bool = setting(
+        "SHAPES",
+        "keep_above",
         "Keep Above",
         "Vertices above the surface stay above it at the full value of every key",
     )

@@ -12,7 +12,7 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
-from ..base.option_table import OptionTable, option, option_of
+from ..base.option_table import OptionTable, option, option_of, setting
 from ..base.progress import Listener, Progress, SolverProgress
 from ..base.refusal import Refused
 from ..character.edits import Pairs
@@ -53,28 +53,30 @@ class TransferOptions(OptionTable):
             ),
         ),
     )
-    distance: float = option(
-        0.05,
+    distance: float = setting(
+        "MATCH",
+        "distance",
         "Distance",
         "Largest distance from the source at which a vertex matches, as a share of the size of "
         "the source",
-        least=0.0,
         most=10.0,
         soft_most=0.2,
     )
-    angle: float = option(
-        math.radians(30),
+    angle: float = setting(
+        "MATCH",
+        "angle",
         "Angle",
         "Largest angle between the two surfaces where a vertex matches",
-        least=0.0,
         most=math.pi,
         angle=True,
     )
-    two_sided: bool = option(
-        True,
+    two_sided: bool = setting(
+        "MATCH",
+        "two_sided",
         "Both Sides",
         "The inside of thick or doubled cloth matches, too: normals may point in opposite "
         "directions",
+        default=True,
     )
     refine: bool = option(
         True,

@@ -9,6 +9,7 @@ import re
 import warnings
 
 import araplbs
+import declared
 import numpy as np
 import pytest
 from paths import CSRC
@@ -131,14 +132,7 @@ def test_exceptions_are_raised_caught_and_pickled(name):
     assert issubclass(Own, kind)
 
 
-SECTIONS = {  # of settings.def, that "**" stands for
-    "automatic_weights": ["AUTOMATIC"],
-    "bake": ["BAKE"],
-    "elastic_poses": ["ELASTIC"],
-    "match_surfaces": ["MATCH"],
-    "transfer_weights": ["MATCH", "TRANSFER"],
-    "transfer_shapes": ["MATCH", "SHAPES"],
-}
+SETTINGS = declared.settings()
 NAMES = re.compile(r'\.function =\s*"(\w+)",\s*\.names\s*=\s*((?:"[^"]*"\s*)+)')
 
 
@@ -150,13 +144,6 @@ def parsed():
         for name, words in NAMES.findall(file.read_text("utf-8"))
         if name in PUBLIC
     }
-
-
-def settings(section):
-    """{name: default} of a section of settings.def; None for what is not a number."""
-    text = (CSRC / "settings.def").read_text("utf-8").split(f"#ifdef ARAP_SETTINGS_{section}\n")[1]
-    rows = re.findall(r"^(\w+)\((\w+), ([^,]+),", text.split("#endif")[0], re.MULTILINE)
-    return {n: float(value) if kind != "CHOICE" else None for kind, n, value in rows}
 
 
 def test_signatures_are_those_of_the_parser():
@@ -171,11 +158,9 @@ def test_signatures_are_those_of_the_parser():
         assert shown == plain, name
         optional = {word.rstrip("=") for word in words[:star] if word.endswith("=")}
         assert {n for n in plain if parameters[n].default is None} == optional, name
-        defaults = {}
-        for section in SECTIONS.get(name, []):
-            defaults |= settings(section)
+        sections = declared.SECTIONS.get(name, []) if "**" in words else []
+        defaults = {k: s.default for each in sections for k, s in SETTINGS[each].items()}
         keywords = {*words[star + 1 :]} - {"**"} | defaults.keys()
         assert parameters.keys() - set(plain) == keywords, name
         for setting, default in defaults.items():
-            if default is not None:
-                assert float(parameters[setting].default) == default, (name, setting)
+            assert parameters[setting].default == default, (name, setting)

@@ -1,13 +1,13 @@
-"""One table of settings: the stubs, help(), araplbs.SETTINGS and the add-on's options agree. One of
-reports: dictionaries and stubs do."""
+"""One table of settings: the parser, the stubs, help(), araplbs.SETTINGS and the options of the
+panel agree. One of reports: dictionaries and stubs do. tools/declared.py writes both down, and is
+tested here as well."""
 
 import ast
 import inspect
-import math
-import re
 from dataclasses import fields
 
 import araplbs
+import declared
 import pytest
 import shapes
 from paths import ROOT
@@ -33,9 +33,6 @@ NARROWER = {
 IN_ITS_OWN_WAY = {
     "joint_stiffness": "times the factors of the bones: araplbs/solvers/joints.py",
 }
-# Angles, which the stubs cannot write.
-COMPUTED = {"swing": math.radians(60), "twist": math.radians(10)}
-
 
 STUBS = ast.parse((ROOT / "araplbs/_engine.pyi").read_text())
 # Types that the stubs name.
@@ -63,8 +60,7 @@ def test_stubs_are_the_parser(kind):
     assert [a.arg for a in written.args[1:]] == positional
     assert {a.arg for a in written.kwonlyargs} == found.keys() - set(positional)
     for argument, default in zip(written.kwonlyargs, written.kw_defaults, strict=True):
-        value = COMPUTED.get(argument.arg, ast.literal_eval(default))
-        assert found[argument.arg].default == value, argument.arg
+        assert found[argument.arg].default == ast.literal_eval(default), argument.arg
     assert all(found[name].default is inspect.Parameter.empty for name in positional)
 
 
@@ -168,25 +164,44 @@ def test_pruning_is_in_its_range(core):
         assert options[name]["most"] <= support["max"][at]
 
 
-def reported(section):
-    """Entries of a report and what they say, from csrc/report.def."""
-    lines = (
-        (ROOT / "csrc/report.def").read_text("utf-8").split(f"#ifdef ARAP_REPORT_{section}\n")[1]
-    )
-    rows = re.findall(r'^\w+\((\w+), ((?:"[^"]*"\s*)+)\)', lines.split("#endif")[0], re.MULTILINE)
-    return {name: "".join(re.findall(r'"([^"]*)"', about)) for name, about in rows}
-
-
 @pytest.mark.parametrize(("kind", "section"), [("Solver", "SOLVER"), ("JointSolver", "JOINTS")])
 def test_reports_are_declared_once(kind, section):
     vertices, triangles = shapes.tube()
     solver = getattr(araplbs, kind)(
         vertices, triangles, *shapes.chain(2), pose_count=2, iterations=1, threads=1
     )
-    entries = reported(section)
+    entries = declared.reports()[section]
     assert list(solver.report) == list(entries)
     node = next(n for n in STUBS.body if isinstance(n, ast.ClassDef) and n.name == kind)
     report = next(n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "report")
     said = " ".join(ast.get_docstring(report).split())
     written = " ".join(f"{name}: {about}." for name, about in entries.items())
     assert said == f"A report of the findings and the work: {written}"
+
+
+def test_what_is_written_down_is_up_to_date():
+    assert declared.stale() == [], "run tools/declared.py"
+
+
+ONE_MORE = """#ifdef ARAP_SETTINGS_BAKE
+INTEGER(max_influences, 4, 0, MOST, "most influences, 0: 32")
+REAL(smoothness, 1e-4, 0, 1, "a pull, (of all)"
+     " neighbors")
+CHOICE(method, kind, FAST, "which", [FAST] = "fast",
+       [SLOW] = "slow")
+#endif /* BAKE */
+"""
+
+
+def test_a_new_line_reaches_the_stubs():
+    table = declared.settings(ONE_MORE, {"MOST": "7"})["BAKE"]
+    assert table["max_influences"] == declared.Setting("max_influences", "int", 4, 0, 7)
+    assert table["smoothness"] == declared.Setting("smoothness", "float", 1e-4, 0.0, 1.0)
+    assert table["method"] == declared.Setting("method", 'Literal["fast", "slow"]', "fast")
+    lines = ["def bake(", "    frames: A,", "    *,", "    max_influences: float = 3,"]
+    stubs = "\n".join([*lines, "    threads: int = 0,", ") -> None: ...", ""])
+    written = declared.stubs_text(stubs).split("\n")
+    assert written[:3] == lines[:3]
+    assert written[3:5] == ["    max_influences: int = 4,", "    threads: int = 0,"]
+    assert "    move_bones: bool = False," in written[5:-2]  # it was missing
+    assert written[-2:] == [") -> None: ...", ""]

@@ -1,0 +1,250 @@
+"""Writes down what csrc/settings.def and csrc/report.def declare where Python has to have it: types
+and defaults of settings and the entries of reports in araplbs/_engine.pyi, defaults and ranges in
+araplbs/base/declared.py, which the options of the panel, the command line and weights() take from
+there. A change of a setting is a change of its one line.
+
+usage: declared.py          writes both files, if they are out of date; `make build` does it
+       declared.py --check  lists those that are out of date
+"""
+
+import ast
+import re
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CSRC = ROOT / "csrc"
+STUBS = ROOT / "araplbs/_engine.pyi"
+TABLE = ROOT / "araplbs/base/declared.py"
+COMMON = ["SAMPLING", "COMMON"]
+# Sections of settings.def that a function or type takes. The parser's own tables decide
+# (csrc/python); tests/core/test_help.py and test_settings.py compare.
+SECTIONS = {
+    "Solver": [*COMMON, "SOLVER"],
+    "JointSolver": [*COMMON, "JOINTS"],
+    "optimize_joints": [*COMMON, "JOINTS"],
+    "automatic_weights": ["AUTOMATIC"],
+    "bake": ["BAKE"],
+    "elastic_poses": ["ELASTIC"],
+    "match_surfaces": ["MATCH"],
+    "transfer_weights": ["MATCH", "TRANSFER"],
+    "transfer_shapes": ["MATCH", "SHAPES"],
+}
+# Functions that take some of the settings of these sections: those that their stubs name.
+SOME = {
+    "inverse_kinematics": ["SAMPLING", "IK"],
+    "mixed_elasticity": ["ELASTIC"],
+    "rotation_centers": ["CENTERS"],
+    "sample_poses": ["SAMPLING"],
+}
+REPORTS = {"Solver": "SOLVER", "JointSolver": "JOINTS"}
+TYPES = {"INTEGER": "int", "REAL": "float", "FLAG": "bool", "SEED": "int"}
+ALIASES = {("heat", "nearest", "boneglow", "bbw", "biharmonic"): "InitialWeights"}
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A line of settings.def. smallest, largest: the ends of the range, None without one."""
+
+    name: str
+    type: str  # in the stubs
+    default: object
+    smallest: object = None
+    largest: object = None
+
+
+def settings(text=None, constants=None):
+    """{section: {name: Setting}} of settings.def."""
+    text = text or (CSRC / "settings.def").read_text("utf-8")
+    constants = constants or _constants()
+    tables, found = {}, {}
+    for section, body in _sections(text, "ARAP_SETTINGS_"):
+        found[section] = tables[f"arap_{section.lower()}_settings"] = {
+            args[0]: _setting(macro, args, tables, constants) for macro, args in _calls(body)
+        }
+    return found
+
+
+def _constants():
+    """{name: text} of the macros without arguments in csrc/arap.h."""
+    text = (CSRC / "arap.h").read_text("utf-8").replace("\\\n", " ")
+    return dict(re.findall(r"^#define (ARAP_\w+) +(.+?)(?: */\*.*)?$", text, re.MULTILINE))
+
+
+def _sections(text, prefix):
+    """(section, its lines) of a .def file, in the order of the file."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    for found in re.finditer(rf"#ifdef {prefix}(\w+)\s*\n(.*?)#endif", text, re.DOTALL):
+        if found[1] != "OF":
+            yield found[1], found[2]
+
+
+def _calls(body):
+    """(macro, [argument...]) of lines such as REAL(truss, 12, 0, 1e6, "strength"); strings that
+    follow each other are one."""
+    for start in re.finditer(r"^(\w+)\(", body, re.MULTILINE):
+        arguments, word, depth, at = [], "", 0, start.end()
+        while depth or body[at] != ")":
+            if body[at] == '"':
+                end = re.compile(r'"(?:[^"\\]|\\.)*"').match(body, at).end()
+                word += body[at:end]
+                at = end
+                continue
+            depth += (body[at] in "([{") - (body[at] in ")]}")
+            if body[at] == "," and not depth:
+                arguments.append(word)
+                word = ""
+            else:
+                word += body[at]
+            at += 1
+        yield (
+            start[1],
+            [" ".join(re.sub(r'"\s+"', "", each).split()) for each in [*arguments, word]],
+        )
+
+
+def _setting(macro, args, tables, constants):
+    name = args[0]
+    if macro in ("INTEGER", "REAL"):
+        kind = int if macro == "INTEGER" else float
+        return Setting(name, TYPES[macro], *(kind(float(constants.get(a, a))) for a in args[1:4]))
+    if macro == "FLAG":
+        return Setting(name, TYPES[macro], args[1] != "0")
+    if macro == "SEED":
+        return Setting(name, TYPES[macro], 0, 0, 2**64 - 1)
+    if macro == "CHOICE":
+        words = " ".join(constants.get(arg, arg) for arg in args[4:])
+        choices = dict(re.findall(r'\[(\w+)\] = "(\w+)"', words))
+        quoted = ", ".join(f'"{choice}"' for choice in choices.values())
+        kind = ALIASES.get(tuple(choices.values()), f"Literal[{quoted}]")
+        return Setting(name, kind, choices[args[2]])
+    parts = tables[args[2]].values()
+    kinds = ", ".join(part.type for part in parts)
+    ends = zip(*((part.default, part.smallest, part.largest) for part in parts), strict=True)
+    return Setting(name, f"tuple[{kinds}]", *ends)
+
+
+def reports():
+    """{section: {entry: its meaning}} of report.def."""
+    text = (CSRC / "report.def").read_text("utf-8")
+    return {
+        section: {args[0]: ast.literal_eval(args[1]) for _macro, args in _calls(body)}
+        for section, body in _sections(text, "ARAP_REPORT_")
+    }
+
+
+def table_text():
+    """The file araplbs/base/declared.py."""
+    lines = [
+        '"""Defaults and ranges of the settings of the engine, by the sections of',
+        "csrc/settings.def: {section: {setting: (default, smallest, largest)}}. tools/declared.py",
+        'makes this file of that one: reading them from the engine would load it."""',
+        "",
+        "from typing import Any",
+        "",
+        "DECLARED: dict[str, dict[str, tuple[Any, Any, Any]]] = {",
+    ]
+    for section, table in settings().items():
+        lines.append(f'    "{section}": {{')
+        for each in table.values():
+            ends = ", ".join(map(_python, (each.default, each.smallest, each.largest)))
+            lines.append(f'        "{each.name}": ({ends}),')
+        lines.append("    },")
+    return "\n".join([*lines, "}", ""])
+
+
+def _python(value):
+    """As ruff formats it."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_python, value))})"
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def stubs_text(stubs):
+    """The stubs with what is declared elsewhere brought up to date."""
+    lines = stubs.split("\n")
+    for at, end, new in sorted(_changes(stubs), reverse=True):
+        lines[at:end] = new
+    return "\n".join(lines)
+
+
+def _changes(stubs):
+    """(first line, line after the last, lines in their place)."""
+    known = settings()
+    for node in ast.parse(stubs).body:
+        for function in getattr(node, "body", []) if isinstance(node, ast.ClassDef) else [node]:
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            name = node.name if function.name == "__init__" else function.name
+            sections = SECTIONS.get(name, SOME.get(name, []))
+            table = {k: v for section in sections for k, v in known[section].items()}
+            if table and function in (node, *_init_of(node)):
+                yield from _of_signature(function, table, whole=name in SECTIONS)
+            if function.name == "report" and node.name in REPORTS:
+                yield _of_report(function, reports()[REPORTS[node.name]])
+
+
+def _init_of(node):
+    return [each for each in getattr(node, "body", []) if getattr(each, "name", "") == "__init__"]
+
+
+def _of_signature(function, table, *, whole):
+    """Settings keep their places; missing ones come last."""
+    own = function.args
+    given = {a.arg: a for a in own.kwonlyargs}
+    for name, argument in given.items():
+        if name in table:
+            kind = "ArrayLike" if ast.unparse(argument.annotation) == "ArrayLike" else ""
+            line = _stub_line(table[name], kind, argument.col_offset)
+            yield argument.lineno - 1, argument.lineno, [line]
+    missing = [table[name] for name in table if name not in given] if whole else []
+    if missing:
+        last = own.kwonlyargs[-1]
+        yield last.lineno, last.lineno, [_stub_line(m, "", last.col_offset) for m in missing]
+
+
+def _stub_line(setting, kind, indent):
+    return f"{' ' * indent}{setting.name}: {kind or setting.type} = {_python(setting.default)},"
+
+
+def _of_report(function, entries):
+    said = function.body[0]
+    room = WIDTH - said.col_offset
+    wrapped = [
+        line
+        for name, about in entries.items()
+        for line in textwrap.wrap(f"{name}: {about}.", room, subsequent_indent="  ")
+    ]
+    first = ["A report of the findings and the work:", "", *wrapped]
+    indent = " " * said.col_offset
+    new = [f'{indent}"""{first[0]}', *(indent + line if line else "" for line in first[1:])]
+    return said.lineno - 1, said.end_lineno, [*new, f'{indent}"""']
+
+
+def files():
+    """{file: its text as it has to be}."""
+    return {TABLE: table_text(), STUBS: stubs_text(STUBS.read_text("utf-8"))}
+
+
+def stale():
+    """Files that are out of date."""
+    return [f for f, text in files().items() if not f.exists() or f.read_text("utf-8") != text]
+
+
+def main():
+    late = stale()
+    if "--check" in sys.argv:
+        for file in late:
+            print(f"{file.relative_to(ROOT)} is not what csrc/*.def says: run tools/declared.py")
+        return bool(late)
+    for file, text in files().items():
+        if file in late:
+            file.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
