@@ -34,7 +34,8 @@ WIN_LESS=(tests/blender/test_bendy_{gltf,groups,motion,parameters,refusals,weigh
   tests/blender/test_{reduce_bones,bake_bones,transfer_shapes,command_page}.py)
 WIN_LESS_OF=(tests/blender/test_guard.py::test_fault
   tests/blender/test_every_task.py::test_{progress_and_stopping,changed_meanwhile}
-  tests/blender/test_operator.py::test_every_option_reaches_the_solver)
+  tests/blender/test_operator.py::test_every_option_reaches_the_solver
+  tests/blender/test_report_problem.py::test_no_name_of_the_file)
 # What Windows computes as Linux does, and takes long: one compiler makes both modules. Left are
 # arrays, settings, memory, threads, files, the kernels, and every function once (test_properties.py).
 WIN_CORE_LESS=(tests/core/test_{invariance,guarantees,acceleration,fuzz,compare_page,pictures,check,repair}.py

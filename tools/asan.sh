@@ -14,6 +14,8 @@ LONG=(
   test_kernels.py  # compiles the kernels by itself, without sanitizers
   test_acceleration.py
   test_compare.py test_repair.py test_check.py test_examples.py  # whole solves, by way of Python
+  test_cli.py test_cli_arguments.py test_cli_changes.py  # the same, of files
+  test_gltf_formats.py test_gltf_joints.py test_gltf_page.py test_gltf_refusals.py test_gltf_scenes.py
   # Of every kind of solve test_properties.py makes one.
   test_levels.py test_joint_spines.py test_elastic.py test_dual_deformer.py test_pose_weights.py
   # By gcov, once: no line and no branch of C that the others do not run.
@@ -26,13 +28,16 @@ PURE=(
   test_bench_check.py test_bench_outside.py test_bench_times.py test_beyond_strain.py
   test_body_parts.py test_bone_colors.py
   test_bone_evidence.py test_brings.py test_brush_icons.py
+  test_clocks.py test_kept_files.py
   test_farm_process.py test_farm_reports.py test_languages.py test_layers.py test_likeness.py
   test_manual.py test_outputs.py test_rooms.py
+  # Programs of their own, without sanitizers.
+  test_forest.py::test_random_forests test_forest.py::test_random_forests_have_no_race
 )
 quick=()
 if [ "${1:-}" = --quick ]; then
   quick=(-m "not slow" "${LONG[@]/#/--deselect=tests/core/}")
-  export ARAPLBS_FAULT_STRIDE=7  # of the allocations that test_clean_up.py makes fail
+  export ARAPLBS_FAULT_STRIDE=7  # of the allocations that fail, and of the reports that stop (check_stops)
   shift
 fi
 ARAPLBS_ASAN=1 tools/build_module.sh

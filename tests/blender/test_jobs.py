@@ -413,6 +413,7 @@ def test_killed_child(tmp_path):
     assert folder_of(tmp_path) == ["in.blend", "out.blend"]
 
 
+@pytest.mark.outside
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_stopped_jobs(tmp_path):
     """A signal to the first process ends all in order: nothing half, nothing left."""

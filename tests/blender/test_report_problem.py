@@ -220,6 +220,7 @@ def everything_fails(tube, rig):
     yield "after a thing was deleted"
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize("form", CANARIES)
 def test_no_name_of_the_file(form, tmp_path):
     """After any failure, and with any quotes and line breaks in names."""

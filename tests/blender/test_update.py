@@ -13,6 +13,7 @@ from pathlib import Path
 import bpy
 import pytest
 
+pytestmark = pytest.mark.outside
 ZIP = Path(os.environ["ARAPLBS_ZIP"])
 STEP = Path(__file__).with_name("update_step.py")
 NATIVE = (".so", ".pyd")

@@ -33,17 +33,6 @@ def test_functions_and_methods_of_the_engine(name):
     assert inspect.getdoc(function) == inspect.cleandoc(said) and said
 
 
-def test_every_public_name():
-    """Is explained, and can be asked for its arguments."""
-    for name in set(araplbs.__all__) - {"SETTINGS", "__version__", "linear_algebra", "simd"}:
-        if name == "automatic_weights":  # with a warning
-            continue
-        value = getattr(araplbs, name)
-        assert len(inspect.getdoc(value)) > 20, name
-        if not (isinstance(value, type) and issubclass(value, Exception)):
-            assert inspect.signature(value) is not None, name
-
-
 def test_texts_of_any_letters():
     """Quotes, line ends and letters that are not ASCII reach help() as they are in the stubs."""
     stubs = (

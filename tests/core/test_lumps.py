@@ -55,6 +55,7 @@ def test_plates_are_rows_until_the_last_stage_of_the_coarse_mesh():
     assert solver.report["lumped_parts"] == PLATES
 
 
+@pytest.mark.slow
 def test_as_good_as_without_a_coarse_mesh():
     lumps, direct = (shapes.solved(start(coarsen=n, pose_count=20)) for n in (1000, 0))
     assert lumps.report["lumped_parts"] == PLATES and direct.report["lumped_parts"] == 0
