@@ -6,7 +6,8 @@ which the add-on is registered with. Sentences are read from the source: texts o
 reasons and refusals, and in SENTENCES every text. In those with {...} a placeholder is named after
 what stands in the braces.
 
-usage, in Blender's Python: translations.py [LANGUAGE...], new languages by Blender's names
+usage, in Blender's Python: translations.py [LANGUAGE...]  new languages by Blender's names
+                            translations.py --places       prints where each string is used
 """
 
 import ast
@@ -249,10 +250,9 @@ def quoted(text):
 def catalogue_text(language, found, known, glossary):
     """The file of a language. glossary(msgid): Blender's own translation, or None."""
     lines = [HEADER.format(language=language)]
-    for english, places in found.items():
+    for english in found:
         own = glossary(english)
         lines += [f"#. Blender: {own}"] if own else []
-        lines += [f"#: {place}" for place in places]
         lines += [f"msgid {quoted(english)}", f"msgstr {quoted(known.get(english, ''))}", ""]
     return "\n".join(lines)
 
@@ -276,6 +276,10 @@ def update(languages):
 
     araplbs_addon.register()
     found = strings(registration.CLASSES)
+    if languages == ["--places"]:
+        for english, places in found.items():
+            print(f"{english!r}: {', '.join(places)}")
+        return
     for language in sorted({*languages, *(path.stem for path in LANGUAGES.glob("*.po"))}):
         path = LANGUAGES / f"{language}.po"
         known = read_catalogue(path) if path.exists() else {}

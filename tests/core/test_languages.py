@@ -90,6 +90,17 @@ def test_sentences_find_their_translations(english, expected):
     assert Sentences(SMALL).translate(english) == expected
 
 
+def test_catalogues_have_no_places():
+    """A moved file changes no catalogue."""
+    found = {"a bone": ["tasks/a.py", "Bone.name"], "no bone": ["ui/b.py"]}
+    known = {"a bone": "ein Knochen"}
+    text = translations.catalogue_text("xx", found, known, {"a bone": "Knochen"}.get)
+    assert text.split("\n")[3:] == [
+        *("", "#. Blender: Knochen", 'msgid "a bone"', 'msgstr "ein Knochen"', ""),
+        *('msgid "no bone"', 'msgstr ""', ""),
+    ]
+
+
 def test_catalogues_are_read_as_gettext_writes_them(tmp_path):
     file = tmp_path / "xx.po"
     file.write_text(
