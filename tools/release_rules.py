@@ -2,7 +2,9 @@
 function that yields what is wrong with it. docs/release.md says where each comes from.
 
 The platform publishes its rules as text for people, so the limits here are the hardest that we
-found in them, in its validator and in threads of refused add-ons.
+found in them and in threads of refused add-ons. Blender's own validator, which tools/
+stage_extension.sh asks about every zip, is not repeated: missing or empty fields, version, type,
+length and end of the tagline and of reasons, names of permissions, years of copyright, wheels.
 """
 
 import ast
@@ -42,12 +44,11 @@ TAGS = {  # of add-ons
     *("Pipeline", "Render", "Rigging", "Scene", "Sculpt", "Sequencer", "System", "Text Editor"),
     *("Tracking", "User Interface", "UV"),
 }
-NEEDED = {
+KNOWN = {
     *("schema_version", "id", "version", "name", "tagline", "maintainer", "type", "license"),
-    "blender_version_min",
+    *("blender_version_min", "website", "tags", "platforms", "copyright", "permissions"),
+    *("wheels", "build"),
 }
-KNOWN = NEEDED | {"website", "tags", "platforms", "copyright", "permissions", "wheels", "build"}
-PERMISSIONS = {"files", "network", "clipboard", "camera", "microphone"}
 
 
 class Zip(NamedTuple):
@@ -94,14 +95,6 @@ def rule(function):
     return function
 
 
-def terse(text, most=64):
-    """The fault of a line that people read in a list."""
-    if not text or len(text) > most:
-        yield f"'{text}' has {len(text)} characters: 1 to {most}"
-    if text != text.strip() or not (text[-1:].isalnum() or text[-1:] == ")"):
-        yield f"'{text}' ends with '{text[-1:]}'"
-
-
 @rule
 def name_of_the_file(zip):
     """ID-VERSION-PLATFORM.zip, one platform a zip"""
@@ -122,19 +115,12 @@ def size(zip):
 
 @rule
 def manifest(zip):
-    """complete, of schema 1.0.0, and without fields that are empty or that nobody knows"""
+    """of schema 1.0.0, with tags that exist, and without fields that nobody knows"""
     m = zip.manifest
-    for key in sorted(NEEDED - m.keys()):
-        yield f"no {key}"
     for key in sorted(m.keys() - KNOWN):
         yield f"{key} is not known"
-    for key, value in m.items():
-        if value in ("", [], {}):
-            yield f"{key} is empty"
-    if (m.get("schema_version"), m.get("id"), m.get("type")) != ("1.0.0", ID, "add-on"):
-        yield "schema_version, id or type is another"
-    if not re.fullmatch(r"\d+\.\d+\.\d+", m.get("version", "")):
-        yield "version is not MAJOR.MINOR.PATCH"
+    if (m.get("schema_version"), m.get("id")) != ("1.0.0", ID):
+        yield "schema_version or id is another"
     for tag in m.get("tags", []):
         if tag not in TAGS:
             yield f"no such tag: {tag}"
@@ -144,10 +130,9 @@ def manifest(zip):
 
 @rule
 def name_and_tagline(zip):
-    """short, without the name Blender, without a period at the end"""
+    """without the name Blender"""
     for key in ("name", "tagline"):
         text = zip.manifest.get(key, "")
-        yield from terse(text)
         if "blender" in text.lower():
             yield f"{key}: '{text}' names Blender"
 
@@ -173,12 +158,8 @@ def platform(zip):
 
 @rule
 def permissions(zip):
-    """just those that the code uses, each with a reason"""
+    """just those that the code uses"""
     given = zip.manifest.get("permissions", {})
-    for key, reason in given.items():
-        if key not in PERMISSIONS:
-            yield f"no such permission: {key}"
-        yield from terse(reason)
     found = {kind for text in zip.python().values() for kind in uses(text)}
     for key, kind in (("files", "write"), ("network", "network")):
         needed = kind in found and not _only_elsewhere(zip, kind)
@@ -194,12 +175,9 @@ def _only_elsewhere(zip, kind):
 
 @rule
 def license_and_copyright(zip):
-    """GPL-3.0-or-later, its text, holders with years, and the texts of all that is bundled"""
+    """GPL-3.0-or-later, its text, and the texts of all that is bundled"""
     if zip.manifest.get("license") != ["SPDX:GPL-3.0-or-later"]:
         yield f"license {zip.manifest.get('license')}"
-    for line in zip.manifest.get("copyright", [""]):
-        if not re.fullmatch(r"\d{4}(-\d{4})? \S.*", line):
-            yield f"copyright '{line}' is not YEAR NAME"
     if b"GNU GENERAL PUBLIC LICENSE" not in zip.files.get("LICENSE", b"")[:400]:
         yield "LICENSE is not the GNU General Public License"
     third = zip.files.get("THIRD_PARTY.md", b"").decode("utf-8")
