@@ -67,7 +67,8 @@ build_chroot() {
     (cd "$root/etc/apt/apt.conf.d" && as_root rm -f ./*appstream ./*packagekit ./*debconf ./docker-clean)
     printf '#!/bin/sh\nexit 101\n' | as_root tee "$root/usr/sbin/policy-rc.d" >/dev/null
     as_root chmod +x "$root/usr/sbin/policy-rc.d"
-    printf '%s\n' force-unsafe-io path-exclude=/usr/share/{doc,man,locale}/'*' |
+    printf '%s\n' force-unsafe-io path-exclude=/usr/share/{doc,man,locale}/'*' \
+      path-include=/usr/share/locale/'*'/blender.mo path-include=/usr/share/locale/languages |
       as_root tee "$root/etc/dpkg/dpkg.cfg.d/01small" >/dev/null
     as_root touch "$root/.bootstrapped"
   fi
@@ -81,6 +82,22 @@ build_chroot() {
     broken "its Blender does not start: $(last_error "$out")"
   as_root chroot "$root" blender --version 2>/dev/null | sed -n '1s/^Blender \([0-9.]*\).*/\1/p' |
     as_root tee "$root/.ready" >/dev/null
+}
+
+# Blender's own languages, also for a chroot that was made without: the files alone are unpacked, so
+# nothing that runs in it is disturbed.
+add_languages() {
+  local root=$BEDS/$1
+  [ ! -e "$root/.languages" ] || return 0
+  if ! compgen -G "$root/usr/share/locale/*/LC_MESSAGES/blender.mo" >/dev/null; then
+    say "$1: Blender's languages"
+    as_root chroot "$root" env LC_ALL=C.UTF-8 sh -c "
+      set -e; cd /tmp; rm -f blender-data_*; apt-get update
+      apt-get -o Acquire::Retries=5 -o APT::Sandbox::User=root download blender-data
+      dpkg-deb --fsys-tarfile blender-data_*.deb | tar -x -C / --wildcards './usr/share/locale/*'
+      rm -rf blender-data_* /var/lib/apt/lists/*" >"$(log "languages-$1")" 2>&1 || return 0
+  fi
+  as_root touch "$root/.languages"
 }
 
 build_venv() {
@@ -186,12 +203,27 @@ build_arm64() {
 }
 
 if [ "${1:-}" = --one ]; then  # one bed in a process of its own, so that its failure ends only it
-  ready() { [ -e "$BEDS/$1/.ready" ] && { [ -e "$BEDS/$1/.extras" ] || [ -z "${EXTRAS[$1]:-}" ]; }; }
+  more() {  # what also beds get that were made without it
+    case $1 in
+      trixie | sid) add_languages "$1" ;;
+      *) add_extras "$1" ;;
+    esac
+  }
+  ready() {
+    [ -e "$BEDS/$1/.ready" ] || return
+    case $1 in
+      trixie | sid) [ -e "$BEDS/$1/.languages" ] ;;
+      *) [ -e "$BEDS/$1/.extras" ] || [ -z "${EXTRAS[$1]:-}" ] ;;
+    esac
+  }
   ! ready "$2" || exit 0
   lock_cache "bed-$2"
-  [ ! -e "$BEDS/$2/.ready" ] || { add_extras "$2"; exit 0; }
+  [ ! -e "$BEDS/$2/.ready" ] || { more "$2"; exit 0; }
   case $2 in
-    trixie | sid) build_chroot "$2" ;;
+    trixie | sid)
+      build_chroot "$2"
+      add_languages "$2"
+      ;;
     win*) [ -n "${WIN[$2]:-}" ] || fail "unknown bed: $2"; build_wine "$2" ;;
     arm64-core) build_arm64 "$2" ;;
     bpy*) [ -n "${BPY[$2]:-}" ] || fail "unknown bed: $2"; build_venv "$2"; add_extras "$2" ;;
