@@ -11,7 +11,7 @@ from .languages import translate
 from .operators.base.guard import guarded
 from .preferences import ARAPLBS_preferences
 from .ui.panels import menus, panels
-from .ui.views import deformer_view, error_view, manual, overlay, tools
+from .ui.views import deformer_view, error_view, manual, overlay, strip, tools
 
 CLASSES = (
     ARAPLBS_preferences,
@@ -36,6 +36,7 @@ PARTS = (
     error_view,
     deformer_view,
     overlay,
+    strip,
     manual,
     cli,
 )

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ..base.progress import Listener, Progress
+from ..measures.strain_colors import STRAIN_COLORS, strain_colors
 from ..reports.pictures import (
     FRONT,
-    STRAIN_COLORS,
     THREE_QUARTER,
     Camera,
     camera_around,
     data_uri,
     draw,
-    strain_colors,
     view_axes,
 )
 from .compare_judge import Outcome

@@ -1,10 +1,27 @@
-"""Surface Strain as colors, and the vertices that have most of it."""
+"""Surface Strain as colors, and the vertices that have most of it. View, pages and pictures share
+one scale: gray where the surface keeps its shape. Weights have another, that of Blender, from blue
+to red."""
 
 import numpy as np
 
 from ..base.arrays import Floats, Integers
 
-FULL_SCALE = 0.5  # Surface Strain that is shown in the last color
+# Surface Strain and its color (sRGB): skin that keeps its shape is gray.
+STRAIN_COLORS = (
+    (0.00, (205, 208, 213)),
+    (0.08, (205, 208, 213)),
+    (0.20, (247, 205, 108)),
+    (0.40, (240, 128, 44)),
+    (0.65, (203, 40, 38)),
+    (1.00, (96, 8, 62)),
+)
+FULL_SCALE = STRAIN_COLORS[-1][0]  # Surface Strain that is shown in the last color
+NO_COLOR = (90, 130, 200)  # where there is nothing to measure
+
+# Dark blue, blue, green, yellow, red: of weights and other shares.
+SHARE_COLORS = np.array(
+    [(0.0, 0.0, 0.35), (0.0, 0.25, 0.9), (0.0, 0.8, 0.2), (0.95, 0.9, 0.0), (0.95, 0.05, 0.0)]
+)
 
 
 def worst(strain: Floats, share: float) -> Integers:
@@ -13,16 +30,18 @@ def worst(strain: Floats, share: float) -> Integers:
     return np.sort(np.argsort(-strain, kind="stable")[:count])
 
 
-# Dark blue, blue, green, yellow, red: as weights are shown.
-COLORS = np.array(
-    [(0.0, 0.0, 0.35), (0.0, 0.25, 0.9), (0.0, 0.8, 0.2), (0.95, 0.9, 0.0), (0.95, 0.05, 0.0)]
-)
+def strain_colors(strain: Floats) -> Floats:
+    """(n, 3) sRGB colors from 0 to 255 of (n,) strains."""
+    stops, values = zip(*STRAIN_COLORS, strict=True)
+    colors = np.stack([np.interp(strain, stops, [v[c] for v in values]) for c in range(3)], axis=1)
+    colors[~np.isfinite(strain)] = NO_COLOR
+    return colors
 
 
-def colors(strain: Floats) -> Floats:
-    """(n, 4) colors of strain from 0 to FULL_SCALE."""
-    at = np.clip(strain / FULL_SCALE, 0, 1) * (len(COLORS) - 1)
-    low = np.minimum(at.astype(int), len(COLORS) - 2)
+def share_colors(shares: Floats) -> Floats:
+    """(n, 4) colors of shares from 0 to 1, as weights are shown."""
+    at = np.clip(shares, 0, 1) * (len(SHARE_COLORS) - 1)
+    low = np.minimum(at.astype(int), len(SHARE_COLORS) - 2)
     part = (at - low)[:, None]
-    mixed = COLORS[low] * (1 - part) + COLORS[low + 1] * part
-    return np.column_stack([mixed, np.ones(len(strain))]).astype(np.float32)
+    mixed = SHARE_COLORS[low] * (1 - part) + SHARE_COLORS[low + 1] * part
+    return np.column_stack([mixed, np.ones(len(shares))]).astype(np.float32)

@@ -28,17 +28,6 @@ LIGHTS = (  # toward the light in the axes of the view (right, up, to the viewer
 AMBIENT = 0.30
 RIM = 0.25  # darker where the surface turns away
 
-# Surface Strain and its color (sRGB): skin that keeps its shape is gray.
-STRAIN_COLORS = (
-    (0.00, (205, 208, 213)),
-    (0.08, (205, 208, 213)),
-    (0.20, (247, 205, 108)),
-    (0.40, (240, 128, 44)),
-    (0.65, (203, 40, 38)),
-    (1.00, (96, 8, 62)),
-)
-NO_COLOR = (90, 130, 200)  # where there is nothing to measure
-
 FRONT, THREE_QUARTER = (0.0, 0.0), (-38.0, 12.0)  # degrees: turned to the side, from above
 
 
@@ -187,14 +176,6 @@ def strain_at_vertices(points: Floats, triangles: Integers, strain: Floats) -> F
     sums = vertex_sums(triangles, np.stack([area * strain**2, area], axis=1), len(points))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sqrt(sums[:, 0] / sums[:, 1])
-
-
-def strain_colors(strain: Floats) -> Floats:
-    """(n, 3) sRGB colors from 0 to 255 of (n,) strains."""
-    stops, values = zip(*STRAIN_COLORS, strict=True)
-    colors = np.stack([np.interp(strain, stops, [v[c] for v in values]) for c in range(3)], axis=1)
-    colors[~np.isfinite(strain)] = NO_COLOR
-    return colors
 
 
 def draw(points: Floats, triangles: Integers, colors: Floats, camera: Camera) -> Integers:

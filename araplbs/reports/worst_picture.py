@@ -10,6 +10,7 @@ from ..character.problem import Problem
 from ..character.sparse_weights import SparseWeights
 from ..disk.outputs import PICTURE
 from ..measures.armature_modifier import pose_linearly
+from ..measures.strain_colors import strain_colors
 from ..skeleton.poses import pose_set, spread
 from .pictures import (
     THREE_QUARTER,
@@ -17,7 +18,6 @@ from .pictures import (
     draw,
     png,
     strain_at_vertices,
-    strain_colors,
     turned_back,
     view_axes,
 )

@@ -14,7 +14,7 @@ from ..base.option_table import OptionTable, option, option_of, setting
 from ..base.progress import Listener, Progress
 from ..character.options import Options
 from ..character.sparse_weights import SparseWeights
-from ..measures.strain_colors import FULL_SCALE, colors
+from ..measures.strain_colors import share_colors
 from ..reports.report import names_in_line
 
 SHOWN_ERROR = 0.02  # of the size of the mesh: shown in the last color
@@ -190,7 +190,7 @@ def _shares(result: Mapping[str, Any]) -> dict[str, float]:
 
 def error_colors(baked: Baked) -> Floats:
     """(n, 4) colors of the error of the vertices."""
-    return colors(baked.vertex_error / SHOWN_ERROR * FULL_SCALE)
+    return share_colors(baked.vertex_error / SHOWN_ERROR)
 
 
 def bake_report(

@@ -17,10 +17,11 @@ MEASURING = "measuring"  # the stage
 
 class JudgedWeighting(WeightingTask):
     """facts, findings, judged_poses: see araplbs/checks/gains.py; facts are None before solve().
+    to_draw: what reports/worst_poses.py makes pictures of.
     facts["heat"]: stretch with the weights of bone heat, if the meshes had none to compare with."""
 
     reads_weights = True
-    facts = findings = judged_poses = None
+    facts = findings = judged_poses = to_draw = None
 
     def solve(self, progress: Listener | None = None) -> None:
         progress = Progress.of(progress)
@@ -39,6 +40,8 @@ class JudgedWeighting(WeightingTask):
             self.threads,
             progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
         )
+        known = before if has_weights(before) else None
+        self.to_draw = self.problem, known, self.solution.rows, self.judged_poses
         if names_heat:
             self.facts["heat"] = deformation["before"]["surface_strain"]
 

@@ -6,6 +6,7 @@ from core_modules import add_on
 from yardstick import skin
 
 pictures = add_on("reports.pictures")
+strain_colors = add_on("measures.strain_colors").strain_colors
 
 WIDTH, HEIGHT = 300, 380  # pixels of a panel
 COARSE = 4  # the view is chosen on pictures so much smaller
@@ -29,7 +30,7 @@ def picture(arrays, judged, folder):
             strain[way][empty[triangles].any(1)] = np.nan
     wide, close = _cameras(posed, strain["ours"], triangles, arrays["to_world"])
     at_rest = pictures.camera_around([_body(vertices, wide.axes)], wide.axes, WIDTH, HEIGHT)
-    gray = pictures.strain_colors(np.zeros(len(vertices)))
+    gray = strain_colors(np.zeros(len(vertices)))
     shown = [way for way in PANELS if way in posed]
     import plots  # which needs matplotlib, as its callers that draw nothing do not
 
@@ -41,7 +42,7 @@ def picture(arrays, judged, folder):
     _legend(panels[1, 0])
     for column, way in enumerate(shown, start=1):
         at_vertices = pictures.strain_at_vertices(vertices, triangles, strain[way])
-        colors = pictures.strain_colors(at_vertices)
+        colors = strain_colors(at_vertices)
         for row, camera in enumerate((wide, close)):
             panels[row, column].imshow(pictures.draw(posed[way], triangles, colors, camera))
         panels[0, column].set_title(_title(judged, way, frame))
@@ -52,7 +53,7 @@ def picture(arrays, judged, folder):
 
 def _legend(panel):
     strain = np.linspace(0, 1, 101)
-    colors = pictures.strain_colors(strain)[:, None].astype(np.uint8)
+    colors = strain_colors(strain)[:, None].astype(np.uint8)
     panel.imshow(np.tile(colors, (1, 8, 1)), origin="lower", extent=(0, 8, 0, 100))
     for percent in range(0, 101, 20):
         panel.text(12, percent, f"{percent} % strain" if percent == 100 else percent, va="center")

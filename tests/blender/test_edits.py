@@ -255,8 +255,8 @@ def test_worst_vertices(tube):
         tube, bpy.context.view_layer, True
     )
     assert strain.max() > 0.5 and set(np.argsort(-strain)[:4]) <= around
-    colors = package("measures.strain_colors").colors(strain)
-    assert colors.shape == (len(strain), 4) and colors.min() >= 0 and colors.max() <= 1
+    colors = package("measures.strain_colors").strain_colors(strain)
+    assert colors.shape == (len(strain), 3) and colors.min() >= 0 and colors.max() <= 255
 
 
 def panel_settings(**values):

@@ -368,7 +368,7 @@ def test_the_panel_counts_them(tube, marked, text):
     if marked:
         mark_band(tube)
     seen = []
-    addon("ui.panels.bones_panel").draw_corrections(Layout(seen), bpy.context)
+    addon("ui.panels.bones_panel").draw_rigid(Layout(seen), tube)
     assert ("menu", "VIEW3D_MT_araplbs_rigid", text) in seen
     drawn(addon("operators.edits.rigid").VIEW3D_MT_araplbs_rigid)
     properties = addon("operators.base.properties")

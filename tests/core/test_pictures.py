@@ -5,9 +5,9 @@ import zlib
 
 import numpy as np
 import pytest
+from araplbs.measures.strain_colors import NO_COLOR, strain_colors
 from araplbs.reports.pictures import (
     FRONT,
-    NO_COLOR,
     THREE_QUARTER,
     Camera,
     camera_around,
@@ -15,7 +15,6 @@ from araplbs.reports.pictures import (
     png,
     rasterize,
     strain_at_vertices,
-    strain_colors,
     vertex_normals,
     view_axes,
 )

@@ -1,14 +1,11 @@
 """The operators "Check Weights", "Select Finding" and "View Finding"."""
 
-import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.character.options import Options
 from araplbs.checks.findings import LEVELS, check_summary, health
 from bpy.props import IntProperty
 from bpy.types import Operator
-from mathutils import Vector
 
-from ...blender.poses.posed import posed_vertices
 from ...blender.read.targets import find_checked
 from ...blender.write.edit_mode import flush_edit_mode
 from ...blender.write.select_region import select_region
@@ -18,12 +15,11 @@ from ..base.command import Command, find_read
 from ..base.properties import OptionProperties
 from ..base.work import WorkOperator
 from .found import found, quietly
+from .look_at import look_at, places_of, view_of
 
 IDNAME = "object.araplbs_check"
 SELECT = "object.araplbs_select_finding"
 VIEW = "object.araplbs_view_finding"
-
-DISTANCE, LEAST = 2.0, 0.05  # of the size of what is seen, and that as a share of the mesh
 
 
 def counted(findings):
@@ -129,31 +125,13 @@ class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
     index: INDEX
 
     def work(self, context, finding, ob):
-        space = context.space_data
-        if not space or space.type != "VIEW_3D":
+        if not view_of(context):
             raise Refused("Works in a 3D view")
-        points = self.points(context, finding, ob)
-        low, high = points.min(0), points.max(0)
-        view = space.region_3d
-        if view.view_perspective == "CAMERA":
-            view.view_perspective = "PERSP"
-        view.view_location = Vector(((low + high) / 2).tolist())
-        view.view_distance = DISTANCE * max(float(np.linalg.norm(high - low)), LEAST * _size(ob))
-        return {"FINISHED"}
-
-    def points(self, context, finding, ob):
-        """(k, 3) what is to be seen, in world space."""
-        if len(finding.vertices):
-            return posed_vertices(ob, context.evaluated_depsgraph_get())[finding.vertices]
-        armature = found.armature.get()
-        bone = armature.pose.bones.get(found.bone(finding))
-        if not bone:
+        places = places_of(context, finding, ob)
+        if places is None:
             raise Refused("This finding has no location to show")
-        return np.array([armature.matrix_world @ end for end in (bone.head, bone.tail)])
-
-
-def _size(ob):
-    return float(np.linalg.norm(ob.dimensions))
+        look_at(context, ob, places)
+        return {"FINISHED"}
 
 
 def _fail_on(parser):

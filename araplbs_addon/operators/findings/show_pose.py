@@ -13,10 +13,12 @@ from ...blender.poses.posed_frame import posed_frame
 from ...languages.translate import translated
 from .check import OfFinding
 from .found import found
+from .look_at import look_at, places_of
 
 IDNAME = "object.araplbs_show_pose"
 BACK = "object.araplbs_own_pose"
 
+_colors = []  # what colors showed before the rig was put into that pose
 _posed = []  # the PosedRig or PosedFrame of the rig that is in another pose than its own
 
 
@@ -26,7 +28,8 @@ def posed_rig():
 
 
 class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
-    """Put the rig into the pose in which the finding is worst. Back to My Pose ends it"""
+    """Put the rig into the pose in which the finding is worst, turn the view to it, and color \
+the mesh by its stretch. Hold Y to see the weights of before; Back to My Pose ends it"""
 
     # Where the armature plays the action of Range of Motion, the pose is a frame of it.
 
@@ -38,21 +41,12 @@ class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
         name="Index", description="Number in the list, -1: the chosen one", default=-1
     )
 
-    def work(self, context, finding, _ob):
+    def work(self, context, finding, ob):
         if not has_pose(finding):
             raise Refused("This finding is the same in every pose")
-        armature = found.armature.get()
-        if armature.library or armature.override_library:
-            raise Refused(f"'{armature.name}' belongs to another file")
-        if armature.mode == "EDIT":
-            raise Refused(f"'{armature.name}' is in Edit mode")
-        bones = found.list.bones
-        pose = dict(zip(bones, found.list.poses[finding.pose], strict=True))
-        deform = {name: pose[name] for name in bones if armature.data.bones[name].use_deform}
-        put_back()
-        frame = posed_frame(context, armature, finding.pose, deform)
-        _posed[:] = [frame or PosedRig(armature, deform)]
-        context.view_layer.update()
+        checked = found.list
+        pose_as(context, found.armature.get(), checked.bones, checked.poses, finding.pose)
+        look_at(context, ob, places_of(context, finding, ob))
         return {"FINISHED"}
 
 
@@ -76,6 +70,25 @@ class OBJECT_OT_araplbs_own_pose(Operator):
         return {"FINISHED"}
 
 
+def pose_as(context, armature, bones, poses, number):
+    """Puts the rig into one of these poses (p, m, 3, 4) of its bones, with colors of the stretch in
+    it."""
+    if armature.library or armature.override_library:
+        raise Refused(f"'{armature.name}' belongs to another file")
+    if armature.mode == "EDIT":
+        raise Refused(f"'{armature.name}' is in Edit mode")
+    pose = dict(zip(bones, poses[number], strict=True))
+    deform = {name: pose[name] for name in bones if armature.data.bones[name].use_deform}
+    put_back()
+    frame = posed_frame(context, armature, number, deform)
+    _posed[:] = [frame or PosedRig(armature, deform)]
+    manager = context.window_manager
+    if manager.araplbs_errors != "POSE":
+        _colors[:] = [manager.araplbs_errors]
+        manager.araplbs_errors = "POSE"
+    context.view_layer.update()
+
+
 def has_pose(finding):
     """Whether there is a pose in which it is worst."""
     poses = found.list.poses
@@ -83,7 +96,11 @@ def has_pose(finding):
 
 
 def put_back():
-    """Every rig into its own pose."""
+    """Every rig into its own pose, and the colors that were shown."""
+    if _colors:
+        manager, before = bpy.context.window_manager, _colors.pop()
+        if manager.araplbs_errors == "POSE":
+            manager.araplbs_errors = before
     while _posed:
         _posed.pop().put_back()
 
@@ -91,6 +108,7 @@ def put_back():
 @persistent
 def _forget(*_arguments):
     _posed.clear()
+    _colors.clear()
 
 
 @persistent

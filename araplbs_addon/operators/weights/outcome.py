@@ -49,6 +49,8 @@ class Outcome:
     poses: np.ndarray | None = None  # in which they were found
     token: str = ""  # the same for the same weights
     rig: bytes = b""  # digest of the bones, see _digest()
+    to_draw: tuple | None = None  # what the pictures of the box are made of, until they are made
+    seen: list | None = None  # [SeenJoint] of these pictures
 
     def shown(self):
         """Which set the meshes show; None if they or the bones are not as this outcome has left
@@ -134,6 +136,7 @@ def keep_outcome(report, task):
     outcome.findings = getattr(task, "findings", None)
     poses = getattr(task, "judged_poses", None)
     outcome.poses = None if poses is None else poses.transforms
+    outcome.to_draw = getattr(task, "to_draw", None)
     outcome.token = _token(task.solution.rows)
     outcome.mark(AFTER)
     _outcomes.append(outcome)

@@ -51,7 +51,12 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
             self._draw_control_bones(context, layout, armature.data)
         ob = context.active_object
         if ob and ob.type == "MESH":
-            draw_corrections(layout, context)
+            layout.label(text="Corrections:")
+            draw_corrections(layout, ob)
+            if context.mode == "PAINT_WEIGHT" and is_masked(ob):
+                layout.label(text="At the selected vertices:")
+                draw_for_selected(layout, context, ob)
+            draw_rigid(layout, ob)
         layout.operator_context = "INVOKE_DEFAULT"
         if context.mode != "POSE":
             layout.operator(WEIGHT_NEW)
@@ -86,43 +91,50 @@ def has_control_bones(armature):
     )
 
 
-def draw_corrections(layout, context):
-    """The corrections of the active mesh."""
-    ob = context.active_object
+def draw_corrections(layout, ob, rows=3):
+    """The corrections of a mesh, if there are any."""
     settings = ob.data.araplbs
-    layout.label(text="Corrections:")
     if settings.edits:
-        layout.template_list(
-            DATA_UL_araplbs_edits.__name__, "", settings, "edits", settings, "active", rows=3
-        )
         row = layout.row(align=True)
-        row.operator(edit.OBJECT_OT_araplbs_select_edit.bl_idname, text="Select").index = -1
-        row.operator(edit.OBJECT_OT_araplbs_remove_edit.bl_idname, text="Remove").index = -1
-    if context.mode == "PAINT_WEIGHT":
-        _draw_for_selected(layout, context, ob)
-    row = layout.row(align=True)
-    count = sum(item.kind == "RIGID" and item.use for item in settings.edits)
+        row.template_list(
+            DATA_UL_araplbs_edits.__name__, "", settings, "edits", settings, "active", rows=rows
+        )
+        column = row.column(align=True)
+        select, remove = edit.OBJECT_OT_araplbs_select_edit, edit.OBJECT_OT_araplbs_remove_edit
+        column.operator(select.bl_idname, text="", icon="RESTRICT_SELECT_OFF").index = -1
+        column.operator(remove.bl_idname, text="", icon="REMOVE").index = -1
+
+
+def draw_rigid(layout, ob):
+    """The menu of rigid parts; its button counts them."""
+    count = sum(item.kind == "RIGID" and item.use for item in ob.data.araplbs.edits)
     text = f"Rigid Parts: {count}" if count else "Mark Rigid Part"
-    row.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)
+    layout.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)
 
 
-def _draw_for_selected(layout, context, ob):
-    """The selection is seen there, by the mask."""
-    column = layout.column(align=True)
-    column.label(text="At the selected vertices:")
+def is_masked(ob):
+    """Whether vertices are selected in Weight Paint mode: their mask is on."""
+    mesh = ob.data
+    return mesh.use_paint_mask_vertex or mesh.use_paint_mask
+
+
+def draw_for_selected(layout, context, ob):
+    """Buttons that change them; the selection is seen by the mask. The grid that they are in."""
+    grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
     bone = edit.active_bone(ob) or ""
     for kind, text, remove in (
         ("WEIGHT", "Pin Weight", False),
+        ("SMOOTH", "Smooth Weights", False),
         ("INFLUENCE", "Add Influence", False),
         ("INFLUENCE", "Remove Influence", True),
-        ("SMOOTH", "Smooth Weights", False),
     ):
-        button = column.operator(edit.OBJECT_OT_araplbs_edit_vertices.bl_idname, text=text)
+        button = grid.operator(edit.OBJECT_OT_araplbs_edit_vertices.bl_idname, text=text)
         button.kind, button.bone, button.remove_influence = kind, bone, remove
         if kind == "WEIGHT":
             button.weight = context.scene.araplbs_brush.weight
         button.strength = context.scene.araplbs_brush.strength
-    column.operator(edit.OBJECT_OT_araplbs_add_link.bl_idname)
+    grid.operator(edit.OBJECT_OT_araplbs_add_link.bl_idname)
+    return grid
 
 
 class BONE_PT_araplbs(Panel):

@@ -11,7 +11,7 @@ from ...operators.edits import select_worst
 from ...operators.findings import check, repair, show_pose
 from ...operators.findings.found import found
 from ...operators.weights.compare import OBJECT_OT_araplbs_open_comparison, page_of
-from ..views import deformer_view, error_view
+from ..views import bone_shares, deformer_view, error_view
 from .sidebar import InTab, draw_large, draw_wrapped
 
 # Colors of the levels; the names of the icons are others before Blender 4.4.
@@ -95,6 +95,8 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         if manager.araplbs_errors in error_view.OF_STRETCH:
             button = layout.operator(select_worst.OBJECT_OT_araplbs_select_worst.bl_idname)
             button.poses = "POSE" if manager.araplbs_errors == "POSE" else "POSES"
+        if context.mode == "PAINT_WEIGHT":
+            bone_shares.draw_choice(layout, context)
         layout.prop(manager, "araplbs_deformer", text="Preview")
         if deformer_view.view.message:
             draw_wrapped(layout, context, deformer_view.view.message, icon="INFO", indent=8)

@@ -4,12 +4,15 @@ from araplbs.reports.doubts import CONTROL, JOINTS, TAILS
 from araplbs.reports.last_lines import from_to, percent, problems_in_words
 
 from ...languages.translate import translated
+from ...operators.findings import show_pose
 from ...operators.findings.repair import IDNAME as REPAIR
 from ...operators.findings.show_problems import IDNAME as PROBLEMS
+from ...operators.findings.show_worst import IDNAME as SHOW_WORST
 from ...operators.weights import outcome as outcomes
 from ...operators.weights import result
 from ...operators.weights.auto_weight import IDNAME as AUTO_WEIGHT
 from ...operators.weights.refine import IDNAME as REFINE
+from ..views import error_view, strip
 from .sidebar import draw_wrapped
 
 MOST_WARNINGS = 3  # that are shown; the Info log has all
@@ -38,18 +41,26 @@ def draw_result(layout, context, outcome):
     more = len(outcome.warnings) - MOST_WARNINGS
     if more > 0:
         column.label(text=translated(f"{more} more in the Info log"), icon="BLANK1")
-    _draw_sets(box, outcome)
+    _draw_sets(box, context, outcome)
+    strip.draw(box, context, outcome)
+    if show_pose.posed_rig():
+        box.operator(show_pose.BACK, icon="LOOP_BACK")
     if context.mode != "PAINT_WEIGHT":  # where it is the large button
         row = box.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator(REFINE, text="Refine Live", icon="PLAY")
 
 
-def _draw_sets(layout, outcome):
+def _draw_sets(layout, context, outcome):
     """The sets of weights that can be looked at, and the buttons that keep one of them."""
+    row = layout.row(align=True)
+    row.operator(
+        SHOW_WORST, text="" if outcome.slots[outcomes.BEFORE] else "Worst Pose", icon="POSE_HLT"
+    )
+    error_view.draw_eye(row, context)
     if not outcome.slots[outcomes.BEFORE]:
         return
-    row, shown = layout.row(align=True), outcome.shown()
+    shown = outcome.shown()
     for which, text in SETS:
         if outcome.slots[which]:
             row.operator(result.SHOW, text=text, depress=which == shown).which = which

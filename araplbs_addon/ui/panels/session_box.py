@@ -8,9 +8,8 @@ from ...operators.base.live import (
     session_facts,
 )
 from ...operators.base.settings import settings_of
-from ..views import error_view
 from ..views.tools import TOOLS
-from .bones_panel import draw_corrections
+from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_masked
 
 
 def draw_session_buttons(layout):
@@ -23,22 +22,36 @@ def draw_session_buttons(layout):
 
 
 def draw_session(layout, context):
+    """At most ten rows."""
     session = current_session()
     layout.use_property_split = False
-    column = layout.column(align=True)
-    for number, fact in enumerate(session_facts(session)):
-        column.label(text=translated(fact), icon="BLANK1" if number else "PLAY")
+    _draw_facts(layout, session)
     row = layout.column()
     row.scale_y = 1.5
     draw_session_buttons(row)
     if session.moves_joints:
         return
     _draw_settings(layout, context)
-    _draw_brushes(layout, context)
-    error_view.draw_choice(layout, context)
     ob = context.active_object
+    if context.mode != "PAINT_WEIGHT":
+        layout.label(text="Brushes: in Weight Paint mode", icon="INFO")
+    else:
+        masked = is_masked(ob)  # brushes stay in the toolbar
+        grid = (draw_for_selected if masked else _draw_brushes)(layout, context, ob)
+        draw_rigid(grid, ob)
     if ob and ob.type == "MESH":
-        draw_corrections(layout, context)
+        draw_corrections(layout, ob, rows=2)
+
+
+def _draw_facts(layout, session):
+    """The first and the last; the view and the status bar have all."""
+    first, *others = session_facts(session)
+    row = layout.row(align=True)
+    row.label(text=translated(first), icon="PLAY")
+    if others:
+        last = row.row()
+        last.alignment = "RIGHT"
+        last.label(text=translated(others[-1]))
 
 
 def _draw_settings(layout, context):
@@ -48,15 +61,14 @@ def _draw_settings(layout, context):
     settings = settings_of(context)
     column.prop(settings, "max_influences")
     column.prop(settings, "truss", slider=True)
+    column.prop(context.window_manager, "araplbs_errors", text="Colors")
 
 
-def _draw_brushes(layout, context):
-    if context.mode != "PAINT_WEIGHT":
-        layout.label(text="Brushes: in Weight Paint mode", icon="INFO")
-        return
+def _draw_brushes(layout, context, _ob):
     now = context.workspace.tools.from_space_view3d_mode(context.mode)
-    column = layout.column(align=True)
+    grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
     for tool in TOOLS:
         depress = bool(now and now.idname == tool.bl_idname)
-        button = column.operator("wm.tool_set_by_id", text=tool.short, depress=depress)
+        button = grid.operator("wm.tool_set_by_id", text=tool.short, depress=depress)
         button.name = tool.bl_idname
+    return grid

@@ -7,10 +7,10 @@ import numpy as np
 from araplbs.measures.armature_modifier import vertex_strain
 from araplbs.measures.bone_colors import bone_colors
 from araplbs.measures.deformer_preview import shaded
-from araplbs.measures.strain_colors import colors
+from araplbs.measures.strain_colors import strain_colors
 from araplbs.skeleton.poses import pose_set
 from bpy.app.handlers import persistent
-from bpy.props import EnumProperty
+from bpy.props import BoolProperty, EnumProperty
 
 from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.poses.posed import posed_vertices
@@ -119,8 +119,8 @@ def draw_in_front(batch, shader):
 
 def _colored(mesh, points, result):
     triangles = triangle_vertices(mesh)
-    shades = colors(result) if result.ndim == 1 else shaded(points, triangles, result)
-    return colored_batch(points, shades, triangles)
+    flat = strain_colors(result) / 255 if result.ndim == 1 else result
+    return colored_batch(points, shaded(points, triangles, flat), triangles)
 
 
 view = _ErrorView("araplbs_errors")
@@ -153,6 +153,21 @@ def draw_choice(layout, context):
             row.prop_enum(context.window_manager, "araplbs_errors", value)
 
 
+def draw_eye(layout, context):
+    """One button: the colors of stretch, on and off."""
+    manager = context.window_manager
+    icon = "HIDE_OFF" if manager.araplbs_stretch_shown else "HIDE_ON"
+    layout.prop(manager, "araplbs_stretch_shown", text="", icon=icon)
+
+
+def _stretch_shown(manager):
+    return manager.araplbs_errors in OF_STRETCH
+
+
+def _show_stretch(manager, shown):
+    manager.araplbs_errors = "POSES" if shown else "NONE"
+
+
 def draw():
     if view.on and bpy.context.space_data.overlay.show_overlays:
         view.draw(bpy.context)
@@ -160,6 +175,14 @@ def draw():
 
 def register():
     bpy.app.handlers.depsgraph_update_post.append(_after_update)
+    bpy.types.WindowManager.araplbs_stretch_shown = BoolProperty(
+        name="Stretch Colors",
+        description="Color the mesh by how far its faces are stretched when posed: gray keeps its "
+        "shape, dark red does not",
+        get=_stretch_shown,
+        set=_show_stretch,
+        options={"SKIP_SAVE"},
+    )
     bpy.types.WindowManager.araplbs_errors = EnumProperty(
         name="Colors on the Mesh",
         description="Colors that show where the faces of the mesh are stretched, compressed or "
@@ -184,3 +207,4 @@ def unregister():
     bpy.app.handlers.depsgraph_update_post.remove(_after_update)
     view.end()
     del bpy.types.WindowManager.araplbs_errors
+    del bpy.types.WindowManager.araplbs_stretch_shown

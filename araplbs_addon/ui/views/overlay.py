@@ -7,7 +7,7 @@ import bpy
 import gpu
 import numpy as np
 from araplbs.base.refusal import Refused
-from araplbs.measures.strain_colors import COLORS, FULL_SCALE, colors
+from araplbs.measures.strain_colors import FULL_SCALE, share_colors, strain_colors
 from gpu_extras.batch import batch_for_shader
 
 from ...blender.data.edits import read_values
@@ -16,18 +16,19 @@ from ...live.session import current_session
 from ...operators.base.live import session_facts
 from ...operators.base.shown_matches import shown as shown_matches
 from ...operators.edits.brush import current_stroke, image_of, tied_vertices
-from ...operators.findings.found import found
-from . import deformer_view, error_view, joint_ghosts
+from . import bone_shares, deformer_view, error_view, finding_view, joint_ghosts
+from .points import draw_points, thinned
 
 MARGIN = 20
 CURVE = (200, 64)  # pixels
+SCALE_STEPS = 41  # that the scale of stretch is drawn in
 TEXT_SIZE = 12
 LINE_HEIGHT = 18
 WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
 LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
 RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
-FOUND = (1.0, 0.2, 1.0, 1.0)  # in none of the colors of weights
 POINT_SIZE = 5
+ITEM_SIZE, ITEM_OPACITY = 4, 0.8  # of the dots of a correction: weights are seen between them
 LEAST_RISE = 0.2  # of the largest stretch: a change that fills the height of the curve
 LEAST_SHADE = 0.2  # opacity of what is hardly held any more
 
@@ -42,7 +43,7 @@ def draw_view():
     if context.space_data.overlay.show_overlays:
         with suppress(Refused, ReferenceError):  # the shown data has just gone
             _draw_matches(context)
-            _draw_finding(context)
+            finding_view.draw(context)
             _draw_edits(context)
             session = current_session()
             if session and session.moves_joints and session.frame:
@@ -52,6 +53,9 @@ def draw_view():
 def draw_pixels():
     """In pixels of the region."""
     context = bpy.context
+    if context.space_data.overlay.show_overlays:
+        finding_view.draw_name(context)
+        bone_shares.draw(context)
     session = current_session()
     x, y = context.region.width - _sidebar_width(context) - CURVE[0] - MARGIN, MARGIN
     if context.window_manager.araplbs_errors in error_view.OF_STRETCH:
@@ -101,7 +105,8 @@ def _box(x, y, width, height, colors):
 
 def _draw_scale(x, y):
     gpu.state.blend_set("ALPHA")
-    _box(x, y, CURVE[0], 10, [(*c, 1.0) for c in COLORS.tolist()])
+    scale = strain_colors(np.linspace(0, FULL_SCALE, SCALE_STEPS)) / 255
+    _box(x, y, CURVE[0], 10, [(*c, 1.0) for c in scale.tolist()])
     gpu.state.blend_set("NONE")
     _draw_text("0 %", x, y + 12)
     end = f"{100 * FULL_SCALE:.0f} % and more"
@@ -129,43 +134,12 @@ def _draw_curve(frame, x, y):
     return y + height + 4
 
 
-def _points(points, colors, size=POINT_SIZE):
-    if not len(points):
-        return
-    try:
-        shader = gpu.shader.from_builtin("POINT_FLAT_COLOR")
-    except ValueError:  # before 4.5
-        shader = gpu.shader.from_builtin("FLAT_COLOR")
-    batch = batch_for_shader(
-        shader,
-        "POINTS",
-        {"pos": np.asarray(points, np.float32), "color": np.asarray(colors, np.float32)},
-    )
-    gpu.state.point_size_set(size)
-    gpu.state.blend_set("ALPHA")
-    error_view.draw_in_front(batch, shader)
-    gpu.state.blend_set("NONE")
-    gpu.state.point_size_set(1)
-
-
 def _draw_matches(context):
     """Vertices that take the weights of another mesh, and those that are filled in."""
     for reference, matched in shown_matches:
         with suppress(Refused):
             points = posed_vertices(reference.get(), context.evaluated_depsgraph_get())
-            _points(points, np.where(matched[:, None], ADDED, REMOVED), POINT_SIZE - 1)
-
-
-def _draw_finding(context):
-    """Vertices of the chosen finding; Edit mode itself shows what is selected."""
-    check = context.window_manager.araplbs_check
-    if not check.show or not 0 <= check.active < len(found.findings) or found.out_of_date:
-        return
-    finding = found.findings[check.active]
-    ob = found.objects[finding.mesh].get()
-    if ob.mode != "EDIT" and ob.visible_get():
-        points = posed_vertices(ob, context.evaluated_depsgraph_get())[finding.vertices]
-        _points(points, [FOUND] * len(points), POINT_SIZE + 1)
+            draw_points(points, np.where(matched[:, None], ADDED, REMOVED), POINT_SIZE - 1)
 
 
 def _draw_edits(context):
@@ -188,16 +162,16 @@ def _draw_edits(context):
             item = mesh.araplbs.edits[mesh.araplbs.active]
             for each in (item, image_of(ob, item)):
                 if each:
-                    _draw_item(mesh, each, points)
+                    _draw_item(context, mesh, each, points)
     if ties:
         vertices, held, released = ties
         shades = np.tile(HELD, (len(vertices), 1))
         shades[:, 3] = LEAST_SHADE + (1 - LEAST_SHADE) * held
         shades[released] = RELEASED
-        _points(points[vertices], shades, POINT_SIZE + 1)
+        draw_points(points[vertices], shades, POINT_SIZE + 1)
     if stroke:
         for touched in (stroke.touched, stroke.mirrored):
-            _points(points[touched], [WHITE] * len(touched), POINT_SIZE - 1)
+            draw_points(points[touched], [WHITE] * len(touched), POINT_SIZE - 1)
             if stroke.kind == "LINK":
                 _line(points[touched])
 
@@ -218,21 +192,25 @@ def _line(points):
         shader.uniform_float("lineWidth", 3.0)
         shader.uniform_float("color", LINE)
         batch.draw(shader)
-        _points(points, [LINE] * 2, POINT_SIZE + 2)
+        draw_points(points, [LINE] * 2, POINT_SIZE + 2)
 
 
-def _draw_item(mesh, item, points):
+def _draw_item(context, mesh, item, points):
     values = read_values(mesh, item)
     vertices = np.flatnonzero(values)
     if item.kind == "WEIGHT":
-        shades = colors((values[vertices] - 1) * FULL_SCALE)
+        shades = share_colors(values[vertices] - 1)
     elif item.kind == "INFLUENCE":
         shades = [ADDED if value > 0 else REMOVED for value in values[vertices]]
     elif item.kind == "SMOOTH":
-        shades = colors(values[vertices] * FULL_SCALE)
+        shades = share_colors(values[vertices])
     else:
         shades = [RELEASED] * len(vertices)
-    _points(points[vertices], shades)
+    region = context.region
+    shades, places = np.array(shades, np.float32).reshape(-1, 4), points[vertices]
+    shades[:, 3] *= ITEM_OPACITY
+    few = thinned(places, context.region_data.perspective_matrix, region.width, region.height)
+    draw_points(places[few], shades[few], ITEM_SIZE)
 
 
 def register():

@@ -1,0 +1,210 @@
+"""Small pictures of the joints that artists look at first, each in the pose in which the surface
+around it strains most: shoulder, elbow, hip and knee, or where no body is found those joints around
+which it strains most. No bpy: any thread may make them.
+
+Legs and arms are found by the shape of the skeleton (body/body.py). The triangles around a joint
+are those nearer to it than to any other joint that is looked at, within REACH of the bones that
+meet there. Of a pair of joints the worse side is taken. Cost: one posing of the mesh and one strain
+per pose, then a drawing for each picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Floats, Integers
+from ..base.progress import Listener, Progress
+from ..body.body import find_body
+from ..body.chains import Tree
+from ..character.problem import Problem, Skeleton
+from ..character.sparse_weights import SparseWeights
+from ..measures.armature_modifier import pose_linearly
+from ..measures.strain_colors import strain_colors
+from ..skeleton.poses import Poses
+from .last_lines import percent
+from .pictures import camera_around, draw, strain_at_vertices, turned_back, view_axes
+
+MOST = 4  # pictures
+SIDE = 128  # pixels
+REACH = 0.5  # of the mean length of the two bones of a joint
+SHOWN = 1.3  # times that: what a picture shows around the joint
+TURNS, ABOVE = tuple(range(0, 360, 45)), 12.0  # degrees: the sides that a picture is taken from
+LEAST_STRAIN = 0.01  # around a joint: nobody sees less
+LEAST_TRIANGLES = 8  # around a joint: with fewer there is nothing to see
+
+
+@dataclass
+class SeenJoint:
+    """One joint in its worst pose. strain: root mean square around the joint, before (None if there
+    were no weights) and now."""
+
+    bone: str
+    pose: int  # place in the poses
+    mesh: int  # place in the names of the Problem
+    vertices: Integers  # of that mesh, around the joint
+    strain: tuple[float | None, float]
+    pictures: tuple[Integers | None, Integers]  # (SIDE, SIDE, 4) uint8 each
+
+    def words(self) -> str:
+        """For people."""
+        before, now = self.strain
+        stretch = f"stretch {percent(now)} %"
+        if before is not None:
+            stretch = f"stretch {percent(before)} % before, {percent(now)} % now"
+        return f"{self.bone}: {stretch}. Shows this pose"
+
+
+def worst_poses(
+    problem: Problem,
+    before: SparseWeights | None,
+    after: SparseWeights,
+    poses: Poses,
+    up: Floats,
+    to_world: Floats | None = None,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> list[SeenJoint]:
+    """At most MOST. before: None if there were no weights. up (3,): in the space of the mesh;
+    to_world (3, 3): see view_axes(). Raises araplbs.Cancelled when progress (a Listener) stops."""
+    progress = Progress.of(progress)
+    points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
+    if not len(triangles) or not len(poses):
+        return []
+    groups = joints_of(problem.skeleton, up)
+    joints = np.array([joint for group in groups for joint in group], int)
+    if not len(joints):
+        return []
+    around = _around(problem.skeleton, joints, points, triangles)
+    a, b, c = points[triangles].swapaxes(0, 1)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    sizes = np.bincount(around[around >= 0], minlength=len(joints))
+    areas = _sums(around, area, len(joints))
+    found = np.zeros((len(poses), len(joints)))
+    for number in range(len(poses)):
+        progress.check("pictures", 0.5 * number / len(poses))
+        strain = _strain(problem, after, poses, number, threads)[1]
+        found[number] = _sums(around, area * strain**2, len(joints))
+    unseen = found.max(axis=0) <= LEAST_STRAIN**2 * areas
+    found[:, unseen | (sizes < LEAST_TRIANGLES)] = 0
+    chosen = _chosen(groups, joints, found.max(axis=0))
+    seen = []
+    for at, joint in enumerate(chosen):
+        progress.check("pictures", 0.5 + 0.5 * at / len(chosen))
+        own, number = around == joint, int(found[:, joint].argmax())
+        sets = [before, after] if before is not None else [after]
+        posed = [_strain(problem, rows, poses, number, threads) for rows in sets]
+        pictures = _pictures(problem, poses[number : number + 1], posed, own, to_world)
+        strains = [float(np.sqrt((area * s**2)[own].sum() / areas[joint])) for _p, s in posed]
+        mesh, vertices = _of_one_mesh(problem, np.unique(triangles[own]))
+        name = problem.skeleton.names[joints[joint]]
+        nothing: list[None] = [] if before is not None else [None]
+        both = tuple(nothing + strains), tuple(nothing + pictures)
+        seen.append(SeenJoint(name, number, mesh, vertices, *both))
+    return seen
+
+
+def joints_of(skeleton: Skeleton, up: Floats) -> list[list[int]]:
+    """Bones whose heads are the joints that are looked at, those of one kind together: of a body
+    [[both shoulders], [both elbows], ...], else each with its mirror image."""
+    tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
+    body = find_body(tree, tree.chains(), np.asarray(up, float))
+    if body is not None:
+        pairs = [body.arms] if body.arms else []
+        groups = [
+            [limb.bones[place] for limb in pair if len(limb.bones) > place]
+            for pair in (*pairs, *body.legs)
+            for place in (0, 1)
+        ]
+        return [group for group in groups if group]
+    groups, taken = [], set()
+    for bone in np.flatnonzero(skeleton.deform & (skeleton.parents >= 0)).tolist():
+        other = int(skeleton.other_side[bone])
+        if bone not in taken:
+            group = [bone, other] if other >= 0 and other != bone else [bone]
+            groups.append(group)
+            taken.update(group)
+    return groups
+
+
+def _around(skeleton: Skeleton, joints: Integers, points: Floats, triangles: Integers) -> Integers:
+    """(f,) place of the joint that a triangle is around, -1 for none."""
+    centers = points[triangles].mean(axis=1)
+    nearest, least = np.full(len(centers), -1), np.full(len(centers), np.inf)
+    for place, reach in enumerate(_reaches(skeleton, joints)):
+        away = np.linalg.norm(centers - skeleton.heads[joints[place]], axis=1)
+        closer = (away < least) & (away <= reach)
+        nearest[closer], least[closer] = place, away[closer]
+    return nearest
+
+
+def _reaches(skeleton: Skeleton, joints: Integers) -> Iterator[float]:
+    for bone in joints.tolist():
+        parent = int(skeleton.parents[bone])
+        lengths = [np.linalg.norm(skeleton.tails[bone] - skeleton.heads[bone])]
+        if parent >= 0:
+            lengths.append(np.linalg.norm(skeleton.heads[bone] - skeleton.heads[parent]))
+        yield REACH * float(np.mean(lengths))
+
+
+def _sums(around: Integers, values: Floats, count: int) -> Floats:
+    own = around >= 0
+    return np.bincount(around[own], values[own], count)
+
+
+def _strain(
+    problem: Problem, rows: SparseWeights, poses: Poses, number: int, threads: int
+) -> tuple[Floats, Floats]:
+    """(points (n, 3), strain (f,)) in one of the poses."""
+    posed = pose_linearly(problem, rows, poses[number : number + 1])[0]
+    points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
+    return posed, araplbs.surface_strain(points, triangles, posed, threads=threads)
+
+
+def _chosen(groups: list[list[int]], joints: Integers, worst: Floats) -> list[int]:
+    """Places of the joints that are shown, in the order of the groups: of each group the worse one;
+    of more than MOST groups those that strain most."""
+    places = {int(bone): place for place, bone in enumerate(joints)}
+    best = [max((places[bone] for bone in group), key=lambda p: worst[p]) for group in groups]
+    most = sorted((place for place in best if worst[place] > 0), key=lambda p: -worst[p])[:MOST]
+    return [place for place in best if place in most]
+
+
+def _pictures(
+    problem: Problem,
+    pose: Poses,
+    posed: list[tuple[Floats, Floats]],
+    own: Integers,
+    to_world: Floats | None,
+) -> list[Integers]:
+    """One for each of these (points, strain), all by one camera: around the triangles `own`, from
+    the side that they face by the last one."""
+    points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
+    shown = [turned_back(problem.skeleton, pose, each) for each, _strain in posed]
+    a, b, c = shown[-1][triangles[own]].swapaxes(0, 1)
+    weight = (0.01 + posed[-1][1][own])[:, None]
+    facing = (np.cross(b - a, c - a) * weight).sum(axis=0)
+    views = [view_axes(float(turn), ABOVE, to_world) for turn in TURNS]
+    axes = max(views, key=lambda rows: float(rows[2] @ facing))
+    near = np.unique(triangles[own])
+    middle = shown[-1][near].mean(axis=0)
+    wide = middle + SHOWN * (shown[-1][near] - middle)
+    camera = camera_around([wide], axes, SIDE, SIDE)
+    return [
+        draw(each, triangles, strain_colors(strain_at_vertices(points, triangles, strain)), camera)
+        for each, (_points, strain) in zip(shown, posed, strict=True)
+    ]
+
+
+def _of_one_mesh(problem: Problem, vertices: Integers) -> tuple[int, Integers]:
+    """(mesh, its own vertices): the mesh that has most of these vertices of the problem, without
+    the images of Mirror modifiers."""
+    places = [problem.place(int(vertex)) for vertex in vertices]
+    names = [name for name, _vertex in places]
+    most = max(problem.names, key=names.count)
+    mesh = problem.names.index(most)
+    own = {vertex for name, vertex in places if name == most}
+    return mesh, np.array(sorted(own), np.int64)

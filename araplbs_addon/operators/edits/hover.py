@@ -1,0 +1,149 @@
+"""The bones that move the vertex under the mouse in Weight Paint mode, with their shares."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.props import BoolProperty
+from bpy.types import Operator
+from bpy_extras import view3d_utils
+from mathutils import Vector
+
+from ...blender.data.binding import armature_of
+from ...blender.data.views import redraw_views
+from ...blender.poses.posed import posed_vertices
+
+IDNAME = "object.araplbs_hover"
+MOST = 4  # bones that are named
+LEAST = 0.005  # share that rounds to 1 %
+
+
+@dataclass
+class Under:
+    """The vertex under the mouse."""
+
+    object: str
+    vertex: int
+    at: tuple[int, int]  # the mouse, in pixels of the region
+    region: int  # pointer of it
+    shares: list[tuple[str, float]]  # of the sum of all bones, the largest first
+
+    def lines(self):
+        """['upper_arm.L  62 %', ...]"""
+        found = [f"{name}  {100 * share:.0f} %" for name, share in self.shares[:MOST]]
+        left = sum(share for _name, share in self.shares[MOST:])
+        return found + ([f"+{len(self.shares) - MOST}  {100 * left:.0f} %"] if left else [])
+
+
+under = []  # an Under or nothing
+
+
+class OBJECT_OT_araplbs_hover(Operator):
+    """Name the bones that move the vertex under the mouse"""
+
+    # Of the movement of the mouse, which is passed on: nothing waits for it.
+
+    bl_idname = IDNAME
+    bl_label = "Name Weights under the Mouse"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return (
+            context.window_manager.araplbs_hover
+            and context.mode == "PAINT_WEIGHT"
+            and context.region_data is not None
+        )
+
+    def invoke(self, context, event):
+        found = vertex_under(context, (event.mouse_region_x, event.mouse_region_y))
+        if found or under:
+            under[:] = [found] if found else []
+            context.area.tag_redraw()
+        return {"PASS_THROUGH"}
+
+
+def vertex_under(context, at):
+    """The Under at these pixels of the region, or None."""
+    ob = context.active_object
+    armature = armature_of(ob)
+    if not armature:
+        return None
+    depsgraph = context.evaluated_depsgraph_get()
+    evaluated = ob.evaluated_get(depsgraph)
+    place = _hit(context, evaluated, at)
+    if place is None:
+        return None
+    points = posed_vertices(ob, depsgraph)
+    vertex = int(np.square(points - np.array(place)).sum(1).argmin())
+    region = context.region.as_pointer()
+    return Under(ob.name, vertex, tuple(at), region, shares_of(ob, armature, vertex))
+
+
+def _hit(context, evaluated, at):
+    region, view = context.region, context.region_data
+    at = Vector(at)
+    origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
+    direction = view3d_utils.region_2d_to_vector_3d(region, view, at)
+    matrix = evaluated.matrix_world
+    back = matrix.inverted_safe()
+    start = back @ origin
+    hit, place, _normal, _face = evaluated.ray_cast(
+        start, (back @ (origin + direction) - start).normalized()
+    )
+    return matrix @ place if hit else None
+
+
+def shares_of(ob, armature, vertex):
+    """[(bone, share)] of a vertex, the largest first: groups of bones that deform alone count."""
+    names, bones = [group.name for group in ob.vertex_groups], armature.data.bones
+    found = [
+        (names[entry.group], entry.weight)
+        for entry in ob.data.vertices[vertex].groups
+        if entry.group < len(names) and entry.weight > 0
+    ]
+    found = [(name, w) for name, w in found if name in bones and bones[name].use_deform]
+    whole = sum(weight for _name, weight in found)
+    shares = [(name, weight / whole) for name, weight in found if weight / whole >= LEAST]
+    return sorted(shares, key=lambda each: (-each[1], each[0]))
+
+
+def _switched(_manager, _context):
+    under.clear()
+    redraw_views()
+
+
+@persistent
+def _forget(*_arguments):
+    under.clear()
+
+
+CLASSES = (OBJECT_OT_araplbs_hover,)
+
+_keys = []
+
+
+def register():
+    bpy.types.WindowManager.araplbs_hover = BoolProperty(
+        name="Name Weights",
+        description="Name the bones that move the vertex under the mouse, with their shares, in "
+        "Weight Paint mode",
+        default=True,
+        update=_switched,
+        options={"SKIP_SAVE"},
+    )
+    bpy.app.handlers.load_pre.append(_forget)
+    keys = bpy.context.window_manager.keyconfigs.addon
+    if keys:  # none in background mode
+        keymap = keys.keymaps.new(name="Weight Paint", space_type="EMPTY")
+        _keys.append((keymap, keymap.keymap_items.new(IDNAME, "MOUSEMOVE", "ANY", any=True)))
+
+
+def unregister():
+    while _keys:
+        keymap, item = _keys.pop()
+        keymap.keymap_items.remove(item)
+    bpy.app.handlers.load_pre.remove(_forget)
+    under.clear()
+    del bpy.types.WindowManager.araplbs_hover
