@@ -18,11 +18,13 @@ from ..base.refusal import Refused
 from ..character.options import Options
 from ..character.problem import Mesh, Problem, Skeleton
 from ..character.sparse_weights import SparseWeights, make_sparse_weights
-from ..measures.deformation import as_report, in_words, measure
-from ..skeleton.poses import Poses, pose_set
-from .moved_joints import moved_bones, moved_skeleton, pinned_ends
+from ..measures.deformation import as_report, bones_of, in_words, measure
+from ..skeleton.poses import Poses, pose_set, spread
+from .misplaced import Start, better_start, carried
+from .moved_joints import ends_of, moved_bones, moved_skeleton, pinned_ends
 from .solve import Solution, solve
 
+SHOWN_POSES = 8  # in which the stretch of a frame is measured
 PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or cancelled
 
 # Arguments of a Solver that a JointSolver takes.
@@ -117,9 +119,8 @@ class JointFrame:
     done: bool
     seconds: float  # since the start
     largest_move: float  # share of the diagonal of the meshes' bounding box
+    strains: tuple[float, ...] = ()  # stretch with the first joints, and now
 
-    # Not measured: joints, poses and weights are others in every frame.
-    strains = ()
     curve = ()
 
     @property
@@ -140,11 +141,13 @@ class JointRun:
     """One search for better joints.
 
     frame: the latest JointFrame, None before the first; set at once by the thread that solves.
-    waiting: converged, and waits for keep(). pinned: (m, 2) bool, ends that must not move.
+    waiting: converged, and waits for keep(). pinned: (m, 2) bool, ends that must not move. start:
+    where the search begins if the present weights contradict some joints, else None.
     """
 
     waiting = False
     frame: JointFrame | None = None
+    _first_strain: float | None = None
 
     def __init__(
         self,
@@ -159,10 +162,18 @@ class JointRun:
         self.problem, self.options = problem, options
         self._meshes, self._threads = meshes, threads
         self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
+        self.start = self._better_start()
         self._kept = threading.Event()
         self._diagonal = size_of(problem.arguments["vertices"])
         if not self._diagonal > 0:
             raise Refused("All vertices are at one point: there is no shape to keep")
+
+    def _better_start(self) -> Start | None:
+        if any(mesh.weights is None for mesh in self._meshes):
+            return None
+        skeleton, points = self.problem.skeleton, self.problem.arguments["vertices"]
+        present = self.problem.present(self._meshes)
+        return better_start(skeleton, points, present, self.pinned, self.options.max_shift)
 
     def keep(self) -> None:
         """Ask to go on with the joints of the latest frame, converged or not."""
@@ -184,6 +195,8 @@ class JointRun:
         solver = self._make(progress)
         energies: list[float] = []
         first = SparseWeights(*solver.sparse_weights)
+        if self.start:  # these are for other joints than there were
+            first = self.problem.present(self._meshes)
         while not solver.done and not (self.kept and self.frame):
             solver.iterate(1)
             if len(solver.energies):
@@ -191,7 +204,7 @@ class JointRun:
                 energies.append(float(solver.energy))
                 progress.iterated(energies[-1])
                 self._publish(solver, energies, start)
-            else:
+            elif not self.start:
                 first = SparseWeights(*solver.sparse_weights)
         if not self.frame:  # all is locked, or there was nothing to gain at once
             energies = [float(solver.energy)] * 2
@@ -206,6 +219,12 @@ class JointRun:
         arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
         if self.problem.arguments.get("start_from_weights"):
             arguments["weights"] = self.problem.arguments["weights"]
+        if self.start:
+            skeleton = self.start.skeleton
+            arguments["bone_heads"], arguments["bone_tails"] = skeleton.heads, skeleton.tails
+            if "poses" in arguments:
+                poses = carried(arguments["poses"], self.problem.skeleton, skeleton)
+                arguments["poses"] = poses
         factors = self._factors[:, None]
         joint_stiffness = np.repeat(self.options.joint_stiffness * factors, 2, axis=1)
         return araplbs.JointSolver(
@@ -218,15 +237,36 @@ class JointRun:
         )
 
     def _publish(self, solver: "araplbs.JointSolver", energies: list[float], start: float) -> None:
+        skeleton = moved_skeleton(self.problem.skeleton, solver.heads, solver.tails)
+        strain = self._strain(solver, skeleton)
+        self._first_strain = strain if self._first_strain is None else self._first_strain
         self.frame = JointFrame(
             number=self.frame.number + 1 if self.frame else 0,
-            skeleton=moved_skeleton(self.problem.skeleton, solver.heads, solver.tails),
+            skeleton=skeleton,
             iterations=solver.report["iterations"],
             energies=tuple(energies),
             done=solver.done,
             seconds=time.perf_counter() - start,
-            largest_move=solver.report["most_moved"] / self._diagonal,
+            largest_move=self._moves(skeleton)[0],
+            strains=(self._first_strain, strain),
         )
+
+    def _strain(self, solver: "araplbs.JointSolver", skeleton: Skeleton) -> float:
+        """Surface Strain in some of the poses, with the present joints and weights."""
+        few = spread(len(solver.poses), SHOWN_POSES)
+        place = (self.problem.arguments[name] for name in ("vertices", "triangles"))
+        rows, poses = tuple(solver.sparse_weights), solver.poses[few]
+        found = araplbs.deformation(
+            *place, rows, poses, **bones_of(skeleton), threads=self._threads
+        )
+        return float(found["area"])
+
+    def _moves(self, skeleton: Skeleton) -> tuple[float, float]:
+        """(largest, mean) move of the joints of deform bones, shares of the diagonal."""
+        before = self.problem.skeleton
+        far = np.linalg.norm(ends_of(skeleton) - ends_of(before), axis=1)
+        far = far[np.repeat(before.deform, 2)]
+        return float(far.max()) / self._diagonal, float(far.mean()) / self._diagonal
 
     def _conclude(
         self,
@@ -260,8 +300,8 @@ class JointRun:
             },
             "energy_before": energies[0],
             "energy_after": energies[-1],
-            "largest_move": solver.report["most_moved"] / self._diagonal,
-            "mean_move": solver.report["mean_moved"] / self._diagonal,
+            "largest_move": self._moves(skeleton)[0],
+            "mean_move": self._moves(skeleton)[1],
         }
         return JointSolution(skeleton, weights, problem, report, time.perf_counter() - start)
 

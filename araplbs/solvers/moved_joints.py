@@ -15,32 +15,32 @@ LEAST_MOVE = 1e-7  # share of the skeleton's size: less does not count as a move
 LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
 
 
-def _ends(skeleton: Skeleton) -> Floats:
+def ends_of(skeleton: Skeleton) -> Floats:
     """(2 m, 3) head and tail of each bone, one after the other."""
     return np.stack([skeleton.heads, skeleton.tails], axis=1).reshape(-1, 3)
 
 
 def _near(skeleton: Skeleton) -> float:
     """Distance below which ends are at one place."""
-    return SAME_PLACE * size_of(_ends(skeleton))
+    return SAME_PLACE * size_of(ends_of(skeleton))
 
 
 def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
     """For each end of a bone a bool array: which of these places are at the same place."""
     near = _near(skeleton)
-    for end in _ends(skeleton):
+    for end in ends_of(skeleton):
         yield np.linalg.norm(ends - end, axis=1) <= near
 
 
 def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
     """Whether its bones, as the armature has them, are here, up to what Edit mode rounds off."""
     here, drawn = np.stack([heads, tails], axis=1).reshape(-1, 3), skeleton.as_drawn
-    return bool(np.abs(here - _ends(drawn)).max() <= _near(drawn))
+    return bool(np.abs(here - ends_of(drawn)).max() <= _near(drawn))
 
 
 def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
     """(m, 2) bool: ends that must not move, since one at the same place is locked (m, 2)."""
-    locked = _ends(skeleton)[locks.reshape(-1)]
+    locked = ends_of(skeleton)[locks.reshape(-1)]
     pinned = [bool(same.any()) for same in _together(skeleton, locked)]
     return np.array(pinned).reshape(-1, 2)
 
@@ -78,7 +78,7 @@ def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton
 def _moved(skeleton: Skeleton, given: Bools, heads: Floats, tails: Floats) -> Skeleton:
     """As moved_skeleton(), for a Skeleton as it is drawn. given: (2 m,) ends that are here."""
     m = len(skeleton.names)
-    old = _ends(skeleton)
+    old = ends_of(skeleton)
     new = np.stack([heads, tails], axis=1).reshape(-1, 3)
     joints = np.flatnonzero(given)
     result, moves = np.where(given[:, None], new, old), given.copy()
@@ -129,6 +129,13 @@ def _kept_axes(axes: Floats, along: Floats) -> Floats:
 
 def moved_bones(before: Skeleton, after: Skeleton) -> Bools:
     """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
-    least = LEAST_MOVE * size_of(_ends(before))
-    far = np.abs(_ends(after) - _ends(before)).max(axis=1) > least
+    least = LEAST_MOVE * size_of(ends_of(before))
+    far = np.abs(ends_of(after) - ends_of(before)).max(axis=1) > least
     return far.reshape(-1, 2).any(axis=1)
+
+
+def only_heads_of(skeleton: Skeleton, bones: Bools) -> Bools:
+    """(m, 2) bool: the ends of bones that go with the heads of these (m,)."""
+    chosen = skeleton.heads[bones]
+    free = [bool(same.any()) for same in _together(skeleton, chosen)]
+    return np.array(free).reshape(-1, 2)

@@ -6,20 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.arrays import Bools
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Changed, Refused
 from araplbs.base.steps import Steps
 from araplbs.character.problem import Skeleton
 from araplbs.reports.report import make_report, names_in_line
 from araplbs.skeleton.poses import RIGID
-from araplbs.solvers.joints import (
-    JointOptions,
-    JointRun,
-    JointSolution,
-    joint_report,
-)
-from araplbs.solvers.moved_joints import at_same_places, moved_bones
+from araplbs.solvers.joints import JointOptions, JointRun, JointSolution, joint_report
+from araplbs.solvers.moved_joints import at_same_places, moved_bones, only_heads_of
 
+from ..blender.data.bones import chosen_bones
 from ..blender.data.joint_settings import read_joint_settings
 from ..blender.read.control_bones import mark_control_bones
 from ..blender.read.targets import Targets
@@ -34,8 +31,10 @@ if TYPE_CHECKING:
 
 
 class JointTask(WeightingTask):
-    """A WeightingTask whose solution has new joints too. run: None until it is read."""
+    """A WeightingTask whose solution has new joints too. run: None until it is read. Of targets
+    with only_bones the heads of the selected bones move, and no other joint."""
 
+    reads_weights = True  # which may contradict a joint
     run: JointRun = None
     solution: JointSolution = None
 
@@ -51,7 +50,9 @@ class JointTask(WeightingTask):
         self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
     ) -> Steps[None]:
         """As of WeightingTask."""
-        refuse_armature(targets.armature, targets.meshes)
+        armature = targets.armature
+        refuse_armature(armature, targets.meshes)
+        chosen, targets.only_bones = self._chosen(targets), False
         yield from super().read_in_steps(targets, view_layer, with_entries)
         if self.problem.unweighted and not self.options.optimize_weights:
             raise Refused(
@@ -62,10 +63,28 @@ class JointTask(WeightingTask):
                 "Bendy and stretching bones counted as rigid, for the weights too: "
                 + names_in_line(self._flexible)
             )
-        locks, factors = read_joint_settings(targets.armature, self.problem.skeleton.names)
+        skeleton = self.problem.skeleton
+        locks, factors = read_joint_settings(armature, skeleton.names)
+        if chosen is not None:
+            locks |= ~only_heads_of(skeleton, chosen)
         self.run = JointRun(
             self.problem, self.reading.meshes, self.options, locks, factors, self.threads
         )
+        if self.run.start:
+            names = [skeleton.names[bone] for bone in self.run.start.bones]
+            self.warnings.append(
+                f"Not where the weights bend, and moved there: {names_in_line(names)}"
+            )
+
+    @staticmethod
+    def _chosen(targets: Targets) -> Bools | None:
+        """(m,) bool of the bones whose heads may move; None: all."""
+        if not targets.only_bones or targets.armature.mode != "POSE":
+            return None
+        chosen = chosen_bones(targets.armature)
+        if not chosen.any():
+            raise Refused(f"No bone of '{targets.armature.name}' is selected in Pose mode")
+        return chosen
 
     def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
         skeleton = super()._read_skeleton(armature)

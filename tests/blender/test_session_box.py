@@ -4,18 +4,20 @@ import bpy
 import pytest
 from rows_of import Rows
 from scenes import addon, auto_weight, select, tube_and_rig
-from sessions import start
+from sessions import finish, settle, start
 
 
 @pytest.fixture
 def session():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
-    select(tube, active=tube)
+    found = start(tube, rig)
+    settle(found)
+    select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    found = start()
     yield tube
     found.restore()
+    finish(found)
 
 
 def drawn():

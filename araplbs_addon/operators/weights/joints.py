@@ -40,7 +40,15 @@ posed. The meshes stay as they are at rest"""
     places = (("VIEW3D_MT_object_parent", 70), ("VIEW3D_MT_pose", 10))
     icon = "GROUP_BONE"
 
-    __annotations__ = option_properties(JointOptions)
+    __annotations__ = {
+        **option_properties(JointOptions),
+        "only_selected_bones": BoolProperty(
+            name="Only Selected Joints",
+            description="Move the heads of the bones that are selected in Pose mode, and no other "
+            "joint. Weights may change all around them",
+            options=set(),
+        ),
+    }
     option_table = JointOptions
     own_options = ("volume",)  # it works on the surface
     cancelled = "Optimizing joints was cancelled: nothing was changed"

@@ -19,6 +19,10 @@ class VIEW3D_PT_araplbs_joints(Closed, Panel):
         draw_large(layout, IDNAME, text="Optimize Joints", icon="GROUP_BONE")
         for name in MAIN:
             layout.prop(settings, name)
+        if context.mode == "POSE":
+            row = layout.row()
+            row.use_property_split = False
+            row.prop(settings_of(context), "only_selected_bones", text="Only Selected Joints")
         self._draw_bone(context, layout)
 
     def _draw_bone(self, context, layout):
