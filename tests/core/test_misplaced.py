@@ -5,9 +5,9 @@ import pytest
 from araplbs.character.problem import Mesh, Problem
 from araplbs.character.sparse_weights import make_sparse_weights
 from araplbs.skeleton.poses import Poses
-from araplbs.solvers.joint_places import only_heads_of
 from araplbs.solvers.joints import JointOptions, JointRun
 from araplbs.solvers.misplaced import better_start, carried
+from araplbs.solvers.moved_joints import only_heads_of
 from test_worst_poses import bent, three_bones, tube
 
 FREE = np.zeros((3, 2), bool)
