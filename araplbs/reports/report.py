@@ -19,9 +19,9 @@ from ..skeleton.bone_distances import has_skin
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..solvers.solve import Solution
 from .doubts import doubt_about, torn_off
+from .names import names_in_line
 from .notes import bare_bones
 
-MOST_NAMES = 5
 MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
@@ -33,13 +33,6 @@ SLOW = (
 
 # The engine's report of the responses of bones, by index.
 ANSWERS = ("held_bones", "deaf_bones", "skinless_bones", "inner_bones")
-
-
-def names_in_line(names: Sequence[str]) -> str:
-    """'A, B, C and 4 more'."""
-    shown = ", ".join(names[:MOST_NAMES])
-    more = len(names) - MOST_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def make_report(

@@ -6,6 +6,7 @@ from araplbs.character.problem import Skeleton
 from araplbs.reports.doubts import (
     BONES,
     CONTROL,
+    HELD_AT_A_PRICE,
     JOINTS,
     MUCH,
     MUCH_ASIDE,
@@ -78,6 +79,34 @@ def test_feet_that_random_poses_tear_off():
     assert doubt_about(report(1.2, torn_off=feet)) is None
     assert doubt_about(report(2.0, torn_off=feet)) and doubt_about(report(1.2, torn_off=feet[:1]))
     assert doubt_about(report(0.9, torn_off=feet, tails_aside=True)).remedy == JOINTS
+
+
+def test_bones_that_hang_elsewhere_are_the_likeliest_cause():
+    """Of two trees in one skin the second begins at the end of the first."""
+    doubt = doubt_about(report(2.0, torn_off=["second"], control_bones={"hand": "TWIN"}))
+    assert doubt.remedy == BONES and doubt.bones == ("second",)
+    assert "1 bone hangs" in doubt.note and "second" in doubt.line
+    doubt = doubt_about(report(2.0, torn_off=["foot.L", "foot.R"]))
+    assert "2 bones hang" in doubt.note and "foot.L, foot.R" in doubt.line
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.0178, HELD_AT_A_PRICE])
+def test_bones_that_are_held_for_little(cost):
+    assert doubt_about(report(0.1, held_cost=cost, held_bones=["eye", "jaw"])) is None
+
+
+def test_bones_that_are_held_at_a_price():
+    """Whatever the poses are; stretch alone is said where there is much."""
+    held = {"held_cost": 0.045, "held_bones": ["eye"]}
+    doubt = doubt_about(report(0.1, **held))
+    assert doubt.remedy == BONES and doubt.bones == ("eye",) and "eye" in doubt.line
+    assert doubt.note == "1 bone shares skin with others"
+    first = result_notes(report(0.1, **held))[0]
+    assert first.urgent and first.selects and first.bones == ("eye",)
+    for other in (report(None, **held), report(0.9, **held, options={"swing": 1.5})):
+        other["options"]["max_influences"] = 4
+        assert doubt_about(other) == doubt
+    assert "Much stretch" in doubt_about(report(0.9, **held)).note
 
 
 def test_bones_that_were_left_out():
