@@ -197,7 +197,9 @@ def choose(
     if options.which == "COUNT":
         may, least = stay.copy(), options.stays
     else:
-        may = wanted if options.which == "SELECTED" and wanted is not None else _ends(names)
+        may = (
+            wanted if options.which == "SELECTED" and wanted is not None else ends_and_twists(names)
+        )
         may, least = may & stay, 1
     if not may.any():
         raise Refused(
@@ -255,7 +257,7 @@ def _from_the_ends(bones: Bools, parents: Integers) -> list[int]:
     return sorted(np.flatnonzero(bones).tolist(), key=lambda bone: (-depth[bone], bone))
 
 
-def _ends(names: Sequence[str]) -> Bools:
+def ends_and_twists(names: Sequence[str]) -> Bools:
     return np.array([is_end_bone(n) or bool(TWIST_WORDS & set(words_of(n))) for n in names], bool)
 
 

@@ -12,9 +12,11 @@ from araplbs.tools.fewer_bones import (
     _costs,
     _moments,
     _products,
+    choose,
     fewer_bones,
     fewer_report,
 )
+from araplbs.tools.fewer_order import removal_order
 
 BONES = 5
 
@@ -154,3 +156,45 @@ def test_what_was_left_out_counts_when_there_are_few_already():
             vertices, triangles, rows, skeleton, poses, FewerOptions(count=7),
             unused=~skeleton.deform,
         )  # fmt: skip
+
+
+def order_of(unused=None, wanted=None, mirrored=False):
+    """(Order, arguments of choose()) of a chain, or of two arms on a root."""
+    vertices, _triangles, dense, skeleton, poses = tube()
+    m = len(skeleton.names)
+    if mirrored:
+        skeleton.opposite = np.array([0, 2, 1, 4, 3])
+    unused = np.zeros(m, bool) if unused is None else unused
+    wanted = np.zeros(m, bool) if wanted is None else wanted
+    skeleton.deform = skeleton.deform & ~unused
+    dense[:, unused] = 0
+    dense /= dense.sum(1, keepdims=True)
+    rows = sparse_of(dense)
+    order = removal_order(vertices, rows, skeleton, poses, FewerOptions(), wanted, unused)
+    return order, (vertices, dense, skeleton, poses, wanted, unused)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("unused", [(), (1, 4)])
+def test_the_order_says_which_bones_go(mirrored, unused):
+    """For any number of them, as choose() takes them."""
+    order, (vertices, dense, skeleton, poses, wanted, off) = order_of(
+        np.isin(np.arange(BONES), unused), mirrored=mirrored
+    )
+    for count in range(2, BONES + 2):
+        options = FewerOptions(count=count)
+        names = order.going(options)
+        assert len(set(names)) == len(names)
+        if count >= BONES:
+            assert names == []
+            continue
+        gone, _by = choose(vertices, dense, skeleton, poses, options, wanted, off)
+        assert set(names) == {skeleton.names[bone] for bone in np.flatnonzero(gone)}, count
+
+
+def test_the_order_knows_what_is_selected_and_ends():
+    wanted = np.arange(BONES) == 3
+    order, _arguments = order_of(wanted=wanted)
+    assert order.going(FewerOptions(which="SELECTED")) == ["b3"]
+    assert order.going(FewerOptions(which="ENDS")) == []
+    assert order.going(FewerOptions(platform="QUEST")) == [] and order.flagged == BONES

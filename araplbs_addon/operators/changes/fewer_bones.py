@@ -25,9 +25,6 @@ class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
-    places = (("VIEW3D_PT_araplbs_export", 15), ("VIEW3D_MT_pose", 45))
-    icon = "GROUP_BONE"
-
     __annotations__ = option_properties(FewerOptions)
     option_table = FewerOptions
     own_options = tuple(name for name in option_names(FewerOptions) if name not in option_names())

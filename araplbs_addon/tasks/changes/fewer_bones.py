@@ -13,6 +13,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.skeleton.poses import Poses, pose_set
 from araplbs.tools.fewer_bones import Fewer, fewer_bones, fewer_report, fewer_warnings
+from araplbs.tools.fewer_order import Order, removal_order
 
 from ...blender.data.bones import chosen_bones
 from ...blender.data.group_uses import used_groups
@@ -100,6 +101,31 @@ class FewerBonesTask(Task):
                 _drop_groups(ob, armature, names)
         self.warnings += fewer_warnings(report)
         return report
+
+
+class BoneOrderTask(FewerBonesTask):
+    """Reads as Reduce Bones does and solves no weights: order says which bones would go. Changes
+    nothing."""
+
+    order: Order | None = None
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        problem, read = self.checked.problem, self.reading
+        self.order = removal_order(
+            problem.arguments["vertices"],
+            self.checked.rows,
+            problem.skeleton,
+            read.poses.transforms,
+            self.options,
+            read.wanted,
+            read.unused,
+        )
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        armature, _objects = self.checked.find_objects()
+        return {"armature": armature.name}
 
 
 def _drop_groups(ob: bpy.types.Object, armature: bpy.types.Object, names: list[str]) -> None:
