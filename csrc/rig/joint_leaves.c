@@ -47,7 +47,7 @@ typedef struct leaf_skin {
 static int is_beyond(const arap_joint_study *t, int i, const leaf_skin *skin) {
     double to[3];
     int on_way = t->near[i] == skin->joint;
-    if (t->near[i] != skin->first && !on_way) return 0;
+    if ((t->near[i] != skin->first && !on_way) || t->strange[i]) return 0;
     if (!skin->direction) return !on_way || t->at_end[i];
     arap_sub(t->mesh->v + 3 * (size_t)i, t->way[skin->first].a, to);
     double along = arap_dot(to, skin->direction);

@@ -18,8 +18,9 @@
  *      these point apart (a pelvis, |mean| <= APART), that to the child with most bones below it.
  *   4. A leaf goes to the middle of the skin beyond its joint, and as far again (feet, jaws and
  *      hands do not go on in the direction of their parents). This is the skin that is nearer to
- *      the joint than to all ways, the end of the way to it included. If another joint lies in this
- *      direction that no way goes to, the leaf ends there: a shin whose foot hangs on the root.
+ *      the joint than to all ways, the end of the way to it included, and not that of another limb
+ *      (joint_sight.c). If another joint lies in this direction that no way goes to, the leaf ends
+ *      there: a shin whose foot hangs on the root.
  *
  * If the directions of the tails are right and only the lengths mean nothing (bone_tails.h), a bone
  * goes in its own direction: as far as the child it points at, else as far as its nearest child,
@@ -27,11 +28,11 @@
  *
  * The ways are found in joint_ways.c, the ends of leaves in joint_leaves.c. Cost: O(vertices log
  * bones) for the nearest ways, again if some are left out or added, O(triangles) for each root,
- * O(vertices) for each leaf. A leaf without skin of its own goes on as its parent does, half as
- * far; one that stands off outside of the skin, as the pole of a limb does, is a stub. Meshes
- * without triangles have no inside: no root and no way is outside of them. Turned, moved, scaled
- * and mirrored scenes give the same. Fails on out-of-memory, for a bad mesh or bones, or when
- * cancelled. */
+ * O(vertices) for each leaf, and a ray for each vertex next to a leaf. A leaf without skin of its
+ * own goes on as its parent does, half as far; one that stands off outside of the skin, as the pole
+ * of a limb does, is a stub. Meshes without triangles have no inside: no root and no way is outside
+ * of them. Turned, moved, scaled and mirrored scenes give the same. Fails on out-of-memory, for a
+ * bad mesh or bones, or when cancelled. */
 #include "rig/joint_skeleton.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "rig/joint_leaves.h"
+#include "rig/joint_sight.h"
 #include "rig/joint_ways.h"
 #include "rig/skeleton_checks.h"
 
@@ -186,13 +188,14 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     t.normal = ARAP_NEW(double, 3 * n);
     t.near = ARAP_NEW(int, n);
     t.at_end = ARAP_NEW(char, n);
+    t.strange = ARAP_NEW_ZERO(char, n);
     scratch = ARAP_NEW(double, n);
     out->deform = t.deform = ARAP_NEW(char, m);
     out->ways = t.ways = ARAP_NEW(char, m);
     out->tails = ARAP_NEW(double, 3 * m);
     if (!t.head || !t.order || !t.below || !t.owner || !t.children || !t.next || !inside ||
-        !means || !t.way || !t.area || !t.normal || !t.near || !t.at_end || !scratch || !t.deform ||
-        !t.ways || !out->tails) {
+        !means || !t.way || !t.area || !t.normal || !t.near || !t.at_end || !t.strange ||
+        !scratch || !t.deform || !t.ways || !out->tails) {
         status = arap_fail_memory(&context->error, "the joints");
         goto done;
     }
@@ -219,10 +222,13 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
         if (status) goto done;
         arap_vote_joint_ways(&t);
     }
+    status = arap_look_from_leaves(context, &t);
+    if (status) goto done;
     out->along = are == ARAP_TAILS_AXES;
     for (int b = 0; b < t.count && out->along; b++) point(bones, b, means + 3 * b);
     if (arap_lead_leaves_on(&t, out->along ? means : NULL, scratch)) {
         status = arap_rank_joint_ways(context, &t);
+        if (!status) status = arap_look_from_leaves(context, &t);
         if (status) goto done;
         arap_vote_joint_ways(&t);
     }
@@ -244,6 +250,8 @@ done:
     arap_free(t.normal);
     arap_free(t.near);
     arap_free(t.at_end);
+    arap_free(t.strange);
+    arap_bvh_free(t.faces);
     arap_free(scratch);
     arap_mesh_clear(&mesh);
     if (status) arap_joint_skeleton_clear(out);

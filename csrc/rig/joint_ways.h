@@ -35,6 +35,8 @@ typedef struct arap_joint_study {
     double *normal;      /* (vertices, 3) */
     int *near;           /* (vertices) nearest way */
     char *at_end;        /* (vertices) beyond its end */
+    arap_bvh *faces;     /* of the mesh, NULL until they are looked through */
+    char *strange;       /* (vertices) next to a leaf, but skin of another limb */
 } arap_joint_study;
 
 /* The bones, parents first: roots, then the children of each in turn. Before all others. */

@@ -326,6 +326,24 @@ def test_characters_keep_their_tails(name):
     assert np.array_equal(tails, character.arguments[3])
 
 
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("below", [0.25, 0.4])
+def test_leaves_leave_the_skin_of_another_limb(below, whole):
+    """A foreleg whose last joint is below a large head: the underside of this is as near to that
+    joint. But a part that nothing else is near to, such as a shoe, is part of the leg."""
+    leg = limb((0, 0, 1), (1, 0, 1), 0.08, 30)
+    head = shapes.sphere(17, 24, 1.0, at=(1.2, 0, 1 + below + 1.0))
+    shoe = shapes.sphere(9, 12, 0.2, at=(0.95, 0, 1))
+    parts = [leg, head, shoe] if whole else [leg, head]
+    rows = [((0.05, 0, 1), -1), ((0.45, 0, 1), 0), ((0.75, 0, 1), 1), ((1.2, 0, 2 + below), -1)]
+    rows += [((1.2, 0.3, 2.3 + below), 3)]
+    heads = np.array([place for place, _up in rows])
+    parents = np.array([up for _place, up in rows])
+    tails, _ways, _found = araplbs.bone_directions(*shapes.join(*parts), heads, None, parents)
+    along = tails[2] - heads[2]
+    assert along[0] > 0.97 * np.linalg.norm(along) and 0.1 < np.linalg.norm(along) < 0.4
+
+
 def test_without_triangles():
     """There is no inside: nothing is outside of it."""
     vertices, _triangles = shapes.tube(8, 21, 0.2, 2.0)

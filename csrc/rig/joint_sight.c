@@ -1,0 +1,113 @@
+/* Skin of other limbs next to leaves: see joint_sight.h.
+ *
+ * The skin of a leaf is nearer to its joint than to all ways. That of another limb can be as near:
+ * the underside of a head above the joint of a foreleg. It is another piece: the vertices next to
+ * one leaf fall into pieces along the edges of triangles. A joint sees the skin around it from
+ * inside, and that of other limbs not at all, so a piece is strange if less than SEEN of its area
+ * is seen from the joint. A whole loose part, such as hair around a head, is not a piece of another
+ * limb, and a leaf that sees none of its pieces keeps all of them.
+ *
+ * A ray for each vertex next to a leaf, O(triangles). Fails on out-of-memory, or when cancelled. */
+#include "rig/joint_sight.h"
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/sets.h"
+#include "base/vec3.h"
+#include "mesh/nearest.h"
+
+#define CHUNK 256
+#define SEEN 0.1
+#define BETWEEN 1e-6 /* of a ray: a face so near to one of its ends is not between them */
+
+/* The leaf that a vertex is next to, or -1. */
+static int leaf_of(const arap_joint_study *t, int i) {
+    const arap_joint_way *w = &t->way[t->near[i]];
+    if (w->to < 0) return w->from;
+    return t->at_end[i] && !t->children[w->to] ? w->to : -1;
+}
+
+typedef struct leaf_ray {
+    const arap_mesh *mesh;
+    int vertex;
+} leaf_ray;
+
+static int is_between(const void *data, int index, const double *a, const double *b) {
+    const leaf_ray *ray = data;
+    const int *tri = ray->mesh->triangles + 3 * (size_t)index;
+    const double *v = ray->mesh->v;
+    if (tri[0] == ray->vertex || tri[1] == ray->vertex || tri[2] == ray->vertex) return 0;
+    double at = arap_cross_triangle(a, b, v + 3 * (size_t)tri[0], v + 3 * (size_t)tri[1],
+                                    v + 3 * (size_t)tri[2]);
+    return at > BETWEEN && at < 1 - BETWEEN;
+}
+
+/* `strange`, for now: something is between the vertex and the joint of its leaf. */
+static void look(void *data, int chunk, int worker) {
+    (void)worker;
+    const arap_joint_study *t = data;
+    int end = (chunk + 1) * CHUNK < t->mesh->count ? (chunk + 1) * CHUNK : t->mesh->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        int leaf = leaf_of(t, i);
+        t->strange[i] =
+            leaf >= 0 && arap_bvh_crossed(t->faces, t->head + 3 * leaf, t->mesh->v + 3 * (size_t)i,
+                                          is_between, &(leaf_ray){t->mesh, i});
+    }
+}
+
+/* The pieces next to each leaf, by their roots in `set`. leads_on: the piece goes on beyond. */
+static void find_pieces(const arap_joint_study *t, int *set, char *leads_on) {
+    const int *tri = t->mesh->triangles;
+    for (int i = 0; i < t->mesh->count; i++) set[i] = i, leads_on[i] = 0;
+    for (size_t k = 0; k < 3 * t->mesh->triangle_count; k++) {
+        int a = tri[k], b = tri[k % 3 == 2 ? k - 2 : k + 1];
+        if (leaf_of(t, a) == leaf_of(t, b)) arap_unite(set, a, b);
+    }
+    for (size_t k = 0; k < 3 * t->mesh->triangle_count; k++) {
+        int a = tri[k], b = tri[k % 3 == 2 ? k - 2 : k + 1];
+        if (leaf_of(t, a) == leaf_of(t, b)) continue;
+        leads_on[arap_find_root(set, a)] = leads_on[arap_find_root(set, b)] = 1;
+    }
+}
+
+/* From what is hidden to whole pieces. all, seen: (vertices) areas of pieces, by their roots. */
+static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_on, double *all,
+                         double *seen, char *sees) {
+    int count = t->mesh->count;
+    for (int i = 0; i < count; i++) all[i] = seen[i] = 0;
+    for (int b = 0; b < t->count; b++) sees[b] = 0;
+    for (int i = 0; i < count; i++) {
+        int root = arap_find_root(set, i);
+        all[root] += t->area[i];
+        if (!t->strange[i]) seen[root] += t->area[i];
+    }
+    for (int i = 0; i < count; i++) {
+        int root = arap_find_root(set, i), leaf = leaf_of(t, i);
+        t->strange[i] = leaf >= 0 && leads_on[root] && !(seen[root] > SEEN * all[root]);
+        if (leaf >= 0 && leads_on[root] && !t->strange[i]) sees[leaf] = 1;
+    }
+    for (int i = 0; i < count; i++)
+        if (t->strange[i]) t->strange[i] = sees[leaf_of(t, i)];
+}
+
+arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t) {
+    int count = t->mesh->count;
+    if (!t->mesh->triangle_count) return ARAP_OK;
+    int *set = ARAP_NEW(int, count);
+    double *areas = ARAP_NEW(double, 2 * (size_t)count);
+    char *leads_on = ARAP_NEW(char, count), *sees = ARAP_NEW(char, t->count);
+    arap_status status = set && areas && leads_on && sees
+                             ? ARAP_OK
+                             : arap_fail_memory(&context->error, "the joints");
+    if (!status && !t->faces) status = arap_face_bvh(context, t->mesh, NULL, &t->faces);
+    if (!status) status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, look, t);
+    if (!status) {
+        find_pieces(t, set, leads_on);
+        judge_pieces(t, set, leads_on, areas, areas + count, sees);
+    }
+    arap_free(set);
+    arap_free(areas);
+    arap_free(leads_on);
+    arap_free(sees);
+    return status;
+}
