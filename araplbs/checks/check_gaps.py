@@ -67,10 +67,11 @@ def bleeding(look: Inspected) -> Iterator[Finding]:
 def _through_flesh(look: Inspected, weight: Floats, region: Integers, bone: Index) -> bool:
     """Whether most straight ways from a region to the core of a bone begin and end inward."""
     some = region[:: 1 + len(region) // LOOKED_AT]
-    entries = look.rows.bones == bone
-    share = np.zeros(len(look))
-    share[look.of_vertex[entries]] = look.shares[entries]
-    core = np.flatnonzero((share >= CORE * share.max()) & (weight == 0))
+    entries = np.flatnonzero(look.rows.bones == bone)
+    # Distances were measured from the largest connected part of the core, where they are 0.
+    strong = look.shares[entries] >= CORE * look.shares[entries].max()
+    core = look.of_vertex[entries[strong & (look.inspection[2][entries] == 0)]]
+    core = core[weight[core] == 0]
     low, high = look.vertices[some].min(axis=0), look.vertices[some].max(axis=0)
     near = np.abs(look.vertices[core] - (low + high) / 2) <= (high - low) / 2 + GAP * look.size
     core = core[near.all(axis=1)]

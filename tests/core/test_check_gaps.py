@@ -51,6 +51,20 @@ def test_through_flesh_there_is_no_gap(subject, inside_out):
     assert severities(subject) == []
 
 
+def test_distances_are_from_the_largest_part_of_the_core(subject):
+    """A bone that has much weight on both sides of a plate, as that of a lip has outside and
+    inside: the skin around the lesser place is not across a gap either."""
+    vertices, triangles = plate(0.03, 33)
+    become(subject, vertices + np.array([1.3, -0.5, 1.3]), triangles)
+    subject.weights[:] = 0
+    subject.weights[:, N("hand.L")] = 1
+    x, top = vertices[:, 0], vertices[:, 2] > 0.01
+    subject.give(top & (x < 0.51), "front.L")
+    subject.give(~top & (x > 0.55) & (x < 0.58), "front.L", 0.45)
+    subject.give(~top & (x > 0.58) & (x < 0.7), "front.L", 0.6)
+    assert severities(subject) == []
+
+
 def test_between_plates_there_is(subject):
     """Two such plates that are joined at one end: the ways lead through the air."""
     vertices, triangles = plate(0.03)
