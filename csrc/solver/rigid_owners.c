@@ -30,7 +30,7 @@
 #define CENTERED 0.35
 #define CUSTOM 0.8
 #define SMALL 0.6
-#define MUCH 0.25    /* of a soft vertex: a bone with less has lost its skin */
+#define MUCH 0.5     /* of a soft vertex: a bone that has so much of none has lost its skin */
 #define NEAR 1.5     /* radii of a part: a bone that is farther away is not there for it */
 #define CLEARLY 1.01 /* farther is every other bone */
 

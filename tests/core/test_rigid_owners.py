@@ -158,6 +158,26 @@ def test_a_plate_goes_back_to_the_bone_that_has_no_other():
     np.testing.assert_array_equal(rows, np.repeat(np.eye(6)[:, None], 8, 1))
 
 
+@pytest.mark.parametrize(("share", "own"), [(0.4, 3), (0.6, 2)])
+def test_a_share_of_soft_skin_is_no_part(share, own):
+    """A hull that bends a little with the bone of a plate below it: the bone still has no part,
+    unless it leads skin of the hull."""
+    mesh, bones = track()
+    start = np.repeat(np.eye(6)[[0, 1, 2, 2, 4, 5]], 8, axis=0)
+    start[0, [0, 3]] = 1 - share, share
+    hull = np.arange(len(start)) < 8
+    solver = shapes.solve(
+        mesh,
+        bones,
+        precision="double",
+        weights=start,
+        start_from_weights=True,
+        widenings=0,
+        locked_vertices=hull,
+    )
+    assert (solver.weights[24:32] == np.eye(6)[own]).all()
+
+
 def test_no_bone_loses_its_only_plate():
     mesh, bones = track()
     helper = shapes.Bones(
