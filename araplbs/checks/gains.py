@@ -11,7 +11,7 @@ from ..base.progress import Listener, Progress
 from ..character.options import Options
 from ..character.problem import Problem
 from ..character.sparse_weights import SparseWeights
-from ..skeleton.poses import Poses, measured_poses, pose_set
+from ..skeleton.poses import Poses, checked_poses, measured_poses
 from .check import findings_of
 from .findings import health
 from .inspected import Inspected
@@ -57,7 +57,7 @@ def gains(
     sets = [before, after] if known else [after]
     poses, found, strains, look = measured_poses(problem, options), [], [stretch], None
     judged = replace(options, pose_count=min(options.pose_count, JUDGED_POSES))
-    few = poses[:JUDGED_POSES] if poses.whole else pose_set(problem, judged)
+    few = poses[:JUDGED_POSES] if poses.whole else checked_poses(problem, judged)
     for at, rows in enumerate(sets):
         part = progress.part(at / len(sets), 1 / len(sets))
         look = Inspected(problem, rows, few, judged, threads, look)

@@ -20,7 +20,7 @@ from ..checks.repair import Repaired, RepairInput, repair
 from ..comparison.compare import CompareOptions, Comparison, compare
 from ..comparison.compare_judge import ANIMATION, RANDOM, Case, judged_poses
 from ..reports.report import names_in_line
-from ..skeleton.poses import pose_set
+from ..skeleton.poses import checked_poses, pose_set
 from ..tools.fewer_bones import Fewer, FewerOptions, fewer_bones, fewer_report
 from ..tools.quantize import STEPS, QuantizeOptions, quantize
 from ..tools.transfer import Source, TransferOptions, Transferred, transfer, transfer_report
@@ -53,7 +53,7 @@ def repair_character(
         taken = replace(skeleton, taken_in=skeleton.taken_in | used)
         facts = character.facts(taken)
         _meshes, skeleton = finish(leave_out_in_steps(meshes, taken, threads, facts))
-    poses = pose_set(problem, checking)
+    poses = checked_poses(problem, checking)
     given = poses_asked_for(character, options)
     source = RepairInput(
         problem, meshes, [None] * len(meshes), poses, checking, skeleton, given, options

@@ -15,7 +15,7 @@ from ..character.problem import Mesh, Problem, Skeleton
 from ..character.sparse_weights import SparseWeights
 from ..checks.check import check
 from ..checks.findings import Finding, as_json, health
-from ..skeleton.poses import Poses, pose_set
+from ..skeleton.poses import Poses, checked_poses
 from ..solvers.weigh import decided_in_steps
 from .character import Character
 from .work import poses_asked_for
@@ -72,7 +72,7 @@ def check_character(
     """Findings about the weights in the file."""
     options = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
     problem, rows = problem_as_it_is(character, options, threads)
-    poses = pose_set(problem, options)
+    poses = checked_poses(problem, options)
     found = check(problem, rows, poses, options, threads, progress)
     found = [finding for finding in found if finding.kind not in OF_FORMAT]
     return Checked(problem, rows, poses, found)

@@ -9,6 +9,7 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Array, Floats, Integers
+from .chain_ends import hung_on_ends
 
 if TYPE_CHECKING:
     from ..character.options import Options
@@ -92,11 +93,15 @@ def no_poses(skeleton: Skeleton) -> Poses:
 
 
 def sample(
-    skeleton: Skeleton, options: Options, symmetry: tuple[Integers, Floats, Floats] | None
+    skeleton: Skeleton,
+    options: Options,
+    symmetry: tuple[Integers, Floats, Floats] | None,
+    parents: Integers | None = None,
 ) -> tuple[Floats, Floats | None]:
     """(transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver makes of
     rigid bones, and how far each bendy one bends from head to tail in them, and how long each
-    stretchable one becomes; None where there are no such bones."""
+    stretchable one becomes; None where there are no such bones. parents: (m,) others than the
+    solver's."""
     arguments: dict[str, Any] = {
         "bone_roll_axes": skeleton.roll_axes,
         "bone_deform": skeleton.deform,
@@ -107,7 +112,9 @@ def sample(
         "twist": options.twist,
         "reach_poses": options.reach_poses,
     }
-    place = skeleton.heads, skeleton.tails, skeleton.solver_parents, options.pose_count
+    if parents is None:
+        parents = skeleton.solver_parents
+    place = skeleton.heads, skeleton.tails, parents, options.pose_count
     transforms = araplbs.sample_poses(*place, **arguments)
     if not skeleton.flexible:
         return transforms, None
@@ -126,8 +133,8 @@ def sample(
     return transforms, bends
 
 
-def pose_set(problem: Problem, options: Options) -> Poses:
-    """The Poses that a solver of this problem uses."""
+def pose_set(problem: Problem, options: Options, parents: Integers | None = None) -> Poses:
+    """The Poses that a solver of this problem uses. parents: as of sample()."""
     arguments, given = problem.arguments, None
     if "poses" in arguments:
         whole = "pose_count" in arguments
@@ -137,7 +144,14 @@ def pose_set(problem: Problem, options: Options) -> Poses:
             whole,
             arguments.get("pose_weights"),
         )
-    return with_random(problem, options, given)
+    return with_random(problem, options, given, parents)
+
+
+def checked_poses(problem: Problem, options: Options) -> Poses:
+    """The Poses in which present weights are judged: as pose_set(), but what hangs on the root and
+    begins where a chain ends stays there. No weights help where such poses tear the two apart."""
+    skeleton = problem.skeleton
+    return pose_set(problem, options, hung_on_ends(skeleton, skeleton.solver_parents))
 
 
 def measured_poses(problem: Problem, options: Options) -> Poses:
@@ -145,11 +159,13 @@ def measured_poses(problem: Problem, options: Options) -> Poses:
     return pose_set(problem, replace(options, pose_count=min(options.pose_count, MEASURED)))
 
 
-def with_random(problem: Problem, options: Options, given: Poses | None) -> Poses:
-    """The Poses that a solver would use with these given ones, or None."""
+def with_random(
+    problem: Problem, options: Options, given: Poses | None, parents: Integers | None = None
+) -> Poses:
+    """The Poses that a solver would use with these given ones, or None. parents: as of sample()."""
     if given is not None and given.whole:
         return given
-    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"))
+    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"), parents)
     if given is None or not len(given):
         return Poses(sampled, None)
     weights = None

@@ -14,7 +14,7 @@ from araplbs.character.options import Options
 from araplbs.character.problem import Mesh, Skeleton
 from araplbs.checks.check import check
 from araplbs.checks.findings import LEVELS, as_json, health
-from araplbs.skeleton.poses import pose_set
+from araplbs.skeleton.poses import checked_poses
 
 from ..blender.data.binding import armature_modifier
 from ..blender.read.control_bones import is_left_out
@@ -83,7 +83,7 @@ class CheckTask(WeightingTask):
     def solve(self, progress: Listener | None = None) -> None:
         """Keeps the findings. progress: see araplbs.checks.check."""
         start = time.perf_counter()
-        self.judged_poses = poses = pose_set(self.problem, self.options)
+        self.judged_poses = poses = checked_poses(self.problem, self.options)
         self.findings = check(self.problem, self.rows, poses, self.options, self.threads, progress)
         self.seconds = time.perf_counter() - start
 

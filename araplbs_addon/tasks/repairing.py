@@ -16,7 +16,7 @@ from araplbs.character.problem import Mesh, Skeleton
 from araplbs.checks.findings import Finding, as_json
 from araplbs.checks.repair import RepairInput, repair
 from araplbs.checks.repair_report import EVERY_KIND
-from araplbs.skeleton.poses import pose_set
+from araplbs.skeleton.poses import checked_poses
 from araplbs.solvers.weigh import without_controls_in_steps
 
 from ..blender.read.control_bones import leave_out_of_armature_in_steps
@@ -119,7 +119,7 @@ class RepairTask(Task):
     def solve(self, progress: Listener | None = None) -> None:
         """See Task."""
         read, checked = self.reading, self.checked
-        checked.judged_poses = pose_set(checked.problem, checked.options)
+        checked.judged_poses = checked_poses(checked.problem, checked.options)
         source = RepairInput(
             checked.problem,
             read.meshes,

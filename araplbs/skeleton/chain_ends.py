@@ -1,0 +1,75 @@
+"""Bones that begin where a chain ends, but hang on the root.
+
+In rigs with inverse kinematics a foot often hangs on the root, and the leg reaches for it. Nothing
+that an animator does takes the two apart, but random poses would: each bone turns on its own there,
+and the skin of the ankle is torn by as much as a leg's length. In these poses the foot hangs on the
+last bone of the leg.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Integers
+from .bone_names import is_control_name
+
+if TYPE_CHECKING:
+    from ..character.problem import Skeleton
+
+NEAR = 0.15  # of the length of the last bone of a chain: so near its end a bone begins there
+
+
+def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:
+    """(m,) parents in random poses. parents: solver_parents of the skeleton.
+
+    A bone that hangs on nothing or on a root, and begins at the end of a chain, hangs on that; one
+    that has an image on the other side only if that does so, too."""
+    found = _ends_at_heads(skeleton, parents)
+    other = skeleton.other_side
+    joined = found >= 0
+    joined &= joined[other] & (other[found] == found[other])
+    result = parents.copy()
+    for bone in np.flatnonzero(joined).tolist():
+        if not _is_below(result, int(found[bone]), bone):
+            result[bone] = found[bone]
+    return result
+
+
+def _ends_at_heads(skeleton: Skeleton, parents: Integers) -> Integers:
+    """(m,) the last bone of the chain that ends where each bone begins, or -1."""
+    deform, found = skeleton.deform, np.full(len(parents), -1)
+    ends, lengths = _ends(skeleton, parents), np.zeros(0)
+    last = np.flatnonzero(ends)
+    if not len(last):
+        return found
+    lengths = np.linalg.norm(skeleton.tails[last] - skeleton.heads[last], axis=1)
+    is_root = (parents < 0) | (parents[parents] < 0)
+    above = np.where(parents < 0, np.arange(len(parents)), parents)
+    for bone in np.flatnonzero(deform & is_root).tolist():
+        far = np.linalg.norm(skeleton.tails[last] - skeleton.heads[bone], axis=1)
+        own = np.linalg.norm(skeleton.tails[above[bone]] - skeleton.heads[bone])
+        near = (far < NEAR * lengths) & (far < own)
+        near &= [end != bone and not _is_below(parents, end, bone) for end in last.tolist()]
+        if near.any():
+            found[bone] = last[near][np.argmin(far[near])]
+    return found
+
+
+def _ends(skeleton: Skeleton, parents: Integers) -> Bools:
+    """(m,) bool: deform bones on which none hangs, and which hang on another than a root."""
+    is_parent = np.zeros(len(parents), bool)
+    is_parent[parents[skeleton.deform & (parents >= 0)]] = True
+    in_chain = (parents >= 0) & (parents[parents] >= 0)
+    named = np.array([is_control_name(name) for name in skeleton.names], bool)
+    return skeleton.deform & ~is_parent & in_chain & ~named
+
+
+def _is_below(parents: Integers, bone: int, above: int) -> bool:
+    """Whether a bone hangs on another, or is the same."""
+    for _ in range(len(parents)):
+        if bone == above or bone < 0:
+            break
+        bone = int(parents[bone])
+    return bone == above
