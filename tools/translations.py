@@ -31,6 +31,7 @@ ELSEWHERE = (
 # Where lines for people are put together from parts.
 SENTENCES = (
     *("araplbs/reports/report.py", "araplbs/reports/notes.py", "araplbs/reports/last_lines.py"),
+    *("araplbs/reports/warning_lines.py", "araplbs/base/sentence.py"),
     *("araplbs/checks", "araplbs/tools", "araplbs/measures/deformation.py", "tasks", "live"),
     *("blender/write/joint_effects.py", "blender/read/other_modifiers.py"),
     *("blender/poses/pose_sources.py", "blender/read/targets.py", "blender/rig/rig_poses.py"),
@@ -38,6 +39,7 @@ SENTENCES = (
     *("blender/bendy_bones", "araplbs/base/refusal.py", "araplbs/base/faults.py", "blender/kept"),
     *("araplbs/solvers", "blender/data", "blender/read", "operators", "ui"),
 )
+MADE = {"Sentence", "counted"}  # araplbs/base/sentence.py
 REFUSALS = {"Refused", "Changed", "BadOption", "NotLoaded"}
 SAID = {"report", "poll_message_set", "label", "draw_wrapped", "translated", "status_text_set"}
 DECLARED = {"bl_label", "bl_description"}
@@ -152,7 +154,7 @@ def look_through(source, place, found):
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            given = node.args if name in SAID | REFUSALS else []
+            given = node.args if name in SAID | REFUSALS | MADE else []
             if name == "report":
                 given = node.args[1:]
             given = given + [each.value for each in node.keywords if each.arg in WORDS]

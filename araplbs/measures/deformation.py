@@ -8,6 +8,7 @@ from typing import Any
 import araplbs
 
 from ..base.progress import Listener, Progress
+from ..base.sentence import Sentence, joined
 from ..character.problem import Problem, Skeleton
 from ..character.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
@@ -129,20 +130,24 @@ def in_percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def in_words(found: Mapping[str, Any], seen: bool = True) -> str:
+def in_words(found: Mapping[str, Any], seen: bool = True) -> Sentence:
     """The result of compare() in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
     drift 0.12, volume -3.1 %". seen: whether anybody has seen what was before; if not, it is left
     out."""
     after = found["after"]
     if after["surface_strain"] is None:
-        return "no surface to stretch"
-    first = f"{in_percent(found['before']['surface_strain'])} -> " if seen else ""
-    words = (
-        f"stretch {first}{in_percent(after['surface_strain'])} "
-        f"(worst 1 %: {100 * after['surface_strain_p99']:.0f} %)"
-    )
+        return Sentence("no surface to stretch")
+    words = [
+        Sentence(
+            "stretch {first}{surface_strain} (worst 1 %: {surface_strain_p99} %)",
+            first=f"{in_percent(found['before']['surface_strain'])} -> " if seen else "",
+            surface_strain=in_percent(after["surface_strain"]),
+            surface_strain_p99=f"{100 * after['surface_strain_p99']:.0f}",
+        )
+    ]
     if after["limb_drift"] is not None:
-        words += f", limb drift {after['limb_drift']:.2f}"
+        words.append(Sentence("limb drift {limb_drift}", limb_drift=f"{after['limb_drift']:.2f}"))
     if after["volume_change"] is not None:
-        words += f", volume {100 * after['volume_change']:+.1f} %"
-    return words
+        change = f"{100 * after['volume_change']:+.1f}"
+        words.append(Sentence("volume {volume_change} %", volume_change=change))
+    return joined(words, ", ")

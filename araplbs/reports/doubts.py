@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..base.extent import size_of
+from ..base.sentence import Sentence, counted, names_in_line
 from ..body.chains import Tree
-from .names import names_in_line
 
 if TYPE_CHECKING:
     from ..character.problem import Skeleton
@@ -39,8 +39,8 @@ JOINTS, TAILS, CONTROL, BONES = "JOINTS", "TAILS", "CONTROL", "BONES"  # remedie
 class Doubt(NamedTuple):
     """note: a few words; line: a sentence with what to do; remedy: one of the above, or ""."""
 
-    note: str
-    line: str
+    note: Sentence
+    line: Sentence
     remedy: str = ""
     bones: tuple[str, ...] = ()
 
@@ -54,55 +54,78 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     most = MUCH_TORN if len(report.get("torn_off", ())) >= SOME_TORN else MUCH
     if stretch <= (MUCH_ASIDE if aside else most):
         return _held(report)
-    much = (
-        f"The surface stretches by {100 * stretch:.0f} % in poses, far more than with good weights"
+    much = Sentence(
+        "The surface stretches by {value} % in poses, far more than with good weights",
+        value=f"{100 * stretch:.0f}",
     )
     if aside:
         return Doubt(
-            "Much stretch: tails miss the joints",
-            f"{much}. Tails of bones miss their joints, as importers leave them: set Bone "
-            "Directions to Joints",
+            Sentence("Much stretch: tails miss the joints"),
+            Sentence(
+                "{much}. Tails of bones miss their joints, as importers leave them: set Bone "
+                "Directions to Joints",
+                much=much,
+            ),
             JOINTS,
         )
     if report.get("bone_directions", TAILS) != TAILS:
         return Doubt(
-            "Much stretch: bones read from joints",
-            f"{much}. Bones were read from their joints: if their tails are right, set Bone "
-            "Directions to Tails",
+            Sentence("Much stretch: bones read from joints"),
+            Sentence(
+                "{much}. Bones were read from their joints: if their tails are right, set Bone "
+                "Directions to Tails",
+                much=much,
+            ),
             TAILS,
         )
     torn = tuple(report.get("torn_off", ()))
     if torn:
-        which = "1 bone hangs" if len(torn) == 1 else f"{len(torn)} bones hang"
+        which = counted(len(torn), "1 bone hangs", "{count} bones hang")
         return Doubt(
-            f"Much stretch: {which} elsewhere",
-            f"{much}. {which} elsewhere than on the bone at its joint, so poses tear the skin "
-            f"there: {names_in_line(torn)}. Parent it to that bone",
+            Sentence("Much stretch: {which} elsewhere", which=which),
+            Sentence(
+                "{much}. {which} elsewhere than on the bone at its joint, so poses tear the skin "
+                "there: {torn}. Parent it to that bone",
+                much=much,
+                which=which,
+                torn=names_in_line(torn),
+            ),
             BONES,
             torn,
         )
     left = [bone for bone, why in report["control_bones"].items() if why not in BY_ROLE]
     if left:
-        which = "1 bone was" if len(left) == 1 else f"{len(left)} bones were"
+        which = counted(len(left), "1 bone was", "{count} bones were")
         return Doubt(
-            f"Much stretch: {which} left out",
-            f"{much}. {which} taken for controls and left out: if they are not, set Control Bones "
-            "to Include",
+            Sentence("Much stretch: {which} left out", which=which),
+            Sentence(
+                "{much}. {which} taken for controls and left out: if they are not, set Control "
+                "Bones to Include",
+                much=much,
+                which=which,
+            ),
             CONTROL,
         )
     idle = tuple(report["idle_in_skin"])
     if idle:
-        which = "1 bone moves" if len(idle) == 1 else f"{len(idle)} bones move"
+        which = counted(len(idle), "1 bone moves", "{count} bones move")
         return Doubt(
-            f"Much stretch: {which} nothing",
-            f"{much}. {which} nothing though skin is around: look where they are",
+            Sentence("Much stretch: {which} nothing", which=which),
+            Sentence(
+                "{much}. {which} nothing though skin is around: look where they are",
+                much=much,
+                which=which,
+            ),
             BONES,
             idle,
         )
     return Doubt(
-        "Much stretch: look at the joints",
-        f"{much}. The likeliest cause are joints that are not inside of what they bend: look at "
-        "the armature over the mesh",
+        Sentence("Much stretch: look at the joints"),
+        Sentence(
+            "{much}. The likeliest cause are joints that are not inside of what they bend: look at "
+            "the armature over the mesh",
+            much=much,
+        ),
     )
 
 
@@ -111,12 +134,16 @@ def _held(report: dict[str, Any]) -> Doubt | None:
     cost, held = report.get("held_cost", 0.0), tuple(report.get("held_bones", ()))
     if not held or cost <= HELD_AT_A_PRICE:
         return None
-    which = "1 bone shares" if len(held) == 1 else f"{len(held)} bones share"
+    which = counted(len(held), "1 bone shares", "{count} bones share")
     return Doubt(
-        f"{which} skin with others",
-        f"{which} skin with others, which fit it better: {names_in_line(held)}. The likeliest "
-        "cause is a bone that lies in a part of another bone: look where they are, or make loose "
-        "parts rigid on the bones that should move them",
+        Sentence("{which} skin with others", which=which),
+        Sentence(
+            "{which} skin with others, which fit it better: {held}. The likeliest cause is a bone "
+            "that lies in a part of another bone: look where they are, or make loose parts rigid "
+            "on the bones that should move them",
+            which=which,
+            held=names_in_line(held),
+        ),
         BONES,
         held,
     )

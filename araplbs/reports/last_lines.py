@@ -4,6 +4,8 @@ window of 1280 pixels shows all of it. The long summaries are in the Info log.""
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..base.sentence import Sentence, counted, joined
+
 MOST_LETTERS = 110
 MOST_OF_NAME = 20
 
@@ -29,72 +31,93 @@ def from_to(values: tuple[Any, Any], words: Callable[[Any], str], arrow: str = "
     return words(after) if before is None else f"{words(before)} {arrow} {words(after)}"
 
 
-def problems_in_words(counts: tuple[int | None, int], arrow: str = "->") -> str:
+def problems_in_words(counts: tuple[int | None, int], arrow: str = "->") -> Sentence:
     """ "13 -> 2 visible problems", "1 visible problem"."""
     problems = from_to(counts, str, arrow)
-    return f"{problems} visible problem" if counts[1] == 1 else f"{problems} visible problems"
+    if counts[1] == 1:
+        return Sentence("{problems} visible problem", problems=problems)
+    return Sentence("{problems} visible problems", problems=problems)
 
 
-def result_line(report: dict[str, Any], facts: dict[str, Any] | None = None, notes: int = 0) -> str:
+def result_line(
+    report: dict[str, Any], facts: dict[str, Any] | None = None, notes: int = 0
+) -> Sentence:
     """Of weights: "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems, stretch
     27.3 -> 20.2 %. 2 notes". facts: of checks/gains.py; without any, stretch is that of the
     report. notes: how many there are. The time is that from the click to this line, if the report
     has it as "waited"."""
     seconds = report.get("waited", report["seconds"])
-    line = f"Weighted {report['vertices']:,} vertices in {seconds:.1f} s"
+    line = Sentence(
+        "Weighted {vertices} vertices in {seconds} s",
+        vertices=f"{report['vertices']:,}",
+        seconds=f"{seconds:.1f}",
+    )
     facts = facts or {"stretch": (None, _stretch(report, "after"))}
     said = []
     if "problems" in facts:
         said.append(problems_in_words(facts["problems"]))
     if facts["stretch"][1] is not None:
-        said.append(f"stretch {from_to(facts['stretch'], percent)} %")
-    line += f": {', '.join(said)}" if said else ""
-    if notes:
-        line += ". 1 note" if notes == 1 else f". {notes} notes"
-    return line
+        said.append(Sentence("stretch {stretch} %", stretch=from_to(facts["stretch"], percent)))
+    if said:
+        line = joined([line, joined(said, ", ")], ": ")
+    return joined([line, counted(notes, "1 note", "{count} notes")], ". ") if notes else line
 
 
 def _stretch(report: dict[str, Any], when: str) -> float | None:
     return report["deformation"][when]["surface_strain"]
 
 
-def new_line(report: dict[str, Any]) -> str:
+def new_line(report: dict[str, Any]) -> Sentence:
     """Of what is new."""
     count, after = report["new_vertices"], _stretch(report, "after")
-    line = "1 new vertex" if count == 1 else f"{count:,} new vertices"
-    line += f" weighted in {report['seconds']:.1f} s"
-    return line if after is None else f"{line}: stretch {percent(after)} % there"
+    time = Sentence("weighted in {seconds} s", seconds=f"{report['seconds']:.1f}")
+    line = joined([counted(count, "1 new vertex", "{count} new vertices"), time], " ")
+    if after is None:
+        return line
+    return Sentence("{line}: stretch {after} % there", line=line, after=percent(after))
 
 
-def joint_line(report: dict[str, Any]) -> str:
+def joint_line(report: dict[str, Any]) -> Sentence:
     """Of joints."""
-    line = (
-        f"{len(report['moved_bones'])} of {report['bones']} bones moved, at most "
-        f"{100 * report['largest_move']:.2f} % of the size"
+    line = Sentence(
+        "{moved_bones} of {bones} bones moved, at most {largest_move} % of the size",
+        moved_bones=len(report["moved_bones"]),
+        bones=report["bones"],
+        largest_move=f"{100 * report['largest_move']:.2f}",
     )
     before, after = _stretch(report, "before"), _stretch(report, "after")
     if after is None:
         return line
-    return f"{line}: stretch {from_to((before, after), percent)} % in {report['seconds']:.1f} s"
-
-
-def transfer_line(report: dict[str, Any]) -> str:
-    """Of weights for clothes."""
-    objects = report["objects"]
-    count, matched = (sum(each[key] for each in objects) for key in ("vertices", "matched"))
-    return (
-        f"{matched:,} of {count:,} vertices of {which([each['name'] for each in objects])} match "
-        f"{which(report['sources'])}, the rest filled in"
+    return Sentence(
+        "{line}: stretch {percent} % in {seconds} s",
+        line=line,
+        percent=from_to((before, after), percent),
+        seconds=f"{report['seconds']:.1f}",
     )
 
 
-def bake_line(report: dict[str, Any]) -> str:
+def transfer_line(report: dict[str, Any]) -> Sentence:
+    """Of weights for clothes."""
+    objects = report["objects"]
+    count, matched = (sum(each[key] for each in objects) for key in ("vertices", "matched"))
+    return Sentence(
+        "{matched} of {count} vertices of {value} match {sources}, the rest filled in",
+        matched=f"{matched:,}",
+        count=f"{count:,}",
+        value=which([each["name"] for each in objects]),
+        sources=which(report["sources"]),
+    )
+
+
+def bake_line(report: dict[str, Any]) -> Sentence:
     """Of baked modifiers."""
     objects = report["objects"]
     before, after = (
         max(each[key]["rms"] for each in objects) for key in ("error_before", "error_after")
     )
-    return (
-        f"Baked {which([each['name'] for each in objects])}: error {100 * before:.3f} -> "
-        f"{100 * after:.3f} % of the size"
+    return Sentence(
+        "Baked {value}: error {before} -> {after} % of the size",
+        value=which([each["name"] for each in objects]),
+        before=f"{100 * before:.3f}",
+        after=f"{100 * after:.3f}",
     )

@@ -4,6 +4,7 @@ each with what it is about, so that a click can select it. No bpy."""
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ..base.sentence import Sentence, counted, joined
 from ..skeleton.bone_names import is_end_bone
 from .doubts import BONES, doubt_about
 
@@ -53,9 +54,7 @@ def result_notes(
         _directions(report),
     ]
     if locked_groups:
-        kept = (
-            "1 locked group kept" if locked_groups == 1 else f"{locked_groups} locked groups kept"
-        )
+        kept = counted(locked_groups, "1 locked group kept", "{count} locked groups kept")
         found.append(Note(kept))
     found = [note for note in found if note]
     return sorted(found, key=lambda note: not note.urgent)
@@ -76,7 +75,8 @@ def bare_bones(report: dict[str, Any]) -> list[str]:
 
 def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> Note | None:
     count = len(things)
-    return Note(f"1 {one}" if count == 1 else f"{count} {several}", **more) if count else None
+    text = joined([str(count), Sentence(one if count == 1 else several)], " ")
+    return Note(text, **more) if count else None
 
 
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:
@@ -93,15 +93,15 @@ def _rigid(report: dict[str, Any]) -> Note | None:
 def _directions(report: dict[str, Any]) -> Note | None:
     found = report.get("bone_directions")
     texts = {"JOINTS": "bones read from their joints", "LENGTHS": "lengths of bones corrected"}
-    return Note(texts[found]) if found in texts else None
+    return Note(Sentence(texts[found])) if found in texts else None
 
 
 def _far(report: dict[str, Any]) -> Iterator[Note]:
     for far in report["far_from_bones"]:
         if far["all"]:
-            text = f"'{far['object']}' is far from all bones"
+            text = Sentence("'{object}' is far from all bones", object=far["object"])
         else:
-            text = f"{far['count']:,} vertices far from all bones"
+            text = Sentence("{count} vertices far from all bones", count=f"{far['count']:,}")
         place = far["object"], None if far["all"] else far["vertex"]
         yield Note(text, urgent=True, places=(place,))
 
@@ -110,5 +110,6 @@ def _above(report: dict[str, Any]) -> Note | None:
     count, most = report["above_limit"], report["options"]["max_influences"]
     if not count:
         return None
-    which = "1 vertex has" if count == 1 else f"{count:,} vertices have"
-    return Note(f"{which} more than {most}: locked groups", urgent=True, above=most)
+    which = counted(count, "1 vertex has", "{count} vertices have")
+    text = Sentence("{which} more than {most}: locked groups", which=which, most=most)
+    return Note(text, urgent=True, above=most)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.arrays import Integers
 from ..base.extent import objects_far_from_bones, taken_as_one
+from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..body.chains import Tree
 from ..character.control_bones import REASONS
 from ..character.options import Options
@@ -19,10 +20,9 @@ from ..skeleton.bone_distances import has_skin
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..solvers.solve import Solution
 from .doubts import doubt_about, torn_off
-from .names import names_in_line
 from .notes import bare_bones
+from .warning_lines import deformer_lines, far_lines, size_lines, unseen_lines
 
-MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
 
@@ -136,52 +136,67 @@ def make_report(
     return report
 
 
-def summary(report: dict[str, Any]) -> str:
+def summary(report: dict[str, Any]) -> Sentence:
     """One line for people."""
-    meshes = len(report["objects"])
-    where = f" of {meshes} meshes" if meshes > 1 else ""
-    # Rounded down: 100 % is all.
-    symmetric = f", symmetric: {int(100 * report['symmetric'])} %" if report["symmetric"] else ""
+    meshes, where, symmetric, volume = len(report["objects"]), "", "", ""
+    if meshes > 1:
+        where = joined(["", Sentence("of {meshes} meshes", meshes=meshes)], " ")
+    if report["symmetric"]:  # rounded down: 100 % is all
+        share = int(100 * report["symmetric"])
+        symmetric = joined(["", Sentence("symmetric: {symmetric} %", symmetric=share)], ", ")
     tets = report["volume"] and report["volume"]["tets"]
-    volume = f", through {tets:,} tets" if tets else ""
+    if tets:
+        volume = joined(["", Sentence("through {tets} tets", tets=f"{tets:,}")], ", ")
     seen = report["options"]["start_from"] == "PRESENT"
-    return (
-        f"{report['vertices']:,} vertices{where}, {report['deforming_bones']} bones: "
-        f"{in_words(report['deformation'], seen)} in {report['seconds']:.1f} s, at most "
-        f"{report['most_influences']} influences ({report['mean_influences']:.1f} on average)"
-        f"{symmetric}{volume}"
+    return Sentence(
+        "{vertices} vertices{where}, {deforming_bones} bones: {deformation} in {seconds} s, at "
+        "most {most_influences} influences ({mean_influences} on average){symmetric}{volume}",
+        vertices=f"{report['vertices']:,}",
+        where=where,
+        deforming_bones=report["deforming_bones"],
+        deformation=in_words(report["deformation"], seen),
+        seconds=f"{report['seconds']:.1f}",
+        most_influences=report["most_influences"],
+        mean_influences=f"{report['mean_influences']:.1f}",
+        symmetric=symmetric,
+        volume=volume,
     )
 
 
-def summary_of_new(report: dict[str, Any]) -> str:
+def summary_of_new(report: dict[str, Any]) -> Sentence:
     """The same where only what is new was weighted."""
     new, around = report["new_vertices"], report["vertices"] - report["new_vertices"]
-    which = "1 new vertex" if new == 1 else f"{new:,} new vertices"
-    return (
-        f"{which}, solved with {around:,} around, which stay: "
-        f"{in_words(report['deformation'], seen=False)} there in {report['seconds']:.1f} s"
+    return Sentence(
+        "{which}, solved with {around} around, which stay: {deformation} there in {seconds} s",
+        which=counted(new, "1 new vertex", "{count} new vertices"),
+        around=f"{around:,}",
+        deformation=in_words(report["deformation"], seen=False),
+        seconds=f"{report['seconds']:.1f}",
     )
 
 
-def notes(report: dict[str, Any] | None) -> list[str]:
+def notes(report: dict[str, Any] | None) -> list[Sentence]:
     """Lines about what was decided for the rigger."""
     found = report["control_bones"] if report else {}
     lines = []
     if report:
         lines = _direction_lines(report) + _rigid_line(report) + _posed_line(report)
         whole = "follows its nearest bone as a whole", "follow their nearest bones as a whole"
-        lines += _unseen_lines(report, True, *whole)
+        lines += unseen_lines(report, True, *whole)
     for identifier, _name, description in REASONS:
         names = [bone for bone, why in found.items() if why == identifier]
         if names:
-            reason = description[0].lower() + description[1:]
-            lines.append(f"Control bones left out, {reason}: {names_in_line(names)}")
+            reason = Sentence(description[0].lower() + description[1:])
+            line = "Control bones left out, {reason}: {names}"
+            lines.append(Sentence(line, reason=reason, names=names_in_line(names)))
     bare = [n for n in report["idle_bones"] if n not in bare_bones(report)] if report else []
     if bare:
-        which = "1 deform bone has no skin of its own"
-        if len(bare) > 1:
-            which = f"{len(bare)} deform bones have no skin of their own"
-        lines.append(f"{which}: {names_in_line(bare)}")
+        which = counted(
+            len(bare),
+            "1 deform bone has no skin of its own",
+            "{count} deform bones have no skin of their own",
+        )
+        lines.append(joined([which, names_in_line(bare)], ": "))
     return lines
 
 
@@ -205,7 +220,7 @@ def count_above(problem: Problem, rows: SparseWeights, most: int) -> int:
     return int((counts > most).sum()) if most else 0
 
 
-def _direction_lines(report: dict[str, Any]) -> list[str]:
+def _direction_lines(report: dict[str, Any]) -> list[Sentence]:
     lines = {
         "JOINTS": "Bones go from joint to joint: their tails point elsewhere, as importers leave "
         "them",
@@ -215,140 +230,77 @@ def _direction_lines(report: dict[str, Any]) -> list[str]:
     if report["options"].get("bone_directions") == "JOINTS":
         lines["JOINTS"] = "Bones go from joint to joint, as asked for"
     line = lines.get(report.get("bone_directions"))
-    return [line] if line else []
+    return [Sentence(line)] if line else []
 
 
-def _rigid_line(report: dict[str, Any]) -> list[str]:
+def _rigid_line(report: dict[str, Any]) -> list[Sentence]:
     count, found = report["rigid_parts"], report["found_rigid_parts"]
     if not count:
         return []
-    line = "1 rigid part" if count == 1 else f"{count} rigid parts"
-    line += f", {'all' if found == count else found} found by themselves" if found else ""
+    line = counted(count, "1 rigid part", "{count} rigid parts")
+    if found:
+        which = Sentence("all") if found == count else str(found)
+        line = joined([line, Sentence("{value} found by themselves", value=which)], ", ")
     bones = Counter(part["bone"] for part in report["rigid"]).most_common()
     where = [bone if parts == 1 else f"{bone} ({parts})" for bone, parts in bones]
-    return [f"{line}: on {names_in_line(where)}" if where else line]
+    return [
+        Sentence("{line}: on {where}", line=line, where=names_in_line(where)) if where else line
+    ]
 
 
-def _posed_line(report: dict[str, Any]) -> list[str]:
+def _posed_line(report: dict[str, Any]) -> list[Sentence]:
     posed_by = report["posed_by"]
     if not posed_by:
         return []
-    line = f"Bones posed through the rig: {len(posed_by[BY_CONTROLS])}"
-    if posed_by[FURTHER]:
-        line += f", by hidden controls: {len(posed_by[FURTHER])}"
-    alone = posed_by[BONE_BY_BONE]
+    count, further, alone = len(posed_by[BY_CONTROLS]), posed_by[FURTHER], posed_by[BONE_BY_BONE]
+    parts = [Sentence("Bones posed through the rig: {posed_by}", posed_by=count)]
+    if further:
+        parts.append(Sentence("by hidden controls: {posed_by}", posed_by=len(further)))
     if alone:
-        line += f", bone by bone: {len(alone)} ({names_in_line(alone)})"
-    return [line]
+        names = names_in_line(alone)
+        parts.append(Sentence("bone by bone: {alone} ({alone2})", alone=len(alone), alone2=names))
+    return [joined(parts, ", ")]
 
 
-def warnings(report: dict[str, Any] | None) -> list[str]:
+def warnings(report: dict[str, Any] | None) -> list[Sentence]:
     """Lines about what a rigger should look at, the most important last."""
     if not report:
         return []
-    lines = [SLOW] if report.get("linear_algebra", "OpenBLAS") != "OpenBLAS" else []
-    lines += _deformer_lines(report)
-    lines += _size_lines(report)
+    lines = [Sentence(SLOW)] if report.get("linear_algebra", "OpenBLAS") != "OpenBLAS" else []
+    lines += deformer_lines(report)
+    lines += size_lines(report)
     if report["above_limit"]:
         count, most = report["above_limit"], report["options"]["max_influences"]
-        which = "1 vertex has" if count == 1 else f"{count} vertices have"
-        named = "1 influence" if most == 1 else f"{most} influences"
-        lines.append(f"{which} more than {named}, because of what is locked there")
+        lines.append(
+            Sentence(
+                "{which} more than {named}, because of what is locked there",
+                which=counted(count, "1 vertex has", "{count} vertices have"),
+                named=counted(most, "1 influence", "{count} influences"),
+            )
+        )
     if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
         lines.append(
-            "vertices lie outside of the tets, by up to "
-            f"{100 * report['volume']['farthest']:.0f} % of the size of the mesh"
+            Sentence(
+                "vertices lie outside of the tets, by up to {farthest} % of the size of the mesh",
+                farthest=f"{100 * report['volume']['farthest']:.0f}",
+            )
         )
     if report["volume"] and (report["volume"]["pinned_error"] or 0) > PINNED_BADLY:
         lines.append(
-            f"pinned weights are off by up to {report['volume']['pinned_error']:.2f}: through tets "
-            "they hold at the corners only, as a mean of the vertices there"
+            Sentence(
+                "pinned weights are off by up to {pinned_error}: through tets they hold at the "
+                "corners only, as a mean of the vertices there",
+                pinned_error=f"{report['volume']['pinned_error']:.2f}",
+            )
         )
     idle = bare_bones(report)
     if idle:
-        which = "1 deform bone moves" if len(idle) == 1 else f"{len(idle)} deform bones move"
-        lines.append(f"{which} no vertex, though skin is around: {names_in_line(idle)}")
-    lines += _unseen_lines(
+        which = counted(len(idle), "1 deform bone moves", "{count} deform bones move")
+        line = "{which} no vertex, though skin is around: {idle}"
+        lines.append(Sentence(line, which=which, idle=names_in_line(idle)))
+    lines += unseen_lines(
         report, False, "was weighted by distance alone", "were weighted by distance alone"
     )
-    lines += _far_lines(report)
+    lines += far_lines(report)
     doubt = doubt_about(report)
     return lines + ([doubt.line] if doubt else [])
-
-
-def _unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) -> list[str]:
-    """Of parts that see no bone, and that one bone moves or not."""
-    parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
-    if not parts:
-        return []
-    which = f"1 part that sees no bone {one}"
-    if len(parts) > 1:
-        which = f"{len(parts)} parts that see no bone {several}"
-    first = parts[0]
-    return [f"{which} (first: vertex {first['vertex']} of '{first['object']}')"]
-
-
-def _far_lines(report: dict[str, Any]) -> list[str]:
-    """Parts that have most likely been selected, or left somewhere, by mistake."""
-    lines = []
-    whole = [far["object"] for far in report["far_from_bones"] if far["all"]]
-    if whole:
-        lines.append(f"far from all bones, selected by mistake? {names_in_line(whole)}")
-    for far in report["far_from_bones"]:
-        if not far["all"]:
-            which = "1 vertex lies" if far["count"] == 1 else f"{far['count']} vertices lie"
-            lines.append(
-                f"{which} far from all bones (first: vertex {far['vertex']} of '{far['object']}')"
-            )
-    if report["taken_as_one"]:
-        share = 100 * report["taken_as_one"] / report["vertices"]
-        lines.append(
-            f"{share:.0f} % of the vertices are so close together, for the size of all, that they "
-            "were taken as one with others: their weights are not to be trusted"
-        )
-    return lines
-
-
-def _size_lines(report: dict[str, Any]) -> list[str]:
-    """Parts so small, or so far off, that the solver did not look at them."""
-    lines = []
-    vanished = report["collapsed_triangles"] / max(report["triangles"], 1)
-    if vanished > MUCH_WELDED:
-        lines.append(
-            f"{100 * vanished:.0f} % of the faces vanish when vertices nearer than a millionth of "
-            "the mesh are merged: is a part of it much too small, or something too far away?"
-        )
-    far = report["far_vertices"]
-    if far:
-        which = "1 vertex lies" if far == 1 else f"{far} vertices lie"
-        lines.append(f"{which} so far from all others that faces and edges there do not count")
-    return lines
-
-
-def _deformer_lines(report: dict[str, Any]) -> list[str]:
-    """How weights for linear blending deform under Preserve Volume and envelopes, and how those for
-    Preserve Volume do."""
-    found, meant = report["deformers"], report["options"].get("deformer", "LINEAR")
-    wanting = []
-    if meant == "DUAL_QUATERNIONS":
-        preserving = found["preserve_volume"] if found else []
-        names = [each["name"] for each in report["objects"] if each["name"] not in preserving]
-        if names:
-            wanting = [
-                "The weights are optimized for Preserve Volume, which is off in the Armature "
-                f"modifier of {names_in_line(names)}"
-            ]
-    if not found:
-        return wanting
-    by = [
-        f"{what} ({names_in_line(found[key])})"
-        for key, what in (("preserve_volume", "Preserve Volume"), ("envelopes", "envelopes"))
-        if found[key]
-    ]
-    way = "linear blending" if meant == "LINEAR" else "Preserve Volume"
-    seen = report["options"]["start_from"] == "PRESENT"
-    return [
-        f"As Blender deforms with {' and '.join(by)}: {in_words(found['deformation'], seen)}. "
-        f"The weights are optimized for {way} by vertex groups",
-        *wanting,
-    ]

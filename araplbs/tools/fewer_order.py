@@ -1,4 +1,4 @@
-"""The order in which Reduce Bones lets bones go, so that a dialog can name them before any weight is
+"""The order in which Reduce Bones lets bones go, so that a dialog can name them before anything is
 solved. Choosing is greedy: those that go for a larger number of bones are the first ones of those
 that go for a smaller one. No bpy."""
 

@@ -3,15 +3,17 @@
 A catalogue is a file of gettext: `msgid` English, `msgstr` the other language, "" as long
 as it lacks. Sentences with names and numbers in them have placeholders there: "'{object}' has no
 vertices". The program makes such a sentence in English, with the names of its objects; the package
-araplbs knows no languages. Just before it is shown, the placeholders of its msgid are found in it
-again, and filled into the msgstr.
+araplbs knows no languages. Just before it is shown, its fields are filled into the msgstr. A
+Sentence (araplbs/base/sentence.py) brings them along; in any other text the placeholders of the
+msgid are found again.
 """
 
 import re
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-PLACEHOLDER = re.compile(r"\{(\w*)\}")
+from araplbs.base.sentence import PLACEHOLDER, Sentence
+
 JOINT = re.compile(r": |, |; |\. | and | \(|(?<=\d) |\n *|   \|   ")  # between parts of a line
 ENDED = re.compile(r"[.;] ")
 JOINED = re.compile(r"[.:;] |[^'], |, [^']")  # but a list of quoted names is one part
@@ -47,7 +49,32 @@ class Sentences:
 
     def __init__(self, catalogue):
         self.plain = {english: text for english, text in catalogue.items() if text}
-        self.translate = lru_cache(maxsize=1024)(self._translate)
+        self._translated = lru_cache(maxsize=1024)(self._translate)
+
+    def translate(self, text):
+        return self._by_fields(text) if isinstance(text, Sentence) else self._translated(text)
+
+    @cached_property
+    def _by_pattern(self):
+        """{template without names of placeholders: (names, translated template)}"""
+        return {
+            PLACEHOLDER.sub("{}", english): (PLACEHOLDER.findall(english), text)
+            for english, text in self.plain.items()
+        }
+
+    def _by_fields(self, sentence):
+        template, names = sentence.template, PLACEHOLDER.findall(sentence.template)
+        pattern, lower = PLACEHOLDER.sub("{}", template), False
+        if pattern not in self._by_pattern and " " in pattern:  # may begin small within a line
+            pattern, lower = pattern[:1].upper() + pattern[1:], True
+        known, text = self._by_pattern.get(pattern, (names, template))
+        if lower and text is not template:
+            text = text[:1].lower() + text[1:]
+        fields = {
+            place: self.translate(field) if isinstance(field, Sentence) else str(field)
+            for place, field in zip(known, map(sentence.fields.get, names), strict=True)
+        }
+        return PLACEHOLDER.sub(lambda found: fields[found[1]], text)
 
     @cached_property
     def _templates(self):
@@ -78,7 +105,7 @@ class Sentences:
     def _piece(self, text):
         """Of what stands in a sentence: a single word may well be somebody's name."""
         bare = text.strip()
-        return text.replace(bare, self._translate(bare)) if " " in bare else text
+        return text.replace(bare, self._translated(bare)) if " " in bare else text
 
     def _parts(self, text):
         """Of a line that joins several: the longest parts first, from the left."""

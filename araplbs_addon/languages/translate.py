@@ -27,7 +27,7 @@ def translated(text):
     it has no control characters from names."""
     language = bpy.app.translations.locale
     if text and language in FILES and bpy.context.preferences.view.use_translate_interface:
-        text = sentences(language).translate(str(text))
+        text = sentences(language).translate(text if isinstance(text, str) else str(text))
     return printable(str(text)) if text else text
 
 

@@ -1,0 +1,107 @@
+"""Lines of a report about parts that are far away, too small or unseen, and about how Blender
+deforms with the weights."""
+
+from typing import Any
+
+from ..base.sentence import Sentence, counted, joined, names_in_line
+from ..measures.deformation import in_words
+
+MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
+
+
+def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) -> list[Sentence]:
+    """Of parts that see no bone, and that one bone moves or not."""
+    parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
+    if not parts:
+        return []
+    which = Sentence("1 part that sees no bone {one}", one=Sentence(one))
+    if len(parts) > 1:
+        which = Sentence(
+            "{parts} parts that see no bone {several}", parts=len(parts), several=Sentence(several)
+        )
+    line = "{which} (first: vertex {vertex} of '{object}')"
+    return [Sentence(line, which=which, vertex=parts[0]["vertex"], object=parts[0]["object"])]
+
+
+def far_lines(report: dict[str, Any]) -> list[Sentence]:
+    """Parts that have most likely been selected, or left somewhere, by mistake."""
+    lines = []
+    whole = [far["object"] for far in report["far_from_bones"] if far["all"]]
+    if whole:
+        line = "far from all bones, selected by mistake? {whole}"
+        lines.append(Sentence(line, whole=names_in_line(whole)))
+    for far in report["far_from_bones"]:
+        if not far["all"]:
+            lines.append(
+                Sentence(
+                    "{which} far from all bones (first: vertex {vertex} of '{object}')",
+                    which=counted(far["count"], "1 vertex lies", "{count} vertices lie"),
+                    vertex=far["vertex"],
+                    object=far["object"],
+                )
+            )
+    if report["taken_as_one"]:
+        lines.append(
+            Sentence(
+                "{share} % of the vertices are so close together, for the size of all, that they "
+                "were taken as one with others: their weights are not to be trusted",
+                share=f"{100 * report['taken_as_one'] / report['vertices']:.0f}",
+            )
+        )
+    return lines
+
+
+def size_lines(report: dict[str, Any]) -> list[Sentence]:
+    """Parts so small, or so far off, that the solver did not look at them."""
+    lines = []
+    vanished = report["collapsed_triangles"] / max(report["triangles"], 1)
+    if vanished > MUCH_WELDED:
+        lines.append(
+            Sentence(
+                "{vanished} % of the faces vanish when vertices nearer than a millionth of the "
+                "mesh are merged: is a part of it much too small, or something too far away?",
+                vanished=f"{100 * vanished:.0f}",
+            )
+        )
+    far = report["far_vertices"]
+    if far:
+        which = counted(far, "1 vertex lies", "{count} vertices lie")
+        line = "{which} so far from all others that faces and edges there do not count"
+        lines.append(Sentence(line, which=which))
+    return lines
+
+
+def deformer_lines(report: dict[str, Any]) -> list[Sentence]:
+    """How weights for linear blending deform under Preserve Volume and envelopes, and how those for
+    Preserve Volume do."""
+    found, meant = report["deformers"], report["options"].get("deformer", "LINEAR")
+    wanting = []
+    if meant == "DUAL_QUATERNIONS":
+        preserving = found["preserve_volume"] if found else []
+        names = [each["name"] for each in report["objects"] if each["name"] not in preserving]
+        if names:
+            wanting = [
+                Sentence(
+                    "The weights are optimized for Preserve Volume, which is off in the Armature "
+                    "modifier of {names}",
+                    names=names_in_line(names),
+                )
+            ]
+    if not found:
+        return wanting
+    by: list[str] = [
+        Sentence("{what} ({names})", what=Sentence(what), names=names_in_line(found[key]))
+        for key, what in (("preserve_volume", "Preserve Volume"), ("envelopes", "envelopes"))
+        if found[key]
+    ]
+    seen = report["options"]["start_from"] == "PRESENT"
+    return [
+        Sentence(
+            "As Blender deforms with {by}: {deformation}. The weights are optimized for {way} by "
+            "vertex groups",
+            by=joined([by[0], Sentence("and"), by[1]], " ") if len(by) > 1 else by[0],
+            deformation=in_words(found["deformation"], seen),
+            way=Sentence("linear blending" if meant == "LINEAR" else "Preserve Volume"),
+        ),
+        *wanting,
+    ]
