@@ -28,6 +28,7 @@
 
 #include "base/memory.h"
 #include "linalg/blas.h"
+#include "linalg/pcg.h"
 #include "linalg/supernodes.h"
 
 /* Shares of a solution that one more solve would change: */
@@ -243,10 +244,33 @@ static void multiply(const arap_matrix *a, const double *x, double *y) {
     }
 }
 
-static double dot(size_t n, const double *a, const double *b) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
+typedef struct refinement {
+    arap_factor *factor;
+    const arap_matrix *matrix;
+    int done;
+} refinement;
+
+static arap_status refine_product(arap_context *context, void *data, const double *p, double *out) {
+    (void)context;
+    multiply(((refinement *)data)->matrix, p, out);
+    return ARAP_OK;
+}
+
+static arap_status refine_solve(arap_context *context, void *data, double *z) {
+    arap_status status = arap_factor_solve(context, ((refinement *)data)->factor, z);
+    return status ? status : arap_listen(context);
+}
+
+static int refined_enough(void *data, int step, double left, const double *z, double *x) {
+    refinement *task = data;
+    int n = (int)task->factor->factor->n;
+    if (!(left >= 0) || step == MOST_STEPS) return 1;                 /* not a number, too */
+    double share = sqrt(arap_dot_of(n, z, z) / arap_dot_of(n, x, x)); /* no number at first */
+    task->done = left == 0 || share <= EXACT;
+    if (!task->done) return 0;
+    for (int i = 0; i < n; i++) x[i] += z[i];
+    task->factor->sure = step == 1 && share <= SURE;
+    return 1;
 }
 
 arap_status arap_factor_solve_refined(arap_context *context, arap_factor *f,
@@ -255,38 +279,21 @@ arap_status arap_factor_solve_refined(arap_context *context, arap_factor *f,
     if (!f->single || f->sure) return arap_factor_solve(context, f, x);
     if (!f->rest) f->rest = ARAP_NEW(double, 4 * n);
     if (!f->rest) return arap_fail_memory(&context->error, "the solve");
-    double *r = f->rest, *z = r + n, *p = z + n, *q = p + n, before = 0;
-    memcpy(r, x, n * sizeof *x);
-    memset(x, 0, n * sizeof *x);
-    for (int step = 0; step < MOST_STEPS; step++) {
-        memcpy(z, r, n * sizeof *z);
-        arap_status status = arap_factor_solve(context, f, z);
-        if (!status) status = arap_listen(context);
-        if (status) return status;
-        double left = dot(n, r, z); /* of the error, its square in the norm of A */
-        if (!(left >= 0)) break;    /* not a number, too */
-        double share = sqrt(dot(n, z, z) / dot(n, x, x)); /* no number at first */
-        if (left == 0 || share <= EXACT) {
-            for (size_t i = 0; i < n; i++) x[i] += z[i];
-            f->sure = step == 1 && share <= SURE;
-            if (!f->sure) return ARAP_OK;
-            arap_free(f->rest);
-            f->rest = NULL;
-            return ARAP_OK;
-        }
-        for (size_t i = 0; i < n; i++) p[i] = step ? z[i] + left / before * p[i] : z[i];
-        before = left;
-        multiply(matrix, p, q);
-        double length = left / dot(n, p, q);
-        for (size_t i = 0; i < n; i++) {
-            x[i] += length * p[i];
-            r[i] -= length * q[i];
-        }
+    refinement task = {f, matrix, 0};
+    arap_pcg pcg = {(int)n, &task, refine_product, refine_solve, refined_enough};
+    arap_status status = arap_pcg_solve(context, &pcg, f->rest, x);
+    if (status) return status;
+    if (task.done) {
+        if (!f->sure) return ARAP_OK;
+        arap_free(f->rest);
+        f->rest = NULL;
+        return ARAP_OK;
     }
-    multiply(matrix, x, q);
-    for (size_t i = 0; i < n; i++) x[i] = r[i] + q[i];
+    double *residual = f->rest, *product = residual + n;
+    multiply(matrix, x, product);
+    for (size_t i = 0; i < n; i++) x[i] = residual[i] + product[i];
     leave_single(f);
-    arap_status status = arap_factor_update(context, f, matrix);
+    status = arap_factor_update(context, f, matrix);
     return status ? status : arap_factor_solve(context, f, x);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "energy/stiffness.h"
+#include "linalg/pcg.h"
 
 #define STEPS 12
 #define TOLERANCE 0.1 /* of the preconditioned residual */
@@ -22,10 +23,12 @@ typedef struct product {
     arap_influences step; /* the solver's maps with weights of its own: Z p */
     double *image;        /* (entries) F Z p */
     double *pull;         /* (entries) what the truss adds to any product */
+    double first, left;   /* preconditioned residual, at the start and now */
 } product;
 
 /* out = A p */
-static arap_status multiply(arap_context *context, product *m, const double *p, double *out) {
+static arap_status multiply(arap_context *context, void *data, const double *p, double *out) {
+    product *m = data;
     const arap_solver *s = m->solver;
     size_t entries = m->step.start[m->step.count];
     memset(m->step.weight, 0, entries * sizeof(double));
@@ -39,10 +42,16 @@ static arap_status multiply(arap_context *context, product *m, const double *p, 
     return ARAP_OK;
 }
 
-static double dot(int n, const double *a, const double *b) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
+static arap_status solve_before(arap_context *context, void *data, double *z) {
+    return arap_factor_solve(context, ((product *)data)->solver->maps.factor, z);
+}
+
+static int enough(void *data, int step, double left, const double *z, double *x) {
+    product *m = data;
+    (void)z, (void)x;
+    if (!step) m->first = left;
+    m->left = left;
+    return step == STEPS || !(left > TOLERANCE * TOLERANCE * m->first);
 }
 
 arap_status arap_pcg_step(arap_context *context, const arap_solver *s, double *x) {
@@ -61,32 +70,10 @@ arap_status arap_pcg_step(arap_context *context, const arap_solver *s, double *x
         status =
             arap_stiffness_product(context, &s->mesh, &s->poses, &m.step, NULL, m.pull, NULL, NULL);
     if (status) goto done;
-    double *r = work, *z = r + n, *p = z + n, *q = p + n;
-    memcpy(r, x, (size_t)n * sizeof(double));
-    memcpy(z, r, (size_t)n * sizeof(double));
-    memset(x, 0, (size_t)n * sizeof(double));
-    status = arap_factor_solve(context, s->maps.factor, z);
+    arap_pcg pcg = {n, &m, multiply, solve_before, enough};
+    status = arap_pcg_solve(context, &pcg, work, x);
     if (status) goto done;
-    memcpy(p, z, (size_t)n * sizeof(double));
-    double rz = dot(n, r, z), first = rz;
-    for (int step = 0; step < STEPS && rz > TOLERANCE * TOLERANCE * first; step++) {
-        status = multiply(context, &m, p, q);
-        if (status) goto done;
-        double curvature = dot(n, p, q);
-        if (!(curvature > 0)) break;
-        double length = rz / curvature;
-        for (int i = 0; i < n; i++) {
-            x[i] += length * p[i];
-            r[i] -= length * q[i];
-        }
-        memcpy(z, r, (size_t)n * sizeof(double));
-        status = arap_factor_solve(context, s->maps.factor, z);
-        if (status) goto done;
-        double next = dot(n, r, z), share = next / rz;
-        for (int i = 0; i < n; i++) p[i] = z[i] + share * p[i];
-        rz = next;
-    }
-    if (!isfinite(rz))
+    if (!isfinite(m.left))
         status = arap_fail(&context->error, ARAP_NOT_FINITE, "the solved weights are not finite");
 
 done:
