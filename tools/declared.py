@@ -1,7 +1,8 @@
-"""Writes down what csrc/settings.def and csrc/report.def declare where Python has to have it: types
-and defaults of settings and the entries of reports in araplbs/_engine.pyi, defaults and ranges in
-araplbs/base/declared.py, which the options of the panel, the command line and weights() take from
-there. A change of a setting is a change of its one line.
+"""Writes down what csrc/settings.def, csrc/report.def and csrc/python/arguments.def declare where
+Python has to have it: types and defaults of settings and of keyword arguments and the entries of
+reports in araplbs/_engine.pyi, defaults and ranges in araplbs/base/declared.py, which the options
+of the panel, the command line and weights() take from there. A change of a setting is a change of
+its one line.
 
 usage: declared.py          writes both files, if they are out of date; `make build` does it
        declared.py --check  lists those that are out of date
@@ -19,7 +20,7 @@ CSRC = ROOT / "csrc"
 STUBS = ROOT / "araplbs/_engine.pyi"
 TABLE = ROOT / "araplbs/base/declared.py"
 COMMON = ["SAMPLING", "COMMON"]
-# Sections of settings.def that a function or type takes. The parser's own tables decide
+# Sections of settings.def that a function or type takes by "**". The parser's own tables decide
 # (csrc/python); tests/core/test_help.py and test_settings.py compare.
 SECTIONS = {
     "Solver": [*COMMON, "SOLVER"],
@@ -41,6 +42,24 @@ SOME = {
 }
 REPORTS = {"Solver": "SOLVER", "JointSolver": "JOINTS"}
 TYPES = {"INTEGER": "int", "REAL": "float", "FLAG": "bool", "SEED": "int"}
+# Keyword arguments of arguments.def in the stubs. Those that are positional are written by hand.
+TRIPLE, PAIR = "tuple[ArrayLike, ArrayLike, ArrayLike]", "tuple[ArrayLike, ArrayLike]"
+OBJECTS = {
+    "bone_kinds": "Sequence[BoneKind]",
+    "segment_poses": "ArrayLike",
+    "weights": f"ArrayLike | {TRIPLE}",
+    "locked_bones": "ArrayLike",
+    "constraints": TRIPLE,
+    "influences": TRIPLE,
+    "smoothed": PAIR,
+    "released": PAIR,
+    "symmetry": TRIPLE,
+    "progress": "Callable[[str, float], bool | None]",
+}
+SIGNATURE = re.compile(
+    r'(?:\.function\s*=\s*|arap_signature \w+ = \{\s*)"(\w+)",\s*'
+    r'(?:\.names\s*=\s*)?((?:"[^"]*"\s*)+)'
+)
 ALIASES = {("heat", "nearest", "boneglow", "bbw", "biharmonic"): "InitialWeights"}
 WIDTH = 100
 
@@ -127,6 +146,33 @@ def _setting(macro, args, tables, constants):
     return Setting(name, f"tuple[{kinds}]", *ends)
 
 
+def keywords():
+    """{function or type: its keyword arguments, "**" for the settings}, from the sources in C."""
+    found = {}
+    for file in sorted((CSRC / "python").glob("*.c")):
+        for name, text in SIGNATURE.findall(file.read_text("utf-8")):
+            words = "".join(re.findall(r'"([^"]*)"', text)).split()
+            found[name] = words[words.index("*") + 1 :] if "*" in words else []
+    found["optimize_joints"] = found["JointSolver"]
+    return found
+
+
+def arguments():
+    """{name: Setting} of arguments.def, as they are in the stubs after "*"."""
+    text = (CSRC / "python/arguments.def").read_text("utf-8")
+    found = {}
+    for macro, args in _calls(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)):
+        name = args[0]
+        if macro == "INT":
+            found[name] = Setting(name, "int", int(args[1]))
+        elif macro == "FLAG":
+            found[name] = Setting(name, "bool", args[1] != "0")
+        elif macro != "ENDS":  # arrays in place of a setting
+            kind = OBJECTS.get(name, "ArrayLike")
+            found[name] = Setting(name, f"{kind} | None", None)
+    return found
+
+
 def reports():
     """{section: {entry: its meaning}} of report.def."""
     text = (CSRC / "report.def").read_text("utf-8")
@@ -173,7 +219,7 @@ def stubs_text(stubs):
 
 def _changes(stubs):
     """(first line, line after the last, lines in their place)."""
-    known = settings()
+    known, given, taken = settings(), arguments(), keywords()
     for node in ast.parse(stubs).body:
         for function in getattr(node, "body", []) if isinstance(node, ast.ClassDef) else [node]:
             if not isinstance(function, ast.FunctionDef):
@@ -181,29 +227,34 @@ def _changes(stubs):
             name = node.name if function.name == "__init__" else function.name
             sections = SECTIONS.get(name, SOME.get(name, []))
             table = {k: v for section in sections for k, v in known[section].items()}
-            if table and function in (node, *_init_of(node)):
-                yield from _of_signature(function, table, whole=name in SECTIONS)
+            if not function.decorator_list:
+                table |= {word: given[word] for word in taken.get(name, []) if word in given}
+            several_lines = function.args.kwonlyargs[:1] and (
+                function.args.kwonlyargs[0].lineno > function.lineno
+            )
+            if table and several_lines:
+                yield from _of_signature(function, table, whole=name not in SOME)
             if function.name == "report" and node.name in REPORTS:
                 yield _of_report(function, reports()[REPORTS[node.name]])
 
 
-def _init_of(node):
-    return [each for each in getattr(node, "body", []) if getattr(each, "name", "") == "__init__"]
-
-
 def _of_signature(function, table, *, whole):
-    """Settings keep their places; missing ones come last."""
+    """Arguments keep their places; missing ones come last."""
     own = function.args
     given = {a.arg: a for a in own.kwonlyargs}
     for name, argument in given.items():
         if name in table:
             kind = "ArrayLike" if ast.unparse(argument.annotation) == "ArrayLike" else ""
             line = _stub_line(table[name], kind, argument.col_offset)
-            yield argument.lineno - 1, argument.lineno, [line]
+            yield argument.lineno - 1, argument.end_lineno, [line]
     missing = [table[name] for name in table if name not in given] if whole else []
     if missing:
         last = own.kwonlyargs[-1]
-        yield last.lineno, last.lineno, [_stub_line(m, "", last.col_offset) for m in missing]
+        yield (
+            last.end_lineno,
+            last.end_lineno,
+            [_stub_line(m, "", last.col_offset) for m in missing],
+        )
 
 
 def _stub_line(setting, kind, indent):

@@ -179,6 +179,24 @@ def test_reports_are_declared_once(kind, section):
     assert said == f"A report of the findings and the work: {written}"
 
 
+def test_arguments_of_functions_reach_the_stubs():
+    """A line of arguments.def and a name in a signature in C are enough."""
+    stubs = """
+def embed(
+    vertices: ArrayLike,
+    *,
+    progress: None = 1,
+) -> None: ...
+"""
+    lines = declared.stubs_text(stubs).strip().split("\n")
+    assert lines[3:-1] == ["    progress: None = 1,", "    threads: int = 0,"], "it takes threads"
+    kinds = declared.arguments()
+    assert kinds["edges"].type == "ArrayLike | None" and kinds["weld"].default is True
+    assert declared.OBJECTS["progress"] in kinds["progress"].type
+    assert {"edges", "**"} <= set(declared.keywords()["Solver"])
+    assert declared.keywords()["edit"][0] == "constraints"
+
+
 def test_what_is_written_down_is_up_to_date():
     assert declared.stale() == [], "run tools/declared.py"
 
