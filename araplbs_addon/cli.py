@@ -1,4 +1,5 @@
 """The command line: blender -c araplbs weight IN.blend ... --output OUT.blend|FOLDER
+(python -m araplbs.blender weight ... without an executable).
 
 A file is weighted and saved next to its place first, and moved there as a whole: if anything fails
 or ends the process, neither the input nor an older output is touched.
@@ -12,63 +13,87 @@ from pathlib import Path
 import bpy
 from araplbs.base.faults import sentence
 from araplbs.base.printed import complain, say
-from araplbs.base.refusal import Refused
+from araplbs.base.refusal import NothingNew, Refused
 from araplbs.base.stop import Stop, Stopped
+from araplbs.cli.errors import FAILED, WRONG, WrongArguments
 from araplbs.disk.blend_file import is_whole
 from araplbs.disk.files import placed, refuse_input, remove_leftovers
-from araplbs.disk.outputs import BLEND, RESULTS, carries, refuse_foreign, replaced, write_json
+from araplbs.disk.outputs import (
+    BLEND,
+    RESULTS,
+    carries,
+    json_text,
+    refuse_foreign,
+    replaced,
+    write_json,
+)
 from araplbs.reports.report import notes, warnings
 
-from .arguments import COMMAND, make_parser, read_command
+from .arguments import COMMAND, read_arguments, read_command
 from .blender.data.again import command as this_blender
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.data.references import reason_of, references_of
 from .farm import commands as farm
 from .farm import tasks
+from .farm.inputs import inputs_of
 from .farm.outputs import all_outputs, plan_outputs
 from .farm.reports import write_pictures, write_report
-from .native_module import version
+from .native_module import own_version
+from .standard_output import StandardOutput
 
+SCHEMA = 1  # of what --json writes: docs/manual/agents.md
 _handles = []  # Blender's handle of the registered command
 
 
-def run(argv, results=None):
-    """The command; returns the exit code: 0 all is done, 1 a file failed or none could be
+def run(argv, results=None, prog=f"blender -c {COMMAND}"):
+    """The command; returns the exit code: 0 all is done, 1 a file failed or could not be
     started, 2 wrong arguments, 3 `check` has found something to fail on, 128 + the signal that
     stopped it. `results` gets what the report says of each file."""
     results = [] if results is None else results
     _print_any_name()
     try:
-        return _run(argv, results)
+        return _run(argv, results, prog)
+    except WrongArguments as error:
+        _refuse(error, results)
+        return WRONG
     except Exception as error:
         return _refuse(sentence("The command", error), results)
 
 
-def _run(argv, results):
+def _run(argv, results, prog):
     try:
-        arguments = make_parser().parse_args(argv)
-    except SystemExit as end:  # help was printed, or what is wrong with the arguments
-        if end.code:
-            results.append({"error": "wrong arguments"})
-        return end.code or 0
+        arguments = read_arguments(argv, prog)
+    except SystemExit:  # help was printed
+        return 0
     if arguments.apart:
         try:
             return arguments.apart(arguments, run)
+        except WrongArguments:
+            raise
         except (Refused, OSError) as error:
             return _fail(error)
     try:
         with Stop() as stop:
             try:
                 tasks.check(arguments)
+                arguments.input = inputs_of(arguments.input)
                 command, options = read_command(arguments)
-                plan = plan_outputs(arguments.input, arguments.output if command.saves else None)
-                plan = farm.left_to_do(plan, arguments)
-                outputs = all_outputs(plan, arguments)
-            except (Refused, OSError) as error:
+                plan = [(path, None) for path in arguments.input]
+                if command.saves:
+                    plan = plan_outputs(arguments.input, arguments.output, arguments.in_place)
+                elif len(plan) > 1 and command.also_writes:
+                    raise WrongArguments(f"one file at a time, not {len(plan)}")
+                with StandardOutput(arguments) as output:
+                    plan = farm.left_to_do(plan, arguments)
+                    outputs = all_outputs(plan, arguments)
+                    if arguments.plan:
+                        return farm.print_plan(plan, arguments)
+                    given = command, plan, options, arguments, stop, outputs
+                    return _do_files(*given, results, output)
+            except Refused as error:
+                raise WrongArguments(str(error)) from None
+            except OSError as error:
                 return _refuse(error, results)
-            if arguments.plan:
-                return farm.print_plan(plan, arguments)
-            return _do_files(command, plan, options, arguments, stop, outputs, results)
     except Stopped as end:
         _fail(end)
         return 128 + end.number
@@ -81,7 +106,7 @@ def _print_any_name():
             stream.reconfigure(errors="backslashreplace")
 
 
-def _do_files(command, plan, options, arguments, stop, outputs, results):
+def _do_files(command, plan, options, arguments, stop, outputs, results, output):
     for folder in outputs.folders():
         remove_leftovers(folder)
     if arguments.jobs:
@@ -91,9 +116,12 @@ def _do_files(command, plan, options, arguments, stop, outputs, results):
     failures = sum("error" in result for result in results)
     code = 1 if failures else 0
     try:
-        if arguments.json and failures < max(len(plan), 1):
-            content = {"version": version(), "fingerprint": tasks.fingerprint(arguments)}
-            write_json(arguments.json, RESULTS, content | {"files": results})
+        content = {"schema": SCHEMA, "version": own_version(), "command": arguments.command}
+        content |= {"fingerprint": tasks.fingerprint(arguments), "files": results}
+        if arguments.json == "-":
+            output.write(json_text(RESULTS, content))
+        elif arguments.json and failures < max(len(plan), 1):
+            write_json(arguments.json, RESULTS, content)
     except (Refused, OSError) as error:
         code = _fail(error)
     try:
@@ -119,6 +147,8 @@ def _do_here(command, plan, options, arguments, stop, outputs, results):
         except Exception as error:  # the other files are done all the same
             of_blender = type(error) is RuntimeError  # how its operators fail
             result["error"] = str(error) if of_blender else sentence("The work", error)
+            if isinstance(error, FileNotFoundError) and error.filename == str(source):
+                result["error"] = "no such file"
             _fail(f"{source}: {result['error']}")
         if arguments.report:
             try:
@@ -139,7 +169,7 @@ def _refuse(error, results):
 
 def _fail(error):
     complain(f"araplbs: {error}")
-    return 1
+    return FAILED
 
 
 def do_file(command, source, target, options, arguments, stop, outputs):
@@ -170,6 +200,11 @@ def do_file(command, source, target, options, arguments, stop, outputs):
             task.read(targets, view_layer)
             task.solve(_Lines(name, stop, command.names_stages))
             report = task.apply()
+        except NothingNew as reason:
+            say(f"  {name}: {reason}")
+            reports.append({"armature": name, "nothing_new": str(reason), "warnings": []})
+            pictures.append(None)
+            continue
         except Exception as error:
             raise reason_of(error, references) from None
         done.append(task)
@@ -190,7 +225,7 @@ def do_file(command, source, target, options, arguments, stop, outputs):
         return {"armatures": reports, "warnings": lines}
     lines += _warn(enter_edit_mode(view_layer, left))
     if arguments.resume and tasks.done_before(source, target, arguments):
-        say(f"  {target} was made by another process meanwhile")
+        say(f"  {target} was made by another process in the meantime")
         return known | {"armatures": reports, "warnings": lines}
     _save(target, compressed, stop)
     say(f"  saved {target}")

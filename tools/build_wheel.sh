@@ -7,7 +7,7 @@ OUT=build/wheelhouse
 MODULE=araplbs/_engine.abi3.so
 [ -e $MODULE ] || tools/build_module.sh
 current=$(ls $OUT/araplbs-"$VERSION"-cp311-abi3-*.whl 2>/dev/null || true)
-if [ -n "$current" ] && [ -z "$(find araplbs setup.py pyproject.toml tools/sources.py blender_manifest.toml LICENSE THIRD_PARTY.md \
+if [ -n "$current" ] && [ -z "$(find araplbs araplbs_addon setup.py pyproject.toml tools/sources.py blender_manifest.toml LICENSE THIRD_PARTY.md \
   examples/README.md tools/build_wheel.sh -name __pycache__ -prune -o -newer "$current" -print 2>/dev/null)" ]; then
   exit 0
 fi

@@ -292,7 +292,7 @@ def licenses(compiler, target, parts):
 def write_wheel(target, binaries, texts, folder):
     info = f"araplbs-{VERSION}.dist-info"
     files = {name: path.read_bytes() for name, path in binaries.items()}
-    package = sources.package_files()
+    package = sources.wheel_files()
     files |= {f.relative_to(ROOT).as_posix(): f.read_bytes() for f in package}
     files |= {f"{info}/licenses/{f.name}": f.read_bytes() for f in texts}
     metadata = [
@@ -337,7 +337,7 @@ def made_of(name):
     own."""
     tops = (sources.SUITESPARSE / d for d in ("SuiteSparse_config", "AMD", "COLAMD", "CHOLMOD"))
     files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
-    files += sources.package_files()
+    files += sources.wheel_files()
     files += [*TOOLS.glob("*.py"), *TOOLS.glob("requirements*.txt"), TOOLS / "pyconfig.h"]
     files += [ROOT / n for n in ("blender_manifest.toml", "pyproject.toml", "LICENSE")]
     files += [ROOT / "THIRD_PARTY.md", ROOT / PROJECT["readme"], sources.SUITESPARSE / "ORIGIN"]

@@ -16,7 +16,7 @@ from email.parser import Parser
 
 import bench_pages
 from release_rules import ID, RULES, SERVER_PLATFORMS, WHEEL_ENDS, Zip, read_zip
-from sources import MANIFEST, PROJECT, ROOT, package_files
+from sources import MANIFEST, PROJECT, ROOT, package_files, wheel_files
 
 VERSION = MANIFEST["version"]
 TREE_RULES = {
@@ -36,7 +36,7 @@ def sdist_rule(function):
 def sdist_sources(files, modes):
     """holds all that is compiled, CHOLMOD too, so that it builds where nothing else is"""
     wanted = [f.relative_to(ROOT) for f in (ROOT / "csrc").rglob("*") if f.is_file()]
-    wanted += [f.relative_to(ROOT) for f in package_files()]
+    wanted += [f.relative_to(ROOT) for f in wheel_files()]
     wanted = [f.as_posix() for f in wanted if "__pycache__" not in f.parts]
     wanted += ["setup.py", "pyproject.toml", "blender_manifest.toml", "tools/sources.py"]
     wanted += ["tools/glibc_floor.h", "LICENSE", "THIRD_PARTY.md", "README.md", "CHANGELOG.md"]
@@ -52,7 +52,7 @@ def sdist_nothing_else(files, modes):
     """no builds, binaries, links, hidden files, or what only developers need"""
     for name, data in files.items():
         first, last = name.split("/")[0], name.split("/")[-1]
-        if first in {"dist", "docs", "demo", "araplbs_addon"} or "__pycache__" in name:
+        if first in {"dist", "docs", "demo"} or "__pycache__" in name:
             yield f"{name} has no business here"
         if last.startswith(".") or b"\0" in data:
             yield f"{name} is hidden or binary"

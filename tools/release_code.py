@@ -26,10 +26,13 @@ WANTED = {
     },
     "process": {
         "farm/process.py": "Blender itself, for --jobs",
+        "araplbs/cli/jobs.py": "this Python again, for --jobs of the command without Blender",
+        "araplbs/mcp/calls.py": "a program of its own: the commands, for an assistant that asks",
         "araplbs/solvers/tet_mesh.py": "Blender's Python: TetGen cannot be stopped in a process",
     },
     "__file__": {
         "registration.py": "the folder of the presets, for Blender",
+        "arguments.py": "the folder of the presets, for --preset",
         "native_module.py": "reads the version in the manifest",
         "manual_pages.py": "opens the manual that comes with it, in a browser",
         "araplbs/solvers/tet_mesh.py": "the script that TetGen's process runs",
@@ -39,6 +42,7 @@ WANTED = {
     },
     "write": {
         "araplbs/comparison/compare_files.py": "makes the folder that the user names for pages",
+        "standard_output.py": "to nothing, for --quiet, and to the standard output",
         "araplbs/cli/main.py": "to nothing, for a pipe that is closed",
         "araplbs/gltf/file/container.py": "glTF files, where the user asked for them",
         "araplbs/arrays.py": "reads a member of an archive, writes nothing",

@@ -23,6 +23,7 @@ import engine_docs
 ROOT = Path(__file__).resolve().parents[1]
 CSRC = ROOT / "csrc"
 PACKAGE = ROOT / "araplbs"
+ADDON = ROOT / "araplbs_addon"  # in wheels as well, for Python with the module bpy
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CACHE = Path(
@@ -91,13 +92,19 @@ def own_sources():
 
 def package_files():
     """Those of the package araplbs but the engine, which is built."""
-    files = (f for f in PACKAGE.rglob("*") if f.suffix in {".py", ".pyi", ".typed"})
+    files = (f for f in PACKAGE.rglob("*") if f.suffix in {".py", ".pyi", ".typed", ".md"})
     return sorted(f for f in files if "__pycache__" not in f.parts)
 
 
+def wheel_files():
+    """All files of a wheel but the engine: the add-on's modules come with the package, so that
+    scripts find them without the extension (docs/decisions)."""
+    return [*package_files(), *sorted(ADDON.rglob("*.py"))]
+
+
 def packages():
-    """['araplbs', 'araplbs.base', ...]"""
-    folders = {f.parent for f in package_files()}
+    """['araplbs', 'araplbs.base', ..., 'araplbs_addon', ...]"""
+    folders = {f.parent for f in wheel_files() if f.name == "__init__.py"}
     return sorted(".".join(f.relative_to(ROOT).parts) for f in folders)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Container
 from dataclasses import fields
 from typing import Any
 
@@ -15,12 +16,12 @@ from ..character.options import Options
 WITHOUT = frozenset(("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig"))
 
 
-def names_of() -> dict[str, str]:
+def names_of(without: Container[str] = WITHOUT) -> dict[str, str]:
     """{keyword: field of Options}"""
     found: dict[str, str] = {}
     for option in fields(Options):
         about = option.metadata
-        if option.name in WITHOUT or "name" not in about:
+        if option.name in without or "name" not in about:
             continue
         found[option.name] = option.name
         if not about.get("paper"):
@@ -28,10 +29,14 @@ def names_of() -> dict[str, str]:
     return found
 
 
-def options_of(given: dict[str, Any], defaults: dict[str, Any] | None = None) -> Options:
+def options_of(
+    given: dict[str, Any],
+    defaults: dict[str, Any] | None = None,
+    without: Container[str] = WITHOUT,
+) -> Options:
     """The Options of keyword arguments. Raises TypeError for a name that is not one, ValueError for
     a value out of range."""
-    known, values = names_of(), dict(defaults or {})
+    known, values = names_of(without), dict(defaults or {})
     kinds = {option.name: option for option in fields(Options)}
     for name, value in given.items():
         if name not in known:
@@ -52,6 +57,8 @@ def _value(name: str, value: Any, option: Any) -> Any:
         if not isinstance(value, bool):
             raise ValueError(f"{name} is {value!r}: must be True or False")
         return value
+    if about.get("path"):
+        return str(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -16,6 +16,10 @@ class BadOption(Refused, ValueError):
     """An option has a value outside of its limits."""
 
 
+class NothingNew(Refused):
+    """There is nothing to do: all of it was done before. For a program that is no failure."""
+
+
 class Changed(Refused):
     """The data of the work has changed since it was read."""
 

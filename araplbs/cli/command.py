@@ -41,6 +41,15 @@ class Outcome:
     warnings: list[str] = field(default_factory=list)
 
 
+@dataclass
+class Done:
+    """A file that was done: its entry in the report, its exit code, and its pictures."""
+
+    result: dict[str, Any]
+    code: int = 0
+    pictures: list[bytes | None] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class Command:
     """work: does a Job and gives its Outcome. add: further arguments. check: looks at them before

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import araplbs
 
@@ -25,10 +25,11 @@ from ..base.refusal import Refused
 from ..base.stop import Stop, Stopped
 from ..disk.files import remove_leftovers
 from ..disk.outputs import RESULTS, write_json
-from .command import Command, Job
+from .command import Command, Done, Job
 from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
 from .options import add_options, read_options
+from .parser import Parser
 
 # In the order of the help: (name, its purpose).
 COMMANDS = (
@@ -44,22 +45,11 @@ COMMANDS = (
 SCHEMA = 1  # of what --json writes
 EPILOG = """examples:
   araplbs weight in.glb -o out.glb
-  araplbs weight characters/*.glb -o weighted/ --max-influences 8
+  araplbs weight characters/*.glb -o weighted/ --preset game-8 --jobs 4
   araplbs check out.glb --fail-on high --json findings.json
 
 exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something
 'araplbs COMMAND --help' has the options of a command."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Without abbreviations: a new option would change what an old script means."""
-
-    def __init__(self, **settings: Any) -> None:
-        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(allow_abbrev=False, **settings)
-
-    def error(self, message: str) -> NoReturn:
-        raise WrongArguments(f"{message} (see {self.prog} --help)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -90,24 +80,30 @@ def _run(argv: list[str], stop: Stop) -> int:
     names = [name for name, _help in COMMANDS]
     if not argv or argv[0] not in names:
         return _without_command(argv, names)
-    command = load_command(argv[0])
-    parser = make_parser(command)
     try:
-        arguments = parser.parse_args(argv[1:])
+        command, arguments, options = read_command(argv)
     except SystemExit:  # help was printed
         return DONE
-    if arguments.threads < 0:
-        raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
-    if command.check:
-        command.check(arguments)
-    defaults = command.defaults(arguments) if command.defaults else None
-    options = read_options(command.table, arguments, defaults)
     inputs = inputs_of(arguments.input)
     plan: list[tuple[Path, Path | None]] = [(path, None) for path in inputs]
     if command.saves:
         plan = list(outputs_of(inputs, arguments.output, arguments.in_place))
     refuse_outputs(plan, arguments)
-    return _do_files(command, plan, options, arguments, stop)
+    return _do_files(command, plan, options, arguments, argv, stop)
+
+
+def read_command(argv: list[str]) -> tuple[Command, argparse.Namespace, Any]:
+    """(command, arguments, options). Raises WrongArguments, and SystemExit after help."""
+    command = load_command(argv[0])
+    arguments = make_parser(command).parse_args(argv[1:])
+    if arguments.threads < 0:
+        raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
+    if arguments.jobs is not None and arguments.jobs < 1:
+        raise WrongArguments(f"--jobs is {arguments.jobs}: must be at least 1")
+    if command.check:
+        command.check(arguments)
+    defaults = command.defaults(arguments) if command.defaults else None
+    return command, arguments, read_options(command.table, arguments, defaults)
 
 
 def _without_command(argv: list[str], names: list[str]) -> int:
@@ -159,6 +155,9 @@ def make_parser(command: Command) -> Parser:
     parser.add_argument(
         "--threads", type=int, default=0, metavar="N", help="0: OMP_NUM_THREADS, or all processors"
     )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="work on N files at a time, each in its own process"
+    )
     parser.add_argument("--quiet", "-q", action="store_true", help="print errors only")
     if command.add:
         command.add(parser)
@@ -171,6 +170,7 @@ def _do_files(
     plan: list[tuple[Path, Path | None]],
     options: Any,
     arguments: argparse.Namespace,
+    argv: list[str],
     stop: Stop,
 ) -> int:
     stream = sys.stderr if arguments.json == "-" else sys.stdout
@@ -185,28 +185,16 @@ def _do_files(
 
     for folder in {target.parent for _source, target in plan if target}:
         remove_leftovers(folder)
-    results, pictures, codes = [], [], [DONE]
-    for source, target in plan:
-        stop.check()
-        start = time.perf_counter()
-        result: dict[str, Any] = {"input": str(source)}
-        shown: list[bytes | None] = []
-        if target:
-            result["output"] = str(target)
-        try:
-            outcome = command.work(Job(source, target, options, arguments, say, progress))
-            result |= {"characters": outcome.characters, "warnings": outcome.warnings}
-            codes.append(outcome.code)
-            shown = outcome.pictures
-        except (Stopped, KeyboardInterrupt):
-            raise
-        except Exception as error:
-            result["error"] = sentence("The work", error)
-            complain(f"araplbs: {source}: {result['error']}")
-            codes.append(FAILED)
-        result["seconds"] = time.perf_counter() - start
-        results.append(result)
-        pictures.append(shown)
+    if arguments.jobs and len(plan) > 1:
+        from .jobs import do_files
+
+        done = do_files(argv, plan, arguments.jobs, arguments.threads, say, stop)
+    else:
+        done = []
+        for source, target in plan:
+            stop.check()
+            done.append(do_file(command, Job(source, target, options, arguments, say, progress)))
+    results, codes = [each.result for each in done], [DONE, *(each.code for each in done)]
     content = {
         "schema": SCHEMA,
         "version": araplbs.__version__,
@@ -214,11 +202,30 @@ def _do_files(
         "files": results,
     }
     try:
-        _write_report(content, pictures, arguments)
+        _write_report(content, [each.pictures for each in done], arguments)
     except (Refused, OSError) as error:
         complain(f"araplbs: {error}")
         codes.append(FAILED)
     return FAILED if FAILED in codes else max(codes)
+
+
+def do_file(command: Command, job: Job) -> Done:
+    """The work on one file; an error is its result."""
+    start = time.perf_counter()
+    done = Done({"input": str(job.source)})
+    if job.target:
+        done.result["output"] = str(job.target)
+    try:
+        outcome = command.work(job)
+        done.result |= {"characters": outcome.characters, "warnings": outcome.warnings}
+        done.code, done.pictures = outcome.code, outcome.pictures
+    except (Stopped, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        done.code, done.result["error"] = FAILED, sentence("The work", error)
+        complain(f"araplbs: {job.source}: {done.result['error']}")
+    done.result["seconds"] = time.perf_counter() - start
+    return done
 
 
 def _write_report(

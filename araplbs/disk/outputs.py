@@ -83,12 +83,15 @@ def carries(path: str | Path, kind: Kind) -> bool:
 
 
 def is_stream(path: str | Path) -> bool:
-    """Whether what is there takes what is written and keeps nothing: a pipe, a terminal."""
-    try:
-        mode = os.stat(os.path.realpath(path)).st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    """Whether what is there takes what is written and keeps nothing: a pipe, a terminal. The link
+    /dev/fd/3 to a pipe leads to a name that no file has, and opens all the same."""
+    for name in (os.path.realpath(path), path):
+        try:
+            mode = os.stat(name).st_mode
+        except OSError:
+            continue
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
 
 
 def refuse_foreign(path: str | Path, kind: Kind) -> None:
@@ -178,10 +181,15 @@ def replaced(path: str | Path, kind: Kind) -> Iterator[Path]:
         refuse_foreign(path, kind)
 
 
+def json_text(kind: Kind, content: dict[str, Any]) -> str:
+    """The content of a JSON file of this kind."""
+    return json.dumps({"generator": kind.generator} | content, indent=2) + "\n"
+
+
 def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
     """A JSON file as a whole or not at all; straight into anything except a regular file, such as
     /dev/stdout or a pipe."""
-    text = json.dumps({"generator": kind.generator} | content, indent=2) + "\n"
+    text = json_text(kind, content)
     if is_stream(path):
         Path(path).write_text(text, encoding="utf-8")
         return

@@ -1,13 +1,16 @@
 """Presets of Blender's operators, read without running them."""
 
 import ast
-from collections.abc import Mapping
+import importlib.util
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..base.refusal import Refused
 from .inputs import read_input_text
 
 MOST_BYTES = 1 << 20
+FOLDER = "operator/object.araplbs_auto_weight"  # of Blender's presets
 # {option: value} of the recipe of the paper of 2018: the add-on's preset of that name.
 AS_PUBLISHED: dict[str, Any] = {
     "max_influences": 0,
@@ -90,3 +93,36 @@ def preset_text(values: Mapping[str, Any]) -> str:
     """A preset file of Blender with these values of the operator."""
     lines = [f"op.{name} = {value!r}" for name, value in values.items()]
     return "\n".join(["import bpy", "", "op = bpy.context.active_operator", "", *lines, ""])
+
+
+def presets_in(folders: Iterable[str | Path]) -> dict[str, Path]:
+    """{name: file} of the presets in these folders, under the names that a shell takes: game-4,
+    unity, as-published. A later folder comes first."""
+    files = (file for folder in folders for file in sorted(Path(folder).glob("*.py")))
+    return {_short(file.stem): file for file in files}
+
+
+def preset_named(name: str, folders: Iterable[str | Path]) -> dict[str, Any]:
+    """The values of the preset of this name, in any letters. Raises Refused."""
+    known = presets_in(folders)
+    file = known.get(_short(name))
+    if file is None:
+        listed = ", ".join(known) or "no preset was found"
+        raise Refused(f"no preset is called {name}: {listed}")
+    try:
+        return read_preset(file)
+    except (OSError, SyntaxError, ValueError) as error:
+        raise Refused(f"the preset {file} cannot be read: {error}") from None
+
+
+def own_presets() -> list[Path]:
+    """The folder of the presets that come with the add-on, whose modules are in the wheel."""
+    spec = importlib.util.find_spec("araplbs_addon")
+    places = spec.submodule_search_locations if spec else None
+    return [Path(place, "presets", FOLDER) for place in places or ()]
+
+
+def _short(name: str) -> str:
+    """'As_published_(2018_paper)' is as-published."""
+    letters = (c if c.isalnum() else " " for c in name.partition("(")[0].lower())
+    return "-".join("".join(letters).split())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from araplbs.base.printed import complain, say
 from araplbs.base.refusal import Refused
+from araplbs.cli.errors import WrongArguments
 from araplbs.disk.files import placed
 from araplbs.disk.outputs import BLEND, refuse_foreign
 
@@ -15,23 +16,27 @@ from .process import serve
 from .reports import INDEX, merge, write_report
 from .tasks import done_before, make_task, read_plan
 
+HELPS = {"merge": "write the table and the page of a folder of reports"}
+
 
 def add_commands(commands):
-    """The commands other than those that weight."""
-    task = commands.add_parser("task", help="do one task of a plan", description="One task.")
+    """The commands other than those that weight. Programs alone call the first two."""
+    task = commands.add_parser(
+        "task",
+        description="Does one of the tasks that --plan has printed: a farm calls this.",
+    )
     task.add_argument("plan", metavar="PLAN", help="what --plan has printed")
     task.add_argument("number", type=int, metavar="NUMBER", help="1 for the first, and so on")
     task.set_defaults(apart=_task)
     serving = commands.add_parser(
         "serve",
-        help="do tasks from standard input",
-        description="Tasks from standard input, a line of JSON each; --jobs and the farm use it.",
+        description="Does tasks that arrive on standard input, each a line of JSON. --jobs and the "
+        "farm call this.",
     )
     serving.add_argument("key", metavar="KEY", help="what to begin the replies with")
     serving.set_defaults(apart=_serve)
     merging = commands.add_parser(
         "merge",
-        help="write the table and the page of a folder of reports",
         description="Merges the reports of single files into one table and one page.",
     )
     merging.add_argument("folder", metavar="FOLDER")
@@ -41,7 +46,7 @@ def add_commands(commands):
 def _task(arguments, run):
     tasks = read_plan(arguments.plan)
     if not 1 <= arguments.number <= len(tasks):
-        raise Refused(f"there is no task {arguments.number}: the plan has {len(tasks)}")
+        raise WrongArguments(f"there is no task {arguments.number}: the plan has {len(tasks)}")
     return run(tasks[arguments.number - 1]["arguments"])
 
 
@@ -54,6 +59,13 @@ def _merge(arguments, _run):
     count = merge_and_warn(arguments.folder)
     say(f"{count} rows in {Path(arguments.folder, INDEX)}")
     return 0
+
+
+def reason_of(error):
+    """Of a file that cannot be read, without its name."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    return str(error) if isinstance(error, Refused) else error.strerror or str(error)
 
 
 def merge_and_warn(folder):
@@ -71,7 +83,7 @@ def left_to_do(plan, arguments):
         return plan
     left = [each for each in plan if not done_before(*each, arguments)]
     if len(left) < len(plan):
-        say(f"{len(plan) - len(left)} of {len(plan)} files are done before")
+        say(f"{len(plan) - len(left)} of {len(plan)} files were already done")
     return left
 
 
@@ -82,8 +94,7 @@ def print_plan(plan, arguments):
         try:
             tasks.append(make_task(source, target, arguments))
         except (Refused, OSError) as error:
-            where = f"{source}: " if isinstance(error, Refused) else ""
-            complain(f"araplbs: {where}{error}")
+            complain(f"araplbs: {source}: {reason_of(error)}")
             code = 1
     for task in sorted(tasks, key=lambda task: -task["seconds"]):
         print(json.dumps(task), flush=True)
@@ -117,8 +128,8 @@ def run_jobs(plan, arguments, command, failed, stop):
             tasks.append(make_task(source, target, type(arguments)(**settings)))
         except (Refused, OSError) as error:
             names = {"input": str(placed(source)), "output": str(placed(target))}
-            results[tuple(names.values())] = names | {"error": str(error)}
-            failed_with(names | {"error": str(error)})
+            results[tuple(names.values())] = names | {"error": reason_of(error)}
+            failed_with(names | {"error": reason_of(error)})
     if tasks:
         progress = Progress(tasks, arguments.jobs)
 

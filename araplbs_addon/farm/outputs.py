@@ -5,7 +5,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from araplbs.base.refusal import Refused
+from araplbs.cli.errors import WrongArguments
+from araplbs.disk.files import placed
 from araplbs.disk.outputs import BLEND, PICTURE, REPORT, REPORT_PAGE, RESULTS, TABLE, Outputs
 
 from .reports import INDEX, TABLE_NAME, picture_name
@@ -15,33 +16,60 @@ BLEND_NAME = re.compile(r".*\.blend\d*", re.IGNORECASE | re.DOTALL)
 PICTURE_NAME = re.compile(r"(.*)\.\d+\.png", re.DOTALL)
 
 
-def plan_outputs(inputs, output):
-    """[(input, output)], where nothing is saved with None for the output. Raises Refused when one
+def plan_outputs(inputs, output, in_place=False):
+    """[(input, output)]. Raises WrongArguments where it is not clear what is to be written, or one
     output would hold several inputs."""
+    if in_place:
+        if output is not None:
+            raise WrongArguments("--in-place and --output exclude each other")
+        return [(path, path) for path in inputs]
     if output is None:
-        return [(path, None) for path in inputs]
+        raise WrongArguments("--output is missing: name a file or a folder, or give --in-place")
+    if not output:
+        raise WrongArguments("--output is empty: name a file or a folder")
     target = Path(output)
-    into_folder = len(inputs) > 1 or target.is_dir() or output.endswith(("/", os.sep))
-    if not into_folder:
-        if not BLEND_NAME.fullmatch(target.name) and target.name != inputs[0].name:
-            raise Refused(f"--output {output}: not a folder, and no name of a .blend file")
-        return [(inputs[0], target)]
+    is_file = BLEND_NAME.fullmatch(target.name) and not output.endswith(("/", os.sep))
+    if target.is_dir() or (output.endswith(("/", os.sep)) and not target.is_file()):
+        plan = _into_folder(inputs, target)
+    elif len(inputs) > 1:
+        if is_file:
+            raise WrongArguments(f"--output {output} is one file, for {len(inputs)} inputs")
+        plan = _into_folder(inputs, target)
+    elif is_file or target.name == inputs[0].name:
+        plan = [(inputs[0], target)]
+    else:
+        raise WrongArguments(f"--output {output}: is neither a .blend file nor a folder")
+    own = {_name_of(path) for path in inputs}
+    for _source, target in plan:
+        if _name_of(target) in own:
+            raise WrongArguments(
+                f"the output {target} would replace an input: give --in-place to have that"
+            )
+    return plan
+
+
+def _into_folder(inputs, folder):
     names = [path.name for path in inputs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise Refused(f"several inputs are called {', '.join(twice)}: give them other outputs")
-    return [(path, target / path.name) for path in inputs]
+        raise WrongArguments(f"several inputs are called {', '.join(twice)}: give each an output")
+    return [(path, folder / path.name) for path in inputs]
+
+
+def _name_of(path):
+    return os.path.normcase(placed(path))
 
 
 def all_outputs(plan, arguments):
     """The Outputs of a plan [(input, output)]. Raises Refused as they do."""
     outputs = Outputs(arguments.input, named_files(arguments).items())
+    in_place = getattr(arguments, "in_place", False)
     for source, target in plan:
         if target is not None:
-            outputs.add(target, BLEND, "output", source)
+            outputs.add(target, BLEND, "output", source if in_place else None)
     if arguments.report and plan:
         _add_reports(outputs, [target for _source, target in plan], arguments)
-    if arguments.json:
+    if arguments.json and arguments.json != "-":
         outputs.add(arguments.json, RESULTS, "report")
     if arguments.does.also_writes:
         outputs.add_all(arguments.does.also_writes(arguments, ()))

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from araplbs.base.refusal import Refused
+from araplbs.cli.errors import WrongArguments
 from araplbs.disk.files import content_mark
 from araplbs.disk.inputs import read_input
 from araplbs.disk.outputs import (
@@ -31,7 +32,7 @@ from araplbs.disk.outputs import (
 )
 from araplbs.measures.deformation import in_percent
 
-from ..native_module import version
+from ..native_module import own_version
 from .tasks import MOST_BYTES, fingerprint, report_path
 
 # They had no mark of their own; read, and never replaced.
@@ -62,7 +63,7 @@ def write_report(arguments, result):
     if "error" not in result:
         contents = result["contents"] | {"output": content_mark(result["output"])}
         result = result | {"contents": contents}
-    content = {"version": version(), "fingerprint": fingerprint(arguments), "files": [result]}
+    content = {"version": own_version(), "fingerprint": fingerprint(arguments), "files": [result]}
     write_json(report_path(arguments.report, result["output"]), REPORT, content)
 
 
@@ -84,7 +85,7 @@ def read_reports(folder):
     """(rows of all reports in a folder, [why one cannot be read]). Raises Refused where there is
     no report."""
     if not Path(folder).is_dir():
-        raise Refused(f"there is no folder {folder}")
+        raise WrongArguments(f"there is no folder {folder}")
     found, bad = [], []
     for path in sorted(Path(folder).glob("*.json")):
         try:
@@ -152,7 +153,7 @@ def merge(folder):
     refuse_foreign(table, TABLE)
     refuse_foreign(index, REPORT_PAGE)
     found.sort(key=lambda row: ("error" not in row, -(row.get("surface_strain") or 0)))
-    write_json(table, TABLE, {"version": version(), "rows": found})
+    write_json(table, TABLE, {"version": own_version(), "rows": found})
     write_page(index, REPORT_PAGE, page(found))
     return len(found), bad
 

@@ -15,17 +15,18 @@ from argparse import BooleanOptionalAction
 from pathlib import Path
 
 from araplbs.base.refusal import Refused
+from araplbs.cli.errors import WrongArguments
 from araplbs.disk.blend_file import count
 from araplbs.disk.files import content_mark, has_content, identity, placed, refuse_input
 from araplbs.disk.inputs import read_input, read_input_text
 
-from ..native_module import version
+from ..native_module import own_version
 
 # Options that do not change the weights.
 MOST_BYTES = 1 << 28  # of a plan, or of a report
 APART = (
     *("help", "input", "output", "json", "threads", "jobs", "timeout", "resume", "report", "plan"),
-    "merge",
+    *("merge", "in_place", "quiet", "preset"),
 )
 
 # Measured with one thread and 80 poses (docs/farm.md): seconds and bytes of a process that has
@@ -79,16 +80,18 @@ def add_arguments(parser):
 
 
 def check(arguments):
-    """Raises Refused for arguments that do not go together."""
+    """Raises WrongArguments for arguments that do not go together."""
+    if arguments.threads < 0:
+        raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
     if arguments.jobs is not None and arguments.jobs < 1:
-        raise Refused(f"--jobs {arguments.jobs}: must be at least 1")
+        raise WrongArguments(f"--jobs {arguments.jobs}: must be at least 1")
     timeout = getattr(arguments, "timeout", None)
     if timeout is not None and not 0 <= timeout < math.inf:
-        raise Refused(f"--timeout {timeout:g}: must be 0 or more seconds")
+        raise WrongArguments(f"--timeout {timeout:g}: must be 0 or more seconds")
     if arguments.resume and not arguments.report:
-        raise Refused("--resume needs --report FOLDER: the reports say how an output was made")
+        raise WrongArguments("--resume needs --report FOLDER: the reports say what was done")
     if arguments.report and Path(arguments.report).exists() and not Path(arguments.report).is_dir():
-        raise Refused(f"--report {arguments.report}: not a folder")
+        raise WrongArguments(f"--report {arguments.report}: not a folder")
 
 
 def option_arguments(arguments):
@@ -96,7 +99,7 @@ def option_arguments(arguments):
     found = []
     for action in arguments.parser._actions:
         value = getattr(arguments, action.dest, None)
-        if action.dest in APART or value == action.default:
+        if action.dest in APART or value == getattr(action, "usual", action.default):
             continue
         if isinstance(action, BooleanOptionalAction):
             found.append(action.option_strings[0 if value else -1])
@@ -113,7 +116,7 @@ def option_arguments(arguments):
 
 def fingerprint(arguments):
     """A hash of all that decides about the weights, but the input."""
-    content = [version(), arguments.command, option_arguments(arguments)]
+    content = [own_version(), arguments.command, option_arguments(arguments)]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
@@ -125,7 +128,8 @@ def make_task(source, target, arguments, threads=None):
     """Raises OSError when there is no such input, Refused if it is not a file."""
     source, target = placed(source), placed(target)
     refuse_input(source)
-    words = [arguments.command, str(source), f"--output={target}"]
+    to = "--in-place" if arguments.in_place else f"--output={target}"
+    words = [arguments.command, str(source), to]
     if arguments.report:
         words += [f"--report={placed(arguments.report)}", "--no-merge"]
         words += ["--resume"] * arguments.resume

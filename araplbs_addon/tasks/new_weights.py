@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from araplbs.base.arrays import Bools, Integers
 from araplbs.base.progress import Listener
-from araplbs.base.refusal import Refused
+from araplbs.base.refusal import NothingNew, Refused
 from araplbs.base.steps import Steps
 from araplbs.character.options import Options
 from araplbs.character.patch import Patch, cut_patches, patch_links
@@ -61,7 +61,7 @@ class NewWeightsTask(WeightingTask):
     ) -> tuple[list[bpy.types.Object], list[Mesh]]:
         new = [self._new_vertices(*pair) for pair in zip(objects, meshes, strict=True)]
         if not any(each.any() for each in new):
-            raise Refused(self._nothing_new(objects, meshes))
+            raise self._nothing_new(objects, meshes)
         patches, links = cut_patches(meshes, new, self.options.link_parts)
         objects = [ob for ob, patch in zip(objects, patches, strict=True) if patch]
         self._old_links = links, patches, [len(mesh.vertices) for mesh in meshes]
@@ -75,11 +75,11 @@ class NewWeightsTask(WeightingTask):
             return ~mesh.locked_vertices
         return mesh.weights.sums() <= 0
 
-    def _nothing_new(self, objects: list[bpy.types.Object], meshes: list[Mesh]) -> str:
+    def _nothing_new(self, objects: list[bpy.types.Object], meshes: list[Mesh]) -> Refused:
         names = ", ".join(f"'{ob.name}'" for ob in objects)
         if self.editing:
-            return f"No vertex of {names} is selected"
-        return f"Every vertex of {names} has weights: nothing is new"
+            return Refused(f"No vertex of {names} is selected")
+        return NothingNew(f"Every vertex of {names} has weights: nothing is new")
 
     @property
     def links(self) -> Integers:

@@ -116,7 +116,7 @@ def test_report_over_the_input(tmp_path, capfd):
     sound()
     path = save(tmp_path / "in.blend")
     before = path.read_bytes()
-    assert run("check", path, "--json", path) == 1
+    assert run("check", path, "--json", path) == 2
     assert "would replace the input" in capfd.readouterr().err
     assert path.read_bytes() == before
 

@@ -398,7 +398,7 @@ def test_command_line(tmp_path, capfd):
     assert run("restore", source, "--output", out) == 1
     assert "holds no kept weights" in capfd.readouterr().err
     assert run("restore", source, "--output", out, "--file", file) == 0
-    assert run("keep", source, bare, "--output", two, "--file", file) == 1
+    assert run("keep", source, bare, "--output", two, "--file", file) == 2
     assert "takes the weights of one file" in capfd.readouterr().err
 
 
@@ -456,7 +456,7 @@ def test_file_of_keep_is_an_output(beside, tmp_path, capfd, monkeypatch):
     content, opening = source.read_bytes(), addon("cli")._open
     monkeypatch.setattr(addon("cli"), "_open", lambda path: pytest.fail(f"{path} was opened"))
     for name, others in (("out.blend", ()), ("in.blend", ()), ("r.json", ("--json", "r.json"))):
-        assert run("keep", source, "-o", out, "--file", f"{beside}{name}", *others) == 1
+        assert run("keep", source, "-o", out, "--file", f"{beside}{name}", *others) == 2
         assert "would replace the " in capfd.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["in.blend"]
     assert source.read_bytes() == content

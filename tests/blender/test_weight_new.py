@@ -302,16 +302,6 @@ def test_command(tmp_path, capfd):
     assert np.abs(weights(tube, names).sum(1) - 1).max() < 1e-6
 
 
-def test_command_refuses(tmp_path, capfd):
-    weighted()
-    source, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
-    assert run("weight", "--only-new", "--start-from", "present", source, "-o", out) == 1
-    assert "--only-new and --start-from present exclude each other" in capfd.readouterr().err
-    assert run("weight", "--only-new", source, "-o", out) == 1
-    assert "Every vertex of 'Tube' has weights: nothing is new" in capfd.readouterr().err
-    assert not out.exists()
-
-
 def test_undo_in_edit_mode():
     """One step, new groups included; in Object mode: test_every_task.py."""
     tube, _rig = weighted()

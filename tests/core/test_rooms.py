@@ -11,11 +11,12 @@ from paths import ADDON, PACKAGE
 # From the ground up.
 PACKAGE_ROOMS = [
     *("base", "disk", "mirror", "skeleton", "body", "character", "measures", "solvers"),
-    *("reports", "tools", "checks", "comparison", "gltf", "api", "cli"),
+    *("reports", "tools", "checks", "comparison", "gltf", "api", "cli", "blender", "mcp"),
 ]
 LAYERS = [
     *("native_module", "manual_pages", "farm", "blender", "tasks", "live", "languages"),
-    *("preferences", "operators", "arguments", "cli", "ui", "registration", "notice"),
+    *("preferences", "operators", "arguments", "standard_output", "cli", "script", "ui"),
+    *("registration", "notice"),
 ]
 ROOMS = {
     "blender": ["data", "poses", "rig", "read", "write", "kept", "bendy_bones"],
@@ -31,6 +32,7 @@ OPTIONAL = {
     "solvers/fill_tets.py": {"tetgen"},
     "disk/blend_file.py": {"zstandard"},
     "api/rows.py": {"scipy"},
+    "mcp/server.py": {"mcp"},
 }
 BLENDER = {"bpy", "mathutils", "bmesh", "gpu", "blf", "gpu_extras", "bpy_extras"}
 OF_PACKAGE = sorted(PACKAGE.rglob("*.py"))

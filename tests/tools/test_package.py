@@ -108,9 +108,9 @@ def test_what_it_says_of_itself(python):
     assert info["Keywords"].split(",") == project["keywords"]
     assert info["Description-Content-Type"] == "text/markdown"
     assert info.get_payload().strip() == (ROOT / project["readme"]).read_text("utf-8").strip()
-    wanted = {f.relative_to(ROOT).as_posix() for f in sources.package_files()}
-    assert {"araplbs/py.typed", "araplbs/_engine.pyi"} < wanted
-    there = {name for name in files.split() if name.startswith("araplbs/")}
+    wanted = {f.relative_to(ROOT).as_posix() for f in sources.wheel_files()}
+    assert {"araplbs/py.typed", "araplbs/SKILL.md", "araplbs_addon/script.py"} < wanted
+    there = {name for name in files.split() if name.startswith(("araplbs/", "araplbs_addon/"))}
     assert {name for name in there if "_engine.abi3" not in name and ".pyc" not in name} == wanted
 
 
@@ -123,7 +123,7 @@ def unpacked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sdist")
     tree = folder / "tree"
     skip = shutil.ignore_patterns("__pycache__", ".*", "*.pyc")
-    for name in ("araplbs", "csrc", "examples", "tools"):
+    for name in ("araplbs", "araplbs_addon", "csrc", "examples", "tools"):
         shutil.copytree(ROOT / name, tree / name, ignore=skip)
     for path in [*ROOT.glob("*.toml"), *ROOT.glob("*.md"), *ROOT.glob("*.cff")]:
         shutil.copy(path, tree)

@@ -215,7 +215,7 @@ def good_sdist():
         for f in (ROOT / "csrc").rglob("*")
         if f.is_file() and "__pycache__" not in f.parts
     }
-    files |= {f.relative_to(ROOT).as_posix(): b"" for f in sources.package_files()}
+    files |= {f.relative_to(ROOT).as_posix(): b"" for f in sources.wheel_files()}
     text = (ROOT / "tools/release_check.py").read_text("utf-8")
     block = text.split("def sdist_sources")[1].split("for name in wanted")[0]
     files |= {name: b"" for name in re.findall(r'"([\w./]+)"', block) if "_" not in name[:1]}

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+from ...base.refusal import Refused
 from ...character.options import Options
+from ...disk.presets import own_presets, preset_named
 from ...gltf.character import characters_of
 from ...gltf.file.accessors import FLOAT
 from ...gltf.file.container import read_document, save_document
@@ -30,6 +34,12 @@ def _add(parser: argparse.ArgumentParser) -> None:
         help="take the skeleton of another file, for meshes without a skin",
     )
     parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        help="options of this preset: game-4, unity, unreal, vrchat...; options that are given "
+        "count more",
+    )
+    parser.add_argument(
         "--rigid-material",
         action="append",
         default=[],
@@ -48,6 +58,18 @@ def _add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="store weights as floats, also where the file has whole numbers",
     )
+
+
+def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of the preset."""
+    if arguments.preset is None:
+        return {}
+    try:
+        values = preset_named(arguments.preset, own_presets())
+    except Refused as error:
+        raise WrongArguments(f"--preset: {error}") from None
+    known = {option.name for option in fields(Options)}
+    return {name: value for name, value in values.items() if name in known}
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -100,11 +122,13 @@ COMMAND = Command(
     """examples:
   araplbs weight in.glb -o out.glb
   araplbs weight in.glb -o out.glb --max-influences 8 --report page.html
-  araplbs weight characters/*.glb -o weighted/
+  araplbs weight in.glb -o out.glb --preset unity
+  araplbs weight characters/*.glb -o weighted/ --jobs 4
   araplbs weight body.glb -o rigged.glb --skeleton skeleton.glb""",
     Options,
     _work,
     without=WITHOUT,
     add=_add,
     check=_check,
+    defaults=_defaults,
 )

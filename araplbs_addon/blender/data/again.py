@@ -27,6 +27,8 @@ def command(name):
     arguments that this one was given for itself."""
     if not bpy.app.binary_path:
         # -P: a folder araplbs in the current directory is not ours.
+        if "." not in addon_package:  # not installed as an extension
+            return [sys.executable, "-P", "-m", "araplbs.blender"]
         return [sys.executable, "-P", "-c", STARTER.format(package=addon_package)]
     words = sys.argv[1:]
     ends = [i for i, word in enumerate(words) if word in ("-c", "--command")]

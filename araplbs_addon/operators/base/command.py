@@ -10,9 +10,9 @@ from typing import Any
 from ...blender.read.targets import find_in_file, share_meshes
 
 WHICH = (
-    "those with its Armature modifier or parented to it, or, where there is one armature and "
-    "nothing hangs on it, all visible ones. The input is left as it is unless it is also the "
-    "output."
+    "those with its Armature modifier or parented to it. If the file has one armature and no "
+    "mesh belongs to it, all visible meshes. The input stays unchanged, unless you give "
+    "--in-place."
 )
 
 
@@ -57,6 +57,8 @@ class Command:
     conclude: Callable | None = None  # once all tasks of a file are applied: (tasks)
     weights_of: Callable[[dict], Any] = lambda _report: None  # the part of a report about weights
     has_pictures: bool = False
+    has_presets: bool = False  # those of Auto-weight
+    texts: tuple[tuple[str, str], ...] = ()  # (option, its help), where the panel's does not fit
     names_stages: bool = False  # its progress is a line for each stage
 
     @property

@@ -161,4 +161,8 @@ COMMAND = Command(
     own=_fail_on,
     only=CHECKED,
     finish=check_exit_code,
+    texts=(
+        ("max_influences", "More influences of a vertex than these are a finding, 0 for no limit"),
+        ("symmetric", "Different weights on the two sides of a symmetric mesh are a finding"),
+    ),
 )

@@ -69,8 +69,8 @@ COMMAND = Command(
     "motion",
     "make an action that moves every joint of the armatures of .blend files",
     "Gives every armature an action that moves every joint alone to its limits, then all "
-    "together, and lets a biped walk and reach; each pose has a marker. The input is left as it "
-    "is unless it is also the output.",
+    "together, and lets a biped walk and reach; each pose has a marker. "
+    "The input stays unchanged, unless you give --in-place.",
     MotionTask,
     MotionOptions,
     motion_summary,

@@ -63,7 +63,8 @@ def _only_new(parser):
     parser.add_argument(
         "--only-new",
         action="store_true",
-        help="weight the vertices without weights alone: all others stay as they are",
+        help="weight the vertices without weights only, all others stay unchanged; if there are "
+        "none, the output is the same as the input",
     )
 
 
@@ -90,4 +91,5 @@ COMMAND = Command(
     choose=_choose_new,
     weights_of=lambda report: report,
     has_pictures=True,
+    has_presets=True,
 )

@@ -48,8 +48,8 @@ CLASSES = (OBJECT_OT_araplbs_copy_weights,)
 COMMAND = Command(
     "copies",
     "copy weights to the other side and to copies in .blend files",
-    "Gives meshes the weights of another exactly: mirrored, or those of the same bones. The input "
-    "is left as it is unless it is also the output.",
+    "Gives meshes the weights of another exactly: mirrored, or those of the same bones. "
+    "The input stays unchanged, unless you give --in-place.",
     CopyTask,
     CopyOptions,
     copies_summary,

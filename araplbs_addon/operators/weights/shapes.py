@@ -52,8 +52,8 @@ CLASSES = (OBJECT_OT_araplbs_transfer_shapes,)
 COMMAND = Command(
     "shapes",
     "transfer shape keys between meshes of .blend files",
-    "Gives meshes the shape keys of another that they lie close to. The input is left as it is "
-    "unless it is also the output.",
+    "Gives meshes the shape keys of another that they lie close to. "
+    "The input stays unchanged, unless you give --in-place.",
     ShapesTask,
     ShapeOptions,
     shapes_summary,

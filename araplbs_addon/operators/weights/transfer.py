@@ -131,8 +131,8 @@ COMMAND = Command(
     "transfer",
     "transfer weights between meshes of .blend files",
     "Gives meshes the weights of others on the same armature where they lie close to these, "
-    "and fills in and optimizes the rest. The input is left as it is unless it is also the "
-    "output.",
+    "and fills in and optimizes the rest. "
+    "The input stays unchanged, unless you give --in-place.",
     TransferTask,
     TransferOptions,
     transfer_summary,

@@ -1,0 +1,136 @@
+"""--jobs: several files at a time, each in a process of its own.
+
+A process that crashes, or that the system kills, costs only its file. It gets the same arguments as
+this one and the file to do, and answers over a pipe.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from ..base.printed import complain
+from ..base.stop import Stop, Stopped
+from .command import Done, Job
+from .errors import FAILED
+
+POLL = 0.2  # seconds between two looks at signals
+STARTER = "from araplbs.cli.jobs import serve; serve()"
+
+
+def do_files(
+    argv: list[str],
+    plan: Sequence[tuple[Path, Path | None]],
+    jobs: int,
+    threads: int,
+    say: Callable[[str], None],
+    stop: Stop,
+) -> list[Done]:
+    """The files of a plan, in its order."""
+    each = max(1, (threads or _processors()) // jobs)
+    found: dict[int, Done] = {}
+    running: set[subprocess.Popen[str]] = set()
+
+    def do(number: int) -> tuple[int, list[str], Done]:
+        return number, *_one(argv, plan[number], each, running)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        left = {pool.submit(do, number) for number in range(len(plan))}
+        try:
+            while left:
+                done, left = wait(left, POLL, FIRST_COMPLETED)
+                stop.check()
+                for future in done:
+                    number, lines, found[number] = future.result()
+                    for line in lines:
+                        say(line)
+                    if "error" in found[number].result:
+                        complain(f"araplbs: {plan[number][0]}: {found[number].result['error']}")
+        except (Stopped, KeyboardInterrupt):
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(running):
+                process.terminate()
+            raise
+    return [found[number] for number in range(len(plan))]
+
+
+def _one(
+    argv: list[str],
+    files: tuple[Path, Path | None],
+    threads: int,
+    running: set[subprocess.Popen[str]],
+) -> tuple[list[str], Done]:
+    """(lines for people, Done) of one file."""
+    source, target = files
+    task = {
+        "argv": argv,
+        "source": str(source),
+        "target": None if target is None else str(target),
+        "threads": threads,
+    }
+    # -P: a folder araplbs in the current directory is not ours.
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", STARTER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="backslashreplace",
+    )
+    running.add(process)
+    try:
+        said, errors = process.communicate(json.dumps(task))
+    finally:
+        running.discard(process)
+    try:
+        answer = json.loads(said)
+        pictures = [None if each is None else base64.b64decode(each) for each in answer["pictures"]]
+        return answer["lines"], Done(answer["result"], answer["code"], pictures)
+    except (ValueError, KeyError):
+        last = errors.strip().splitlines()[-1:]
+        reason = f"its process ended with exit code {process.returncode}"
+        result: dict[str, Any] = {"input": str(source), "error": ": ".join([reason, *last])}
+        return [], Done(result | ({} if target is None else {"output": str(target)}), FAILED)
+
+
+def serve() -> None:
+    """The other side: one task from standard input, its answer on standard output. Nothing else is
+    written there."""
+    from .main import do_file, read_command
+
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    task = json.loads(sys.stdin.buffer.read())
+    command, arguments, options = read_command(task["argv"])
+    arguments.threads = task["threads"]
+    lines: list[str] = []
+    target = None if task["target"] is None else Path(task["target"])
+    with Stop() as stop:
+
+        def progress(*_said: object) -> bool:
+            stop.check()
+            return True
+
+        try:
+            job = Job(Path(task["source"]), target, options, arguments, lines.append, progress)
+            done = do_file(command, job)
+        except Stopped as end:
+            sys.exit(128 + end.number)
+    pictures = [None if each is None else base64.b64encode(each).decode() for each in done.pictures]
+    answer = {"lines": lines, "result": done.result, "code": done.code, "pictures": pictures}
+    answers.write(json.dumps(answer))
+    answers.close()
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

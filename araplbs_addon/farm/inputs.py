@@ -1,0 +1,29 @@
+"""The input files of a run: names and patterns, which not every shell expands."""
+
+import glob
+import os
+from pathlib import Path
+
+from araplbs.cli.errors import WrongArguments
+
+
+def inputs_of(patterns):
+    """[Path] of these names and patterns, each once. Raises WrongArguments for a pattern that
+    matches nothing, and if none of the names is that of a file. A file that is missing among others
+    fails by itself, and the others are done."""
+    found, missing = {}, []
+    for pattern in map(str, patterns):
+        names = [pattern]
+        if not os.path.lexists(pattern) and glob.has_magic(pattern):
+            names = sorted(glob.glob(pattern, recursive=True))
+            if not names:
+                raise WrongArguments(f"{pattern}: no file matches this")
+        for name in names:
+            found[Path(name)] = None
+            if os.path.isdir(name):
+                missing.append(f"{name}: a folder, not a .blend file")
+            elif not os.path.exists(name):
+                missing.append(f"{name}: no such file")
+    if len(missing) == len(found):
+        raise WrongArguments("; ".join(missing))
+    return list(found)

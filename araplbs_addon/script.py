@@ -1,0 +1,110 @@
+"""Auto-weight for scripts: no registered add-on, no operator, selection or window. It is called as
+araplbs.blender.bind() and python -m araplbs.blender."""
+
+from contextlib import contextmanager
+
+import bpy
+from araplbs.api.options import options_of
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import notes, warnings
+
+from . import cli
+from .arguments import preset_values
+from .blender.data import bone_kinds, edits, engine_limits, joint_settings
+from .blender.data.references import reason_of, references_of
+from .blender.kept import kept_weights
+from .blender.poses import own_motion
+from .blender.read import control_bones
+from .blender.read.targets import Targets, share_meshes
+from .tasks.new_weights import NewWeightsTask
+from .tasks.weighting import WeightingTask
+
+PROG = "python -m araplbs.blender"
+# What files hold of ours. While the add-on is enabled all of it is registered.
+CLASSES = (
+    edits.ARAPLBS_edit,
+    edits.ARAPLBS_mesh,
+    joint_settings.ARAPLBS_joint,
+    kept_weights.ARAPLBS_kept,
+    own_motion.ARAPLBS_motion,
+)
+PARTS = (
+    *(bone_kinds, control_bones, edits, engine_limits, joint_settings, kept_weights, own_motion),
+)
+
+
+@contextmanager
+def data_registered():
+    """The corrections and marks in the file can be read and written in this block."""
+    if hasattr(bpy.types.Mesh, "araplbs"):
+        yield
+        return
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    for part in PARTS:
+        part.register()
+    try:
+        yield
+    finally:
+        for part in reversed(PARTS):
+            part.unregister()
+        for cls in reversed(CLASSES):
+            bpy.utils.unregister_class(cls)
+
+
+def bind(meshes, armature, *, only_new, preset, threads, progress, **options):
+    """See araplbs.blender.bind."""
+    meshes = _objects(meshes)
+    if not isinstance(armature, bpy.types.Object) or armature.type != "ARMATURE":
+        raise TypeError(f"armature is {_shown(armature)}: must be an armature object")
+    values = preset_values(preset) if preset is not None else {}
+    table = options_of(options, values, without=())
+    view_layer = bpy.context.view_layer
+    _refuse_absent([*meshes, armature], view_layer)
+    task = (NewWeightsTask if only_new else WeightingTask)(table, threads)
+    with data_registered():
+        (targets,) = share_meshes([Targets(armature, meshes)], view_layer)
+        references = references_of(targets)
+        try:
+            task.read(targets, view_layer)
+            task.solve(progress)
+            report = task.apply()
+        except Exception as error:
+            raise reason_of(error, references) from None
+    report["notes"] = notes(report)
+    report["warnings"] = task.warnings + warnings(report)
+    return report
+
+
+def _objects(meshes):
+    """[Object]. Raises TypeError, and Refused for an empty list."""
+    found = [meshes] if isinstance(meshes, (bpy.types.Object, str)) else list(meshes)
+    for each in found:
+        if not isinstance(each, bpy.types.Object) or each.type != "MESH":
+            raise TypeError(f"meshes has {_shown(each)}: must hold mesh objects")
+    if not found:
+        raise Refused("meshes is empty: name at least one mesh object")
+    return list(dict.fromkeys(found))
+
+
+def _shown(value):
+    if isinstance(value, bpy.types.Object):
+        return f"'{value.name}', of type {value.type}"
+    return repr(value)
+
+
+def _refuse_absent(objects, view_layer):
+    for ob in objects:
+        if ob.name not in view_layer.objects or view_layer.objects[ob.name] != ob:
+            raise Refused(
+                f"'{ob.name}' is not in the view layer '{view_layer.name}': link it to a "
+                "collection of the scene that is not excluded"
+            )
+        if getattr(ob.data, "is_editmode", False):
+            raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
+
+
+def run(argv):
+    """The command line; the exit code."""
+    with data_registered():
+        return cli.run(argv, prog=PROG)

@@ -1,0 +1,51 @@
+"""The standard output of the command, for --json - and --quiet: what Blender and we print goes to
+the standard error or nowhere, from any part of Blender. (Blender prints lines of its own.)"""
+
+import ctypes
+import os
+import sys
+from contextlib import ExitStack, redirect_stdout, suppress
+
+
+class StandardOutput:
+    """write(text) in the block writes to what was the standard output before it."""
+
+    def __init__(self, arguments):
+        self.apart = arguments.json == "-"
+        self.silent = arguments.quiet and not arguments.plan
+        self._former, self._stack = None, ExitStack()
+
+    def __enter__(self):
+        if self.apart or self.silent:
+            _flush()
+            with suppress(OSError):  # where it is closed, nobody reads it
+                self._former = os.dup(1)
+            null = os.open(os.devnull, os.O_WRONLY)
+            nothing = self._stack.enter_context(os.fdopen(null, "w"))
+            to = nothing if self.silent else sys.stderr
+            os.dup2(nothing.fileno() if self.silent else 2, 1)
+            self._stack.enter_context(redirect_stdout(to))
+        return self
+
+    def write(self, text):
+        """Raises OSError."""
+        if self._former is not None:
+            with suppress(BrokenPipeError), os.fdopen(os.dup(self._former), "wb") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+
+    def __exit__(self, *_error):
+        if self.apart or self.silent:
+            _flush()
+            self._stack.close()
+        if self._former is not None:
+            os.dup2(self._former, 1)
+            os.close(self._former)
+
+
+def _flush():
+    """What Python and C have printed and not written yet: it belongs to where it was printed to."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with suppress(OSError, AttributeError):
+        library = ctypes.cdll.ucrtbase if os.name == "nt" else ctypes.CDLL(None)
+        library.fflush(None)
