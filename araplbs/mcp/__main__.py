@@ -1,0 +1,7 @@
+"""python -m araplbs.mcp: the server, on standard input and output."""
+
+import sys
+
+from .server import main
+
+sys.exit(main(sys.argv[1:]))
