@@ -101,9 +101,9 @@ def worst_poses(
         strains = [float(np.sqrt((area * s**2)[own].sum() / areas[joint])) for _p, s in posed]
         mesh, vertices = _of_one_mesh(problem, np.unique(triangles[own]))
         name = problem.skeleton.names[joints[joint]]
-        nothing: list[None] = [] if before is not None else [None]
-        both = tuple(nothing + strains), tuple(nothing + pictures)
-        seen.append(SeenJoint(name, number, mesh, vertices, *both))
+        was, now = (strains[0], strains[1]) if before is not None else (None, strains[0])
+        old, new = (pictures[0], pictures[1]) if before is not None else (None, pictures[0])
+        seen.append(SeenJoint(name, number, mesh, vertices, (was, now), (old, new)))
     return seen
 
 
@@ -152,7 +152,7 @@ def _reaches(skeleton: Skeleton, joints: Integers) -> Iterator[float]:
 
 def _sums(around: Integers, values: Floats, count: int) -> Floats:
     own = around >= 0
-    return np.bincount(around[own], values[own], count)
+    return np.bincount(around[own], values[own], count).astype(float)
 
 
 def _strain(

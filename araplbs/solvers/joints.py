@@ -254,10 +254,16 @@ class JointRun:
     def _strain(self, solver: "araplbs.JointSolver", skeleton: Skeleton) -> float:
         """Surface Strain in some of the poses, with the present joints and weights."""
         few = spread(len(solver.poses), SHOWN_POSES)
-        place = (self.problem.arguments[name] for name in ("vertices", "triangles"))
-        rows, poses = tuple(solver.sparse_weights), solver.poses[few]
+        arguments = self.problem.arguments
+        begin, bones, weights = solver.sparse_weights
+        rows, poses = (begin, bones, weights), solver.poses[few]
         found = araplbs.deformation(
-            *place, rows, poses, **bones_of(skeleton), threads=self._threads
+            arguments["vertices"],
+            arguments["triangles"],
+            rows,
+            poses,
+            **bones_of(skeleton),
+            threads=self._threads,
         )
         return float(found["area"])
 

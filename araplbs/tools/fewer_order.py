@@ -1,6 +1,6 @@
-"""The order in which Reduce Bones lets bones go, so that a dialog can name them before anything is
-solved. Choosing is greedy: those that go for a larger number of bones are the first ones of those
-that go for a smaller one. No bpy."""
+"""The order in which Reduce Bones lets bones go, so that a dialog can name them before any weight
+is solved. Choosing is greedy: those that go for a larger number of bones are the first of those that
+go for a smaller one. No bpy."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def removal_order(
 
 def _together(order: Sequence[int], skeleton: Skeleton) -> list[list[int]]:
     """A bone and its mirror image go at once."""
-    other_side, groups = skeleton.other_side.tolist(), []
+    other_side = skeleton.other_side.tolist()
+    groups: list[list[int]] = []
     for bone in order:
         if groups and groups[-1] == [other_side[bone]] and other_side[bone] != bone:
             groups[-1].append(bone)

@@ -1,4 +1,4 @@
-"""Reduce Bones asks: which bones would go, for which platform, and that it changes nothing before."""
+"""Reduce Bones asks: which bones would go, for which platform. It changes nothing before."""
 
 import bpy
 import pytest

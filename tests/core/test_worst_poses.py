@@ -105,7 +105,7 @@ def test_each_joint_in_its_worst_pose(problem):
 
 
 def test_before_and_now(problem):
-    """Weights that were worse are told so, and drawn by the same camera."""
+    """Both are named, and drawn by the same camera."""
     poses = Poses(np.stack([bent(1.0, 0.6)]), None)
     rows, late = tube([1, 2])[2], tube([1.6, 2])[2]
     seen = worst_poses(problem, late, rows, poses, UP)

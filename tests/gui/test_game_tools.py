@@ -21,7 +21,7 @@ def deform(rig):
     return sum(bone.use_deform for bone in rig.data.bones)
 
 
-def test_reduce_bones_asks(ui):
+def test_games_reduce_bones_asks(ui):
     """Choosing goes on in turns, then the dialog names the bones; Enter reduces, Esc does not."""
     newest_only()
     rig, meshes = make_character()
@@ -50,7 +50,7 @@ def test_reduce_bones_asks(ui):
     assert deform(rig) == 30
 
 
-def test_weights_under_the_mouse(ui):
+def test_games_weights_under_the_mouse(ui):
     newest_only()
     rig, meshes = make_character()
     body = max(meshes, key=lambda ob: len(ob.data.vertices))

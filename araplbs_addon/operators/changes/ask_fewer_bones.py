@@ -11,7 +11,6 @@ from ...tasks.changes.fewer_bones import BoneOrderTask
 from ..base.guard import handing_over
 from ..base.properties import OptionProperties, option_names, option_properties
 from ..base.work import WorkOperator
-from .fewer_bones import IDNAME as REDUCE
 from .fewer_bones import find_reduced
 
 IDNAME = "object.araplbs_find_fewer_bones"
@@ -103,7 +102,7 @@ class OBJECT_OT_araplbs_ask_fewer_bones(OptionProperties, Operator):
     def execute(self, _context):
         chosen = {name: getattr(self, name) for name in ASKED}
         with handing_over():
-            getattr(bpy.ops.object, REDUCE.partition(".")[2])("INVOKE_DEFAULT", **chosen)
+            bpy.ops.object.araplbs_reduce_bones("INVOKE_DEFAULT", **chosen)
         return {"FINISHED"}
 
 

@@ -16,6 +16,7 @@ from ...blender.poses.posed import posed_vertices
 
 IDNAME = "object.araplbs_hover"
 MOST = 4  # bones that are named
+KEYMAP = "Weight Paint"
 LEAST = 0.005  # share that rounds to 1 %
 
 
@@ -136,7 +137,7 @@ def register():
     bpy.app.handlers.load_pre.append(_forget)
     keys = bpy.context.window_manager.keyconfigs.addon
     if keys:  # none in background mode
-        keymap = keys.keymaps.new(name="Weight Paint", space_type="EMPTY")
+        keymap = keys.keymaps.new(KEYMAP, space_type="EMPTY")
         _keys.append((keymap, keymap.keymap_items.new(IDNAME, "MOUSEMOVE", "ANY", any=True)))
 
 

@@ -16,7 +16,7 @@ from .show_problems import list_problems
 
 IDNAME = "object.araplbs_show_worst"
 PEEK = "object.araplbs_peek_weights"
-KEY = "Y"  # free in all modes that a rig is looked at in
+KEYMAP, KEY = "3D View", "Y"  # free in all modes that a rig is looked at in
 MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
 
 
@@ -67,7 +67,7 @@ color the mesh by its stretch. Hold Y to see the weights of before"""
 
 
 def worst_of(findings):
-    """Index of the worst finding that is worst in one pose. Raises Refused if there is none."""
+    """Index of the worst finding that is worst in one pose. Raises Refused without one."""
     posed = [k for k, finding in enumerate(findings) if has_pose(finding)]
     if not posed:
         raise Refused("No problem depends on the pose")
@@ -128,7 +128,7 @@ _keys = []
 def register():
     keys = bpy.context.window_manager.keyconfigs.addon
     if keys:  # none in background mode
-        keymap = keys.keymaps.new(name="3D View", space_type="VIEW_3D")
+        keymap = keys.keymaps.new(KEYMAP, space_type="VIEW_3D")
         _keys.append((keymap, keymap.keymap_items.new(PEEK, KEY, "PRESS")))
 
 

@@ -7,6 +7,7 @@ from araplbs.tools.shapes import ShapeOptions, shapes_summary
 from bpy.types import Operator
 
 from ...blender.read.transfer_targets import find_shape_targets, find_shapes_in_file
+from ...languages.translate import translated
 from ...tasks.shapes import ShapesTask
 from ..base.command import Command, add_source_and_targets
 from ..base.properties import OptionProperties, option_properties
@@ -32,6 +33,15 @@ active one: where they lie close to it they follow it, and the rest is filled in
     task_kind = ShapesTask
     doing = "Transferring"
     find = staticmethod(find_shape_targets)
+
+    @classmethod
+    def description(cls, _context, properties):
+        if properties.sliders == "FOLLOW":
+            return translated(
+                "Transfer the shape keys, and let the body's drive them: a driver gives each new "
+                "key the value of the one that it comes from"
+            )
+        return None
 
     def draw(self, _context):
         layout = self.layout

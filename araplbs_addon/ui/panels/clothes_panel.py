@@ -33,7 +33,10 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
         )
         shown = bool(transfer.shown)
         row.operator(transfer.SHOW, text="", icon="HIDE_OFF" if shown else "HIDE_ON", depress=shown)
-        layout.operator(shapes.IDNAME, text="Shape Keys", icon="SHAPEKEY_DATA")
+        row = layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator(shapes.IDNAME, text="Shape Keys", icon="SHAPEKEY_DATA").sliders = "NONE"
+        row.operator(shapes.IDNAME, text="", icon="DRIVER").sliders = "FOLLOW"
         draw_rows(layout, type(self).__name__)
         row = layout.row(align=True)
         row.operator(keep.IDNAME)

@@ -21,7 +21,7 @@ MOST = 2  # strips that are kept, as many as there are outcomes
 
 
 def draw(layout, context, outcome):
-    """Nothing while the pictures are being made, or where there are none."""
+    """Nothing while the pictures are being made, or without any."""
     icons = _icons(context, outcome)
     if not icons:
         return
