@@ -1,6 +1,6 @@
 """The order in which Reduce Bones lets bones go, so that a dialog can name them before any weight
-is solved. Choosing is greedy: those that go for a larger number of bones are the first of those that
-go for a smaller one. No bpy."""
+is solved. Choosing is greedy: those that go for a larger number of bones are the first of those
+that go for a smaller one. No bpy."""
 
 from __future__ import annotations
 
