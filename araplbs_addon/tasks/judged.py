@@ -47,9 +47,10 @@ class JudgedWeighting(WeightingTask):
 
 
 class JudgedRepair(RepairTask):
-    """stretch: of the repaired weights, in the poses in which JudgedWeighting measures it."""
+    """stretch: of the repaired weights, in the poses in which JudgedWeighting measures it. rows: all
+    weights after the repair."""
 
-    stretch = None
+    stretch = rows = None
 
     def solve(self, progress: Listener | None = None) -> None:
         progress = Progress.of(progress)
@@ -59,9 +60,10 @@ class JudgedRepair(RepairTask):
             for mesh, rows in zip(self.reading.meshes, self.repaired.weights, strict=True)
         ]
         problem = self.checked.problem
+        self.rows = problem.present(meshes)
         found = measure(
             problem,
-            problem.present(meshes),
+            self.rows,
             measured_poses(problem, self.options),
             threads=self.threads,
             progress=progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),

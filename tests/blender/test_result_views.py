@@ -115,6 +115,25 @@ def test_pictures_of_joints():
     assert not seen, "pictures of weights that are no longer there are not shown"
 
 
+def test_pictures_after_a_repair():
+    """They are made of the repaired weights, next to those of before."""
+    flaws.flawed("STRETCH")
+    auto_weight()
+    outcome = at_hand()
+    outcome.findings = [finding(pose=1)]
+    drawn_strip(outcome)
+    first = outcome.seen
+    assert bpy.ops.object.araplbs_repair(which="RESULT") == {"FINISHED"}
+    assert at_hand() is outcome and outcome.to_draw
+    drawn_strip(outcome)
+    assert outcome.seen is not first
+    was = {each.bone: each.strain[0] for each in first}
+    for each in outcome.seen:
+        assert each.pose < len(outcome.poses)
+        if each.bone in was:
+            assert (each.strain[0] is None) == (was[each.bone] is None)
+
+
 def test_pictures_without_weights_before():
     weighted()
     outcome = at_hand()

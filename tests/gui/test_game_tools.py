@@ -47,7 +47,7 @@ def test_games_reduce_bones_asks(ui):
         rig = bpy.data.objects["Rig"]
         if key == "ESC":
             assert deform(rig) == every
-    assert deform(rig) == 30
+    assert deform(rig) in (29, 30), "a mirrored pair goes together"
 
 
 def test_games_weights_under_the_mouse(ui):

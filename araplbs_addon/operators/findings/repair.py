@@ -115,6 +115,7 @@ as they are. Where the new ones are not better, the old ones stay, too"""
         found.keep_of(task.repaired.findings, task.checked)
         if self._outcome:
             self._outcome.renew(task.repaired.findings, task.stretch)
+            self._outcome.draw_again(task.checked.problem, task.rows)
         for line in task.warnings + repair_notes(report):
             self.report({"WARNING"}, translated(line))
         self.report({"INFO"}, translated(repair_summary(report)))

@@ -51,6 +51,7 @@ class Outcome:
     rig: bytes = b""  # digest of the bones, see _digest()
     to_draw: tuple | None = None  # what the pictures of the box are made of, until they are made
     seen: list | None = None  # [SeenJoint] of these pictures
+    drawn: tuple | None = None  # (weights before or None, Poses) of them
 
     def shown(self):
         """Which set the meshes show; None if they or the bones are not as this outcome has left
@@ -79,6 +80,13 @@ class Outcome:
         }
         self.token = f"{self.token}r"
         self.mark(AFTER)
+
+    def draw_again(self, problem, rows):
+        """Other pictures: of these weights of the same vertices."""
+        if self.drawn:
+            before, poses = self.drawn
+            if before is None or before.count == rows.count:
+                self.to_draw = problem, before, rows, poses
 
     def mark(self, which):
         for each in self.objects:
@@ -137,6 +145,7 @@ def keep_outcome(report, task):
     poses = getattr(task, "judged_poses", None)
     outcome.poses = None if poses is None else poses.transforms
     outcome.to_draw = getattr(task, "to_draw", None)
+    outcome.drawn = outcome.to_draw and (outcome.to_draw[1], outcome.to_draw[3])
     outcome.token = _token(task.solution.rows)
     outcome.mark(AFTER)
     _outcomes.append(outcome)
