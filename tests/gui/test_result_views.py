@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 import scenes
-from driver import click, inside, newest_only, open_sidebar, show, still, wait_until
+from driver import click, inside, open_sidebar, show, still, wait_until
 from test_first_sight import make_character, weigh
 
 # From the top left of the sidebar, in a panel that has that row alone.
@@ -55,7 +55,6 @@ def posed(rig):
 
 
 def test_result_box_shows_it(ui):
-    newest_only()
     rig, meshes = yield from weighted_twice(ui)
     outcome, strip = at_hand(), scenes.addon("ui.views.strip")
     yield from wait_until(lambda: outcome.seen is not None)
