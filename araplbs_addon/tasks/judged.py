@@ -47,8 +47,8 @@ class JudgedWeighting(WeightingTask):
 
 
 class JudgedRepair(RepairTask):
-    """stretch: of the repaired weights, in the poses in which JudgedWeighting measures it. rows: all
-    weights after the repair."""
+    """stretch: of the repaired weights, in the poses in which JudgedWeighting measures it. rows:
+    all weights after the repair."""
 
     stretch = rows = None
 
