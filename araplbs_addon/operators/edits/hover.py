@@ -1,5 +1,6 @@
 """The bones that move the vertex under the mouse in Weight Paint mode, with their shares."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import bpy
@@ -58,7 +59,9 @@ class OBJECT_OT_araplbs_hover(Operator):
         )
 
     def invoke(self, context, event):
-        found = vertex_under(context, (event.mouse_region_x, event.mouse_region_y))
+        found = None
+        with suppress(RuntimeError, ReferenceError, IndexError):  # no faces, or it changes just now
+            found = vertex_under(context, (event.mouse_region_x, event.mouse_region_y))
         if found or under:
             under[:] = [found] if found else []
             context.area.tag_redraw()
@@ -73,27 +76,34 @@ def vertex_under(context, at):
         return None
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = ob.evaluated_get(depsgraph)
-    place = _hit(context, evaluated, at)
-    if place is None:
+    hit, place, _normal, face = _ray(context, evaluated, at)
+    if not hit:
         return None
-    points = posed_vertices(ob, depsgraph)
-    vertex = int(np.square(points - np.array(place)).sum(1).argmin())
+    vertex = _nearest(ob, evaluated, place, face, depsgraph)
     region = context.region.as_pointer()
     return Under(ob.name, vertex, tuple(at), region, shares_of(ob, armature, vertex))
 
 
-def _hit(context, evaluated, at):
+def _nearest(ob, evaluated, place, face, depsgraph):
+    """The vertex of the object nearest to a place on a face of what the modifiers leave."""
+    mesh = evaluated.data
+    if len(mesh.vertices) == len(ob.data.vertices):
+        corners = mesh.polygons[face].vertices
+        return min(corners, key=lambda vertex: (mesh.vertices[vertex].co - place).length)
+    points = posed_vertices(ob, depsgraph)
+    there = np.array(evaluated.matrix_world @ place)
+    return int(np.square(points - there).sum(1).argmin())
+
+
+def _ray(context, evaluated, at):
+    """As ray_cast(), in the space of the object."""
     region, view = context.region, context.region_data
     at = Vector(at)
     origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
     direction = view3d_utils.region_2d_to_vector_3d(region, view, at)
-    matrix = evaluated.matrix_world
-    back = matrix.inverted_safe()
+    back = evaluated.matrix_world.inverted_safe()
     start = back @ origin
-    hit, place, _normal, _face = evaluated.ray_cast(
-        start, (back @ (origin + direction) - start).normalized()
-    )
-    return matrix @ place if hit else None
+    return evaluated.ray_cast(start, (back @ (origin + direction) - start).normalized())
 
 
 def shares_of(ob, armature, vertex):
