@@ -7,6 +7,7 @@ from araplbs.reports.doubts import (
     BONES,
     CONTROL,
     HELD_AT_A_PRICE,
+    IN_VAIN,
     JOINTS,
     MUCH,
     MUCH_ASIDE,
@@ -107,6 +108,15 @@ def test_bones_that_are_held_at_a_price():
         other["options"]["max_influences"] = 4
         assert doubt_about(other) == doubt
     assert "Much stretch" in doubt_about(report(0.9, **held)).note
+
+
+def test_bones_that_are_held_in_vain():
+    """For less than that, if they hardly move their skin nevertheless: these alone are named."""
+    held = {"held_bones": ["track.1", "track.2"], "deaf_bones": ["track.2", "hair"]}
+    assert doubt_about(report(0.1, held_cost=0.02, **held)).bones == ("track.2",)
+    assert doubt_about(report(0.1, held_cost=IN_VAIN, **held)) is None
+    answering = held | {"deaf_bones": ["hair"]}
+    assert doubt_about(report(0.1, held_cost=0.02, **answering)) is None
 
 
 def test_bones_that_were_left_out():
