@@ -28,10 +28,14 @@ class Note(NamedTuple):
 
 
 def result_notes(
-    report: dict[str, Any], locked_groups: int = 0, deaf: Sequence[str] = ()
+    report: dict[str, Any],
+    locked_groups: int = 0,
+    deaf: Sequence[str] = (),
+    leaving: Sequence[tuple[str, int]] = (),
 ) -> list[Note]:
     """The Notes of a report of weights, those on which someone should act first. deaf: names of
-    bones that hardly move the skin around them, where somebody has looked for them."""
+    bones that hardly move the skin around them, leaving: (object, vertex) of loose parts that leave
+    what they sit on, where somebody has looked for them."""
     idle = bare_bones(report)
     found = [
         _doubt(report),
@@ -42,6 +46,13 @@ def result_notes(
             "bones hardly move their skin",
             urgent=True,
             bones=tuple(deaf),
+        ),
+        _counted(
+            leaving,
+            "part leaves what it sits on",
+            "parts leave what they sit on",
+            urgent=True,
+            places=tuple(leaving),
         ),
         *_far(report),
         _parts(report, rigid=False, text=("part beyond all bones", "parts beyond all bones")),

@@ -1,5 +1,7 @@
 """The Result box after a weighting: what it says, notes, and the sets of weights to go back to."""
 
+from types import SimpleNamespace
+
 import bpy
 import flaws
 import numpy as np
@@ -379,6 +381,29 @@ def test_deaf_bones_are_named():
 
     assert outcome._deaf(Task, ["arm", "leg"]) == ["leg"]
     assert outcome._deaf(object(), ["arm", "leg"]) == []
+
+
+def test_parts_that_leave_are_named():
+    """Those that are seen to; a click selects them."""
+    result_notes = package("reports.notes").result_notes
+    note = result_notes(REPORT, 0, (), [("Hat", 3)])[1]
+    assert note.text == "1 part leaves what it sits on" and note.urgent
+    assert note.places == (("Hat", 3),) and note.selects
+    outcome, finding = addon("operators.weights.outcome"), package("checks.findings").Finding
+
+    class Task:
+        findings = tuple(
+            finding(kind, severity, 1, vertices=np.array([vertex, 9]))
+            for kind, severity, vertex in (
+                ("LOOSE_PART", 0.5, 3),
+                ("LOOSE_PART", 0.2, 5),
+                ("STRETCH", 0.9, 7),
+            )
+        )
+        problem = SimpleNamespace(names=["Body", "Hat"])
+
+    assert outcome._leaving(Task) == [("Hat", 3)]
+    assert outcome._leaving(object()) == []
 
 
 def test_tails_that_point_aside_and_what_helps():

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
-from araplbs.checks.findings import Finding
-from araplbs.checks.gains import visible
+from araplbs.checks.findings import Finding, level
+from araplbs.checks.gains import VISIBLE, visible
 from araplbs.reports.last_lines import result_line
 from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
@@ -134,7 +134,7 @@ def keep_outcome(report, task):
         task.armature,
         list(task.objects),
         facts,
-        result_notes(report, locked_groups(objects, armature), _deaf(task, names)),
+        result_notes(report, locked_groups(objects, armature), _deaf(task, names), _leaving(task)),
         list(task.warnings),
         list(names),
         task.chosen,
@@ -183,6 +183,16 @@ def _deaf(task, names):
     """Names of the bones that the task has found to move hardly any of the skin around them."""
     found = getattr(task, "findings", None) or ()
     return [names[each.bone] for each in found if each.kind == "DEAF_BONE"]
+
+
+def _leaving(task):
+    """[(object, vertex)] of the loose parts that the task has seen to leave what they sit on."""
+    found = getattr(task, "findings", None) or ()
+    return [
+        (task.problem.names[each.mesh], int(each.vertices[0]))
+        for each in found
+        if each.kind == "LOOSE_PART" and level(each.severity) in VISIBLE
+    ]
 
 
 def _token(rows):
