@@ -24,6 +24,7 @@ from ..skeleton.bone_facts import (
     spanned,
     steers_end,
 )
+from ..skeleton.bone_motion import Motion, with_motion
 from .doubles import bones_with_parts, lesser_copies, lesser_doubles
 from .mirror_modifier import reflect
 from .problem import join_geometry
@@ -51,10 +52,12 @@ def leave_out_in_steps(
     threads: int = 0,
     facts: BoneFacts | None = None,
     read_weights: Callable[[Bools], Sequence[SparseWeights | None]] | None = None,
+    motion: Motion | None = None,
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
     """(meshes, skeleton) with the control bones left out; a generator of short steps.
 
-    facts: BoneFacts, of names alone if need be. read_weights: gives the SparseWeights of the
+    facts: BoneFacts, of names alone if need be. motion: reads the animations, if these facts lack
+    what those tell. read_weights: gives the SparseWeights of the
     meshes, in their order, for these bones (m,) bool at least; they are asked for where that could
     keep a bone. Bones that were taken in stay, those that hold locked weights or that edits ask
     for, and those whose partner on the other side deforms. Raises Refused where none else is free.
@@ -62,6 +65,10 @@ def leave_out_in_steps(
     facts = facts or BoneFacts(
         skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
     )
+    if motion:
+        points = np.concatenate([mesh.points for mesh in meshes])
+        facts = with_motion(facts, skeleton, points, motion)
+        yield
     facts = replace(facts, has_parts=bones_with_parts(meshes, skeleton), spanned=spanned(skeleton))
     if not len(facts.leaf):
         facts = replace(facts, leaf=leaf_bones(skeleton))

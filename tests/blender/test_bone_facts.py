@@ -364,10 +364,11 @@ def animate(rig, bone, way):
 
 def strays(rig):
     module = addon("blender.rig.bone_facts")
-    _facts, skeleton = read(rig)
-    points, asked = np.array([[0.3, 0, 2.5]]), skeleton.deform.copy()
-    found = module.read_strays(rig, skeleton, points, bpy.context.view_layer, asked)
-    return [skeleton.names[bone] for bone in np.flatnonzero(found)]
+    facts, skeleton = read(rig)
+    motion = module.motion_of(rig, skeleton, bpy.context.view_layer)
+    points = np.array([[0.3, 0, 2.5]])
+    found = package("skeleton.bone_motion").with_motion(facts, skeleton, points, motion)
+    return [skeleton.names[bone] for bone in np.flatnonzero(found.strays)]
 
 
 def test_strays(rig):

@@ -5,22 +5,14 @@ araplbs_deforms)."""
 import bpy
 import numpy as np
 from araplbs.character.control_bones import REASONS, leave_out_in_steps
-from araplbs.skeleton.bone_evidence import SKIN, SURE, weigh
-from araplbs.skeleton.bone_facts import leaf_bones
 
-from ..rig.bone_facts import read_facts, read_strays, read_turned
+from ..rig.bone_facts import motion_of, read_facts
 from .read_mesh import present_weights
 
 
 def leave_out_of_armature_in_steps(armature, objects, meshes, skeleton, view_layer, threads):
     """(meshes, skeleton): see leave_out_in_steps(). The objects are those of the meshes."""
     facts = read_facts(armature, skeleton)
-    yield
-    points, sums = np.concatenate([mesh.points for mesh in meshes]), weigh(facts).sums
-    asked = skeleton.deform & (sums > SKIN) & (sums < SURE)
-    facts.strays = read_strays(armature, skeleton, points, view_layer, asked)
-    leaves = leaf_bones(skeleton)
-    facts.leaf = leaves & ~read_turned(armature, skeleton, leaves)
     yield
 
     def read_weights(asked):
@@ -32,7 +24,8 @@ def leave_out_of_armature_in_steps(armature, objects, meshes, skeleton, view_lay
             for ob in objects
         ]
 
-    return (yield from leave_out_in_steps(meshes, skeleton, threads, facts, read_weights))
+    motion = motion_of(armature, skeleton, view_layer)
+    return (yield from leave_out_in_steps(meshes, skeleton, threads, facts, read_weights, motion))
 
 
 def mark_control_bones(armature, skeleton):

@@ -6,7 +6,8 @@ import re
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
-from araplbs.skeleton.bone_facts import BoneFacts, strays
+from araplbs.skeleton.bone_facts import BoneFacts
+from araplbs.skeleton.bone_motion import Motion
 from araplbs.skeleton.bone_names import is_socket_name, words_of
 
 from ..data.bones import visible_bones
@@ -38,7 +39,7 @@ STILL = 0.01  # radians, or of the length of a bone: keys that differ less do no
 
 
 def read_facts(armature, skeleton):
-    """The BoneFacts, except those that need poses or weights."""
+    """The BoneFacts, except those that need animations or weights."""
     reader = _Reader(armature, skeleton)
     for posed in armature.pose.bones:
         for constraint in posed.constraints:
@@ -53,18 +54,17 @@ def read_facts(armature, skeleton):
     return reader.facts
 
 
-def read_strays(armature, skeleton, points, view_layer, asked):
-    """(m,) bool: see strays(); of bones of these (m,) that move no others and that an action
-    carries away."""
-    if asked.any():
-        asked = asked & _carried_away(armature, skeleton, asked)
-    if not asked.any():
-        return asked
-    try:
-        poses = read_poses(armature, skeleton, "ALL", MOST_FRAMES, view_layer)
-    except Refused:
-        return np.zeros(len(asked), bool)
-    return strays(poses.transforms, skeleton, points, asked)
+def motion_of(armature, skeleton, view_layer):
+    """The Motion of the actions."""
+
+    def read_few_poses():
+        try:
+            poses = read_poses(armature, skeleton, "ALL", MOST_FRAMES, view_layer)
+        except Refused:
+            return np.zeros((0, len(skeleton.names), 3, 4))
+        return poses.transforms
+
+    return Motion(lambda asked: _own_motion(armature, skeleton, asked), read_few_poses)
 
 
 class _Reader:
@@ -175,10 +175,9 @@ def _pulled(posed, constraint):
     return names
 
 
-def read_turned(armature, skeleton, asked):
-    """(m,) bool: bones that an action turns, moves or scales by themselves, of those asked about. A
-    channel that has one value throughout does not."""
-    found = np.zeros(len(skeleton.names), bool)
+def _own_motion(armature, skeleton, asked):
+    """See Motion. A channel that has one value throughout turns nothing."""
+    turned, away = np.zeros(len(skeleton.names), bool), np.zeros(len(skeleton.names))
     place = {
         f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"]': bone
         for bone in np.flatnonzero(asked)
@@ -188,54 +187,19 @@ def read_turned(armature, skeleton, asked):
         for own, curve in action_curves(action):
             path, _dot, channel = curve.data_path.rpartition(".")
             bone = place.get(path)
-            if bone is None or found[bone] or own != slot:
+            if bone is None or own != slot:
                 continue
-            values = _key_values(curve)
+            values, unit = _key_values(curve), 1.0
             if channel == "rotation_quaternion":  # q and -q are one rotation
                 values = np.abs(values)
-            unit = lengths[bone] if channel == "location" else 1.0
-            found[bone] = len(values) and np.ptp(values) > STILL * unit
-    return found
+            elif channel == "location":
+                unit = lengths[bone]
+                away[bone] = max(away[bone], np.abs(values).max(initial=0))
+            turned[bone] |= len(values) > 0 and np.ptp(values) > STILL * unit
+    return turned, away
 
 
 def _key_values(curve):
     keys = np.empty(2 * len(curve.keyframe_points), np.float32)
     curve.keyframe_points.foreach_get("co", keys)
     return keys[1::2]
-
-
-def _carried_away(armature, skeleton, asked):
-    """(m,) bool: deform bones without any below, of those asked about, that an action takes away
-    from the others: it moves them by more than their length, or else a bone by more than its own
-    that carries most of the others, as the hips of a body that walks off do."""
-    found, carried = np.zeros(len(skeleton.names), bool), _carried_by(skeleton)
-    deform = skeleton.deform
-    ends = asked & deform & ~(carried & deform & ~np.eye(len(found), dtype=bool)).any(axis=1)
-    most = MOST * np.count_nonzero(deform)
-    carriers = np.count_nonzero(carried & deform, axis=1) > most
-    lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
-    place = {
-        f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"].location': bone
-        for bone in np.flatnonzero(ends | carriers)
-    }
-    seen = np.zeros(len(found), bool)
-    for action, slot in clips(armature) if ends.any() else ():
-        for own, curve in action_curves(action):
-            bone = place.get(curve.data_path)
-            if bone is None or seen[bone] or own != slot:
-                continue
-            seen[bone] = (np.abs(_key_values(curve)) > lengths[bone]).any()
-            if seen[bone]:
-                found |= ends & (~carried[bone] if carriers[bone] else carried[bone])
-    return found
-
-
-def _carried_by(skeleton):
-    """(m, m) bool: that bone is this one or hangs on it."""
-    own = np.arange(len(skeleton.names))
-    found, above = np.zeros((len(own), len(own)), bool), own
-    while len(own):
-        found[above, own] = True
-        above = skeleton.parents[above]
-        own, above = own[above >= 0], above[above >= 0]
-    return found
