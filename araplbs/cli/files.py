@@ -17,7 +17,15 @@ from .errors import WrongArguments
 KNOWN = ", ".join(SUFFIXES[:-1]) + " or " + SUFFIXES[-1]
 
 
-def inputs_of(patterns: Sequence[str]) -> list[Path]:
+OBJ = ".obj"
+RIGS = (".txt",)  # of predicted rigs
+
+
+def is_obj(path: str | Path) -> bool:
+    return Path(path).suffix.lower() == OBJ
+
+
+def inputs_of(patterns: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
     """The files of these names and patterns, which not every shell expands. Raises
     WrongArguments."""
     found: dict[Path, None] = {}
@@ -28,19 +36,21 @@ def inputs_of(patterns: Sequence[str]) -> list[Path]:
             if not names:
                 raise WrongArguments(f"{pattern}: no file matches this")
         for name in names:
-            refuse_input(name)
+            refuse_input(name, also)
             found[Path(name)] = None
     return list(found)
 
 
-def refuse_input(name: str) -> None:
-    """Raises WrongArguments for a name that does not end like those of our files."""
+def refuse_input(name: str, also: Sequence[str] = ()) -> None:
+    """Raises WrongArguments for a name that does not end like those of our files, or like one of
+    `also`."""
     if not os.path.exists(name):
         raise WrongArguments(f"{name}: no such file")
     if os.path.isdir(name):
         raise WrongArguments(f"{name}: is a folder; name its files, such as {name}/*.glb")
-    if not is_gltf(name):
-        raise WrongArguments(f"{name}: is not a {KNOWN} file by its name")
+    if not is_gltf(name) and Path(name).suffix.lower() not in also:
+        known = ", ".join((*SUFFIXES, *also)[:-1]) + " or " + (*SUFFIXES, *also)[-1]
+        raise WrongArguments(f"{name}: is not a {known} file by its name")
 
 
 def outputs_of(
@@ -50,6 +60,8 @@ def outputs_of(
     if in_place:
         if output is not None:
             raise WrongArguments("--in-place and --output exclude each other")
+        if any(is_obj(path) for path in inputs):
+            raise WrongArguments("--in-place cannot write .obj files: they hold no weights")
         return [(path, path) for path in inputs]
     if output is None:
         raise WrongArguments("--output is missing: name a file or a folder, or give --in-place")
@@ -57,13 +69,13 @@ def outputs_of(
         raise WrongArguments("--output is empty: name a file or a folder")
     folder = os.path.isdir(output) or output.endswith(("/", os.sep))
     if folder:
-        plan = [(path, Path(output, path.name)) for path in inputs]
+        plan = [(path, Path(output, _as_gltf(path.name))) for path in inputs]
     elif is_gltf(output):
         if len(inputs) > 1:
             raise WrongArguments(f"--output {output} is one file, for {len(inputs)} inputs")
         plan = [(inputs[0], Path(output))]
     elif len(inputs) > 1 and not Path(output).suffix:
-        plan = [(path, Path(output, path.name)) for path in inputs]
+        plan = [(path, Path(output, _as_gltf(path.name))) for path in inputs]
     else:
         raise WrongArguments(f"--output {output}: is neither a {KNOWN} file nor a folder")
     names = [os.path.normcase(target) for _source, target in plan]
@@ -71,6 +83,11 @@ def outputs_of(
         if name in names[:k]:
             raise WrongArguments(f"two inputs would become {plan[k][1]}")
     return plan
+
+
+def _as_gltf(name: str) -> str:
+    """A name of an output: .obj files hold no weights."""
+    return str(Path(name).with_suffix(".glb")) if is_obj(name) else name
 
 
 def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse.Namespace) -> None:

@@ -84,7 +84,7 @@ def _run(argv: list[str], stop: Stop) -> int:
         command, arguments, options = read_command(argv)
     except SystemExit:  # help was printed
         return DONE
-    inputs = inputs_of(arguments.input)
+    inputs = inputs_of(arguments.input, command.also_reads)
     plan: list[tuple[Path, Path | None]] = [(path, None) for path in inputs]
     if command.saves:
         plan = list(outputs_of(inputs, arguments.output, arguments.in_place))

@@ -9,6 +9,7 @@ import araplbs
 import pytest
 from gltf_files import plain
 from paths import PACKAGE, ROOT
+from rig_files import write_rig
 
 PAGE = (ROOT / "docs/manual/agents.md").read_text("utf-8")
 SKILL = (PACKAGE / "SKILL.md").read_text("utf-8")
@@ -20,6 +21,7 @@ def main(core, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("in.glb", "predicted.glb"):
         plain().write(tmp_path / name)
+    write_rig(tmp_path / "mesh.obj", tmp_path / "rig.txt")
     return core("cli.main").main
 
 
@@ -35,7 +37,8 @@ def test_the_skill_is_the_page():
 
 def test_commands_of_the_first_table(main, capsys):
     lines = re.findall(r"`(araplbs [^`]*\.glb)`", PAGE)
-    assert len(lines) == 2
+    lines += re.findall(r"`(araplbs weight [^`]*\.txt)`", PAGE)
+    assert len(lines) == 3
     for line in lines:
         assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
 

@@ -14,11 +14,13 @@ from ...gltf.character import characters_of
 from ...gltf.file.accessors import FLOAT
 from ...gltf.file.container import read_document, save_document
 from ...gltf.graft import graft
+from ...gltf.obj import read_obj
+from ...gltf.predicted import Predicted
 from ...gltf.work import weigh_character
 from ...reports.report import notes, summary, warnings
 from ..command import Command, Job, Outcome
 from ..errors import WrongArguments
-from ..files import refuse_input
+from ..files import OBJ, RIGS, is_obj, refuse_input
 
 # Options of the panel about data that glTF does not have.
 WITHOUT = frozenset(
@@ -32,6 +34,14 @@ def _add(parser: argparse.ArgumentParser) -> None:
         "--skeleton",
         metavar="FILE",
         help="take the skeleton of another file, for meshes without a skin",
+    )
+    parser.add_argument(
+        "--from",
+        dest="predicted",
+        metavar="FILE",
+        help="a rig that a network predicted for this mesh (.glb, .gltf, .vrm, or .txt as of "
+        "RigNet and Puppeteer): take its skeleton, and start from its weights. With --start-from "
+        "fresh its weights are ignored",
     )
     parser.add_argument(
         "--preset",
@@ -61,21 +71,28 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of the preset."""
+    """The options of the preset, and what --from means."""
+    start = {} if arguments.predicted is None else {"start_from": "PRESENT"}
     if arguments.preset is None:
-        return {}
+        return start
     try:
         values = preset_named(arguments.preset, own_presets())
     except Refused as error:
         raise WrongArguments(f"--preset: {error}") from None
     known = {option.name for option in fields(Options)}
-    return {name: value for name, value in values.items() if name in known}
+    return {name: value for name, value in values.items() if name in known} | start
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    arguments.reads = [arguments.skeleton]
+    arguments.reads = [arguments.skeleton, arguments.predicted]
     if arguments.skeleton is not None:
         refuse_input(arguments.skeleton)
+    if arguments.predicted is not None:
+        refuse_input(arguments.predicted, RIGS)
+        if arguments.skeleton is not None:
+            raise WrongArguments("--from and --skeleton exclude each other")
+    elif arguments.skeleton is None and any(is_obj(name) for name in arguments.input):
+        raise WrongArguments("an .obj file has no skeleton: give one by --from or --skeleton")
     refuse_animation(arguments)
 
 
@@ -88,11 +105,20 @@ def refuse_animation(arguments: argparse.Namespace) -> None:
 
 
 def _work(job: Job) -> Outcome:
-    arguments, outcome = job.arguments, Outcome()
-    document = read_document(job.source)
+    arguments, outcome, numbers = job.arguments, Outcome(), None
+    if is_obj(job.source):
+        document, numbers = read_obj(job.source)
+    else:
+        document = read_document(job.source)
+    predicted = None
     if arguments.skeleton is not None:
         graft(document, read_document(Path(arguments.skeleton)))
+    elif arguments.predicted is not None:
+        predicted = Predicted(arguments.predicted)
+        predicted.give_skeleton(document)
     for character in characters_of(document):
+        if predicted and job.options.start_from == "PRESENT":
+            predicted.give_weights(character, numbers)
         rigid = character.parts_of(arguments.rigid_material, arguments.rigid_mesh)
         found, report = weigh_character(
             character, job.options, rigid, arguments.threads, job.progress
@@ -124,10 +150,12 @@ COMMAND = Command(
   araplbs weight in.glb -o out.glb --max-influences 8 --report page.html
   araplbs weight in.glb -o out.glb --preset unity
   araplbs weight characters/*.glb -o weighted/ --jobs 4
-  araplbs weight body.glb -o rigged.glb --skeleton skeleton.glb""",
+  araplbs weight body.glb -o rigged.glb --skeleton skeleton.glb
+  araplbs weight mesh.obj -o rigged.glb --from rig.txt""",
     Options,
     _work,
     without=WITHOUT,
+    also_reads=(OBJ,),
     add=_add,
     check=_check,
     defaults=_defaults,

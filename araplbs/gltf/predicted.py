@@ -1,0 +1,126 @@
+"""Weights that another file has for the same mesh, as those to start from: a rig that a network
+predicted, as .glb, .gltf, .vrm, or .txt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..base.arrays import Floats, Integers
+from ..base.engine import load
+from ..base.refusal import Refused
+from ..character.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from .character import Character, characters_of
+from .file.container import Document, is_gltf, read_document
+from .graft import graft
+from .rig_text import RigText, read_rig_text
+
+SAME_PLACE = 0.01  # of the size of the mesh: farther from its surface it is another one
+
+
+class Predicted:
+    """The rig of a file. document: its skeleton as glTF."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Raises Refused."""
+        self.path = Path(path)
+        self.text: RigText | None = None
+        self._characters: list[Character] = []
+        if is_gltf(path):
+            self.document = read_document(path)
+            self._characters = characters_of(self.document)
+        else:
+            self.text = read_rig_text(path)
+            self.document = self.text.document()
+
+    def give_skeleton(self, document: Document) -> None:
+        """Hangs the meshes of a document on it, if they hang on no skeleton yet. Raises Refused."""
+        if not any("skin" in node for node in document.items("nodes") if "mesh" in node):
+            graft(document, self.document)
+
+    def give_weights(self, character: Character, numbers: Integers | None) -> None:
+        """Makes its weights those of the character, by the names of the joints. numbers: of each
+        vertex, its number in the .obj file, if the meshes are from one. Raises Refused."""
+        if self.text:
+            self._by_number(character, numbers)
+        else:
+            self._by_place(character)
+
+    def _by_number(self, character: Character, numbers: Integers | None) -> None:
+        assert self.text is not None
+        rows = self.text.rows
+        if rows is None:
+            raise Refused(f"{self.path} has no weights to start from: add --start-from fresh")
+        bones = self._bones(character, self.text.names)
+        first = 0
+        for k, skinned in enumerate(character.skinned):
+            used = np.concatenate([part.used for part in skinned.primitives])
+            own = used if numbers is None else numbers[used]
+            if numbers is None:
+                own, first = first + own, first + skinned.primitives[0].count
+            if own.max() >= rows.count:
+                raise Refused(
+                    f"{self.path} has weights of {rows.count} vertices, and the mesh has more: "
+                    "give the .obj file that the rig was made for, or add --start-from fresh"
+                )
+            _give(character, k, rows, own[:, None], np.ones((len(own), 1)), bones)
+
+    def _by_place(self, character: Character) -> None:
+        """Of the nearest point of its surface: the network may have worked on a simpler mesh."""
+        other = self._characters[0]
+        points = np.concatenate([mesh.vertices for mesh in other.meshes])
+        starts = np.cumsum([0, *(len(mesh.vertices) for mesh in other.meshes)])[:-1]
+        faces = [mesh.triangles + at for mesh, at in zip(other.meshes, starts, strict=True)]
+        triangles = np.concatenate(faces)
+        rows = join_sparse_weights(other.weights)
+        bones = self._bones(character, other.skeleton.names)
+        size = float(np.ptp(points, axis=0).max()) or 1.0
+        for k, mesh in enumerate(character.meshes):
+            corners, shares, heights, _parts = load().nearest_points(
+                points, triangles, mesh.vertices
+            )
+            away = np.abs(heights)
+            lost = int((away > SAME_PLACE * size).sum())
+            if lost:
+                raise Refused(
+                    f"{self.path} is of another mesh: {lost:,} of the {len(away):,} vertices of "
+                    f"'{mesh.name}' have no surface there. Add --start-from fresh to take only its "
+                    "skeleton"
+                )
+            _give(character, k, rows, corners, shares, bones)
+
+    def _bones(self, character: Character, names: list[str]) -> Integers:
+        """(m,) the bone of the character for each of these joints. Raises Refused."""
+        place = {name: bone for bone, name in enumerate(character.skeleton.names)}
+        missing = [name for name in names if name not in place]
+        if len(missing) == len(names):
+            raise Refused(f"{self.path} and {character.name} have no joint of the same name")
+        return np.array([place.get(name, -1) for name in names])
+
+
+def _give(
+    character: Character,
+    number: int,
+    rows: SparseWeights,
+    own: Integers,
+    shares: Floats,
+    bones: Integers,
+) -> None:
+    """Weights of one mesh: of each vertex the mean of the rows own (n, k), by shares (n, k), for
+    other numbers of bones."""
+    skinned, width = character.skinned[number], own.shape[1]
+    asked = own.ravel()
+    counts = np.diff(rows.start)[asked]
+    place = np.repeat(np.arange(len(asked)), counts)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    entries = np.repeat(rows.start[asked], counts) + within
+    named = bones[rows.bones[entries]]
+    values = rows.weights[entries] * shares.ravel()[place]
+    keep = (named >= 0) & (values > 0)
+    m = len(character.skeleton.names)
+    key, where = np.unique((place[keep] // width) * m + named[keep], return_inverse=True)
+    summed = np.bincount(where.ravel(), values[keep], len(key))
+    given = make_sparse_weights(len(own), key // m, key % m, summed.astype(np.float64))
+    character.skinned[number] = replace(skinned, mesh=replace(skinned.mesh, weights=given))

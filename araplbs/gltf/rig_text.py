@@ -1,0 +1,133 @@
+"""Rigs as the networks write them, .txt in the format of RigNet: RigNet, Puppeteer, MagicArticulate
+and others. A line is one of
+
+  joints NAME X Y Z
+  root NAME
+  hier PARENT CHILD
+  skin VERTEX NAME WEIGHT NAME WEIGHT ...
+
+Vertices have the numbers that they have in the .obj file of the mesh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Floats
+from ..base.refusal import Refused
+from ..character.sparse_weights import SparseWeights, make_sparse_weights
+from ..disk.inputs import read_input_text
+from .file.accessors import FLOAT, add_accessor, new_accessor
+from .file.container import Document
+
+MOST_BYTES = 1 << 30
+WORDS = {"joints": 5, "root": 2, "hier": 3}
+
+
+@dataclass
+class RigText:
+    """joints (m, 3). parents (m,), -1 for none. rows: the weights, None if the file has none."""
+
+    path: Path
+    names: list[str]
+    joints: Floats
+    parents: np.ndarray
+    rows: SparseWeights | None
+
+    def document(self) -> Document:
+        """A glTF document with these joints, a skin, and no mesh."""
+        offsets = self.joints - np.where(
+            self.parents[:, None] >= 0, self.joints[self.parents.clip(0)], 0.0
+        )
+        nodes: list[dict[str, Any]] = [
+            {"name": name, "translation": place.tolist()}
+            for name, place in zip(self.names, offsets, strict=True)
+        ]
+        for child, parent in enumerate(self.parents.tolist()):
+            if parent >= 0:
+                nodes[parent].setdefault("children", []).append(child)
+        roots = np.flatnonzero(self.parents < 0).tolist()
+        head = {
+            "asset": {"version": "2.0"},
+            "scene": 0,
+            "scenes": [{"nodes": roots}],
+            "nodes": nodes,
+        }
+        document = Document(self.path, head, True, [])
+        to_joint = np.tile(np.eye(4), (len(self.names), 1, 1))
+        to_joint[:, :3, 3] = -self.joints
+        columns = to_joint.swapaxes(1, 2).reshape(-1, 16)
+        matrices = add_accessor(document, new_accessor(document, columns, FLOAT, kind="MAT4"))
+        joints = list(range(len(self.names)))
+        head["skins"] = [{"name": "Armature", "joints": joints, "inverseBindMatrices": matrices}]
+        return document
+
+
+def read_rig_text(path: str | Path) -> RigText:
+    """Raises Refused, with the number of the line."""
+    names: dict[str, int] = {}
+    places: list[list[float]] = []
+    above: dict[str, str] = {}
+    entries: list[tuple[int, str, float]] = []
+    for number, line in enumerate(read_input_text(path, MOST_BYTES).splitlines(), 1):
+        words = line.split()
+        if not words:
+            continue
+        try:
+            kind = words[0]
+            if kind == "skin" and len(words) >= 2 and len(words) % 2 == 0:
+                vertex = int(words[1])
+                pairs = zip(words[2::2], words[3::2], strict=True)
+                entries += [(vertex, name, float(weight)) for name, weight in pairs]
+            elif len(words) != WORDS.get(kind):
+                raise ValueError
+            elif kind == "joints":
+                if words[1] in names:
+                    raise Refused(f"{path}, line {number}: the joint '{words[1]}' is there twice")
+                names[words[1]] = len(names)
+                places.append([float(word) for word in words[2:]])
+            elif kind == "hier":
+                above[words[2]] = words[1]
+        except ValueError:
+            raise Refused(
+                f"{path}, line {number}: is not a line of a rig (joints, root, hier or skin)"
+            ) from None
+    if not names:
+        raise Refused(f"{path} has no joints: it is not a rig as networks write them")
+    used = {*above, *above.values(), *(name for _vertex, name, _weight in entries)}
+    if unknown := sorted(used - set(names)):
+        raise Refused(f"{path} names the joint '{unknown[0]}', which it does not have")
+    joints = np.array(places)
+    if not np.isfinite(joints).all():
+        raise Refused(f"{path} has a joint whose place is not finite")
+    parents = np.array([names[above[name]] if name in above else -1 for name in names])
+    _refuse_circles(path, list(names), parents)
+    return RigText(Path(path), list(names), joints, parents, _rows(path, entries, names))
+
+
+def _refuse_circles(path: str | Path, names: list[str], parents: np.ndarray) -> None:
+    place = np.arange(len(parents))
+    for _step in range(len(parents)):
+        place = np.where(place >= 0, parents[place], -1)
+    if (place >= 0).any():
+        name = names[int(np.flatnonzero(place >= 0)[0])]
+        raise Refused(f"{path}: the joint '{name}' hangs on itself")
+
+
+def _rows(
+    path: str | Path, entries: list[tuple[int, str, float]], names: dict[str, int]
+) -> SparseWeights | None:
+    if not entries:
+        return None
+    vertices = np.array([vertex for vertex, _name, _weight in entries])
+    bones = np.array([names[name] for _vertex, name, _weight in entries])
+    values = np.array([weight for _vertex, _name, weight in entries])
+    if vertices.min() < 0:
+        raise Refused(f"{path} has weights of vertex {vertices.min()}")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise Refused(f"{path} has weights that are negative or not finite")
+    return make_sparse_weights(int(vertices.max()) + 1, vertices, bones, values)
