@@ -28,6 +28,7 @@ PARTS = {
     "wild": "files of public repositories as importers leave them, compared in the same way",
     "outside": "characters that nobody here prepared: SOMA, and predictions of networks",
     "predicted": "rigs that networks predicted, with `araplbs weight --from`",
+    "gltf": "glTF files weighted without Blender: seams, validity and time",
     "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters with weights of bone heat, of the artists and ours",
     "heat": "time and memory, compared with Blender's automatic weights",
@@ -59,6 +60,7 @@ WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "thre
                       "worst"}  # fmt: skip
 FILES = {  # modules of tests/core have the names
     "shapes": "shape_keys", "generated": "generated_meshes", "reference": "elastic_reference",
+    "gltf": "gltf_files",
 }  # fmt: skip
 HEADER = """\
 # Benchmark
@@ -110,7 +112,7 @@ def main():
     asked = parser.parse_intermixed_args()
     if asked.reference:
         os.environ["BENCH_REFERENCE"] = str(asked.reference.resolve())
-    for name in ("RIGS", "MPFB", "GENERATED", "OUTSIDE", "WILD"):
+    for name in ("RIGS", "MPFB", "GENERATED", "OUTSIDE", "WILD", "GLTF"):
         if os.environ.get(name):
             os.environ[name] = str(Path(os.environ[name]).resolve())
     failed = [part for part in asked.part if run(part, asked.zip.resolve(), asked.characters)]

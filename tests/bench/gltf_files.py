@@ -1,0 +1,143 @@
+"""The command `araplbs weight` on .glb, .gltf and .vrm files of public repositories: which of them
+it weights, whether seams stay closed, and the time from the shell.
+
+gltf_files.py ZIP OUTPUT_FOLDER [FILE...]     (bench.py calls it)
+
+The files are those in the folder that the environment variable GLTF names (`make bench PART=gltf
+GLTF=folder`), else those that ../shared/wild/sources.tsv lists, by its get.sh. A seam is a place in
+which vertices of several primitives lie: it is torn if half of the sum of the differences of their
+weights is above 0.05. The validity of the output is looked at by tests/core/gltf_validity.py, which
+knows a part of what the official validator does."""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import paths
+from in_blender import BUILD
+from results import say, table, write_page
+
+sys.path.append(str(paths.TESTS / "core"))
+sys.path.append(str(paths.ROOT))  # the package, with the engine of `make build`
+from araplbs.base.refusal import Refused
+from araplbs.gltf.character import load_characters
+from gltf_validity import new_faults
+
+FOLDER = BUILD / "gltf"
+TORN = 0.05
+TRIES = 3  # of which the fastest counts
+SIZE = 8000  # vertices of the character whose time is asked for
+NOTE = """\
+`araplbs weight FILE -o OUT.glb`, with defaults and all processors. **Seams**: places in which
+vertices of several primitives lie; **torn**: those whose weights differ by more than 0.05, in the
+file / in the output. **New faults**: those of our own check of the format that the input has not.
+**Seconds**: wall time from the shell, the start of Python included, the fastest of 3; **of
+processors**: the time that they worked, which other work on the machine changes less."""
+
+
+def seams(path):
+    """(places with vertices of several primitives, torn ones, vertices)"""
+    count = torn = vertices = 0
+    for character in load_characters(path):
+        points = np.concatenate([mesh.vertices for mesh in character.meshes])
+        bones, owner, rows = len(character.skeleton.names), [], []
+        for number, (mesh, skinned, own) in enumerate(
+            zip(character.meshes, character.skinned, character.weights, strict=True)
+        ):
+            dense = np.zeros((len(mesh.vertices), bones))
+            dense[own.vertices, own.bones] = own.weights
+            rows.append(dense)
+            first = [part.first for part in skinned.primitives]
+            at = np.arange(len(mesh.vertices))
+            owner.append(1000 * number + np.searchsorted(first, at, side="right"))
+        vertices += len(points)
+        dense, owner = np.concatenate(rows), np.concatenate(owner)
+        size = float(np.ptp(points, axis=0).max()) or 1.0
+        _each, place = np.unique(np.round(points / (1e-6 * size)), axis=0, return_inverse=True)
+        order = np.argsort(place.ravel(), kind="stable")
+        for group in np.split(order, np.flatnonzero(np.diff(place.ravel()[order])) + 1):
+            if len(set(owner[group])) > 1:
+                apart = np.abs(dense[group] - dense[group[0]]).sum(1).max() / 2
+                count, torn = count + 1, torn + (apart > TORN)
+    return count, int(torn), vertices
+
+
+def run(path, output):
+    """(seconds, of processors, error or "") of the command in a process of its own."""
+    environment = os.environ | {"PYTHONPATH": str(paths.ROOT)}
+    environment.pop("OPENBLAS_NUM_THREADS", None)
+    start, used = time.perf_counter(), processor_time()
+    done = subprocess.run(
+        [sys.executable, "-m", "araplbs", "weight", str(path), "-o", str(output), "-q"],
+        capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+    seconds, used = time.perf_counter() - start, processor_time() - used
+    lines = done.stderr.strip().splitlines()
+    return seconds, used, lines[-1].partition(f"{path}: ")[2] if done.returncode else ""
+
+
+def processor_time():
+    """Seconds of all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(path):
+    """A row, or (sentence of a refusal,)."""
+    output = FOLDER / f"{path.stem}.glb"
+    tried = [run(path, output)]
+    if tried[0][2]:
+        return (tried[0][2],)
+    tried += [run(path, output) for _more in range(TRIES - 1)]
+    before, after = seams(path), seams(output)
+    new = [fault for fault in new_faults(path, output) if "is not used" not in fault]
+    return (
+        *(after[2], before[0], f"{before[1]} / {after[1]}", len(new)),
+        f"{min(seconds for seconds, _used, _error in tried):.2f}",
+        f"{min(used for _seconds, used, _error in tried):.2f}",
+    )
+
+
+def main(_zip, output, *asked):
+    root = Path(os.environ.get("GLTF") or os.environ.get("WILD") or paths.SHARED / "wild/files")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    lines, refused, absent = [], [], []
+    files = [p for p in sorted(root.glob("*")) if p.suffix.lower() in (".glb", ".gltf", ".vrm")]
+    for path in files:
+        if asked and path.name not in asked:
+            continue
+        try:
+            row = measure(path)
+        except (Refused, ValueError) as error:
+            absent.append(f"{path.name}: {error}")
+            continue
+        say(path.name, *row)
+        if len(row) == 1:
+            refused.append([path.name, row[0]])
+        else:
+            lines.append([path.name, *row])
+    if not lines:
+        say("bench: nothing for the part gltf; its page stays")
+        return 0
+    torn = sum(int(line[3].split("/")[1]) for line in lines)
+    faults = sum(line[4] for line in lines)
+    near = min(lines, key=lambda line: abs(line[1] - SIZE))
+    summary = (
+        f"{len(lines)} of {len(files)} files weighted, {len(refused)} refused in a sentence. "
+        f"{torn} torn seams, {faults} new faults. {near[0]} has {near[1]:,} vertices: {near[5]} s, "
+        f"{near[6]} s of processors."
+    )
+    head = ["file", "vertices", "seams", "torn", "new faults", "seconds", "of processors"]
+    blocks = [NOTE, summary, table(head, lines)]
+    if refused:
+        blocks.append(table(["refused", "the sentence"], refused))
+    write_page(Path(output), "gltf", "glTF files without Blender", *blocks, *absent)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
