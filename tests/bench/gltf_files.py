@@ -107,9 +107,8 @@ def main(_zip, output, *asked):
     FOLDER.mkdir(parents=True, exist_ok=True)
     lines, refused, absent = [], [], []
     files = [p for p in sorted(root.glob("*")) if p.suffix.lower() in (".glb", ".gltf", ".vrm")]
+    files = [path for path in files if not asked or path.name in asked]
     for path in files:
-        if asked and path.name not in asked:
-            continue
         try:
             row = measure(path)
         except (Refused, ValueError) as error:

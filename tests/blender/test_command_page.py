@@ -1,5 +1,5 @@
-"""Every line of the first block of docs/manual/command_line.md does what it says, on files that
-have what it needs."""
+"""Every line of the first block of docs/manual/command_line.md, and of README, does what it says,
+on files that have what it needs."""
 
 import re
 import shlex
@@ -97,3 +97,25 @@ def test_line(line, tmp_path, monkeypatch, capfd):
     for name in written:
         path = tmp_path / name
         assert path.is_file() if "." in name else folder_of(path), name
+
+
+def readme_lines():
+    path = ROOT / "README.md"
+    text = path.read_text("utf-8") if path.exists() else ""
+    return [line for line in text.splitlines() if line.startswith(START)]
+
+
+@pytest.mark.skipif(not TEXT, reason="no docs here")
+def test_lines_of_readme(tmp_path, monkeypatch, capfd):
+    """One after the other: the last one reads what the first one wrote."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "characters").mkdir()
+    for name in ("hero.blend", "characters/a.blend", "characters/b.blend"):
+        tube_and_rig()
+        save(tmp_path / name)
+    lines = readme_lines()
+    assert len(lines) == 3
+    for line in lines:
+        assert run(*shlex.split(line.removeprefix(START))) == 0, capfd.readouterr().err
+    assert folder_of(tmp_path / "weighted") == ["a.blend", "b.blend"]
+    assert (tmp_path / "findings.json").exists() and (tmp_path / "reports/index.html").exists()
