@@ -311,6 +311,9 @@ class WeightSession(LiveSession):
             yield IDLE  # as is the report
         task.solution = Solution(frame.rows, frame.report, frame.seconds)
         self.report = task.conclude(written)
+        task.replaces_ours = [ob.data.araplbs.made for ob in self.objects()]
+        for ob in self.objects():
+            ob.data.araplbs.made = True
         if is_whole:
             task.remember_end(frame.rows)
 

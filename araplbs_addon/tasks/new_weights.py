@@ -98,7 +98,7 @@ class NewWeightsTask(WeightingTask):
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         write = write_in_edit_mode if self.editing else write_weights
-        with all_or_nothing(objects, armature):
+        with all_or_nothing(objects, armature, made=None):
             written = [
                 write(ob, *self._whole(ob, rows, patch, selection))
                 for ob, rows, patch, selection in zip(

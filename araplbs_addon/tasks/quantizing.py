@@ -86,7 +86,7 @@ class QuantizeTask(Task):
     def apply(self) -> dict[str, Any]:
         """See Task."""
         armature, objects = self.reading.subjects.find()
-        with all_or_nothing(objects):
+        with all_or_nothing(objects, made=None):
             written = self._write(objects)
         return {
             "armature": armature.name,

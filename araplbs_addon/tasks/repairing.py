@@ -142,7 +142,7 @@ class RepairTask(Task):
     def apply(self) -> dict[str, Any]:
         """See Task."""
         armature, objects = self.checked.find_objects()
-        with all_or_nothing(objects):
+        with all_or_nothing(objects, made=None):
             return self._report(armature, self._write(objects))
 
     def _write(self, objects: list[bpy.types.Object]) -> list[dict[str, Any]]:

@@ -75,6 +75,7 @@ class WeightingTask(Task):
     later = False  # the state before is measured when it is asked for
     solution: Any = None
     chosen = None  # (bones that were chosen, all), None for all of them
+    replaces_ours: Sequence[bool] = ()  # whether each mesh had weights that Auto-weight has made
 
     @property
     def problem(self) -> Problem:
@@ -238,6 +239,7 @@ class WeightingTask(Task):
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         names = self.problem.skeleton.names
+        self.replaces_ours = [ob.data.araplbs.made for ob in objects]
         with all_or_nothing(objects, armature) as present:
             written = [
                 write_weights(ob, rows, names, groups, bones, vertices, entries)

@@ -40,12 +40,12 @@ def test_add_and_remove_a_preset():
     file = presets.preset_files()["My Film 2"]
     bpy.ops.object.araplbs_load_preset(filepath=str(file))
     assert settings().truss == 7.5 and settings().seed == 3
-    assert bpy.ops.object.araplbs_add_preset(remove_active=True) == {"FINISHED"}
+    assert bpy.ops.object.araplbs_remove_preset() == {"FINISHED"}
     assert not file.exists() and presets.preset_in_use(settings()) == "Custom"
     file.parent.rmdir()  # as other tests expect it
     bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()["Crisp"]))
     with pytest.raises(RuntimeError, match="Only presets of your own can be removed"):
-        bpy.ops.object.araplbs_add_preset(remove_active=True)
+        bpy.ops.object.araplbs_remove_preset()
 
 
 def test_experts_alone_see_how_it_is_computed():

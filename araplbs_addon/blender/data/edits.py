@@ -228,6 +228,8 @@ class ARAPLBS_mesh(bpy.types.PropertyGroup):
     changes: bpy.props.IntProperty(options={"HIDDEN", "SKIP_SAVE"})  # for a session to notice
     session: bpy.props.StringProperty(options={"HIDDEN"})  # see live/weights.py
     weighting: bpy.props.StringProperty(options={"HIDDEN"})  # see operators/outcome.py
+    made: bpy.props.BoolProperty(options={"HIDDEN"})  # whether Auto-weight has made the weights
+    original: bpy.props.StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})  # originals.py
 
 
 def register():

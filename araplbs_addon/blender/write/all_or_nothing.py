@@ -12,8 +12,9 @@ OF_ARMATURE_MODIFIER = (*OF_MODIFIER, "object", "use_deform_preserve_volume")
 
 
 @contextmanager
-def all_or_nothing(objects, armature=None):
-    """Where an exception comes out of the block, the weights of these meshes, their binding to an
+def all_or_nothing(objects, armature=None, made=True):
+    """made: whether the new weights are ours rather than an artist's; None: as those before.
+    Where an exception comes out of the block, the weights of these meshes, their binding to an
     armature and the marks of its bones are restored. Otherwise the meshes lose the mark of the
     Auto-weight whose weights they showed: they have others now. Gives group_entries() of the
     meshes, None of those in Edit mode and of those without groups."""
@@ -31,6 +32,8 @@ def all_or_nothing(objects, armature=None):
         raise
     for ob in objects:
         ob.data.araplbs.weighting = ""
+        if made is not None:
+            ob.data.araplbs.made = made
 
 
 class _Mesh:

@@ -28,6 +28,20 @@ class WeightSlot:
             raise Refused(f"'{ob.name}' is in Edit mode")
         return ob
 
+    @property
+    def size(self):
+        """How many vertices the object had."""
+        return self._reference.size
+
+    def read(self):
+        """(names of groups, (vertices, groups, weights))."""
+        return self._names, self._entries
+
+    def fits(self):
+        """Whether the object still has these vertices, in any mode."""
+        ob = self._reference.find()
+        return bool(ob and ob.data and len(ob.data.vertices) == self.size)
+
     def again(self):
         """A slot of what the object has now."""
         return WeightSlot(self.object())

@@ -5,8 +5,8 @@ and of the set of weights: undo takes the mark back with the weights. Tools that
 remove the mark (see all_or_nothing.py), and an outcome ends if the bones are not what they were.
 
 There are three sets: After, the new weights; Before, those that this Auto-weight has replaced; and
-Original, those of the first Auto-weight since the file was opened. Files are saved with After: the
-other two are looked at, and become the weights of the mesh only if the artist keeps them."""
+Original (originals.py). Files are saved with After: the other two are looked at, and become the
+weights of the mesh only if the artist keeps them."""
 
 import hashlib
 from contextlib import suppress
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
+from araplbs.base.worker import Worker
 from araplbs.checks.findings import Finding, level
 from araplbs.checks.gains import VISIBLE, visible
 from araplbs.reports.last_lines import result_line
@@ -27,6 +28,8 @@ from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import translated
 from ...live.session import current_session
 from ..base.work import tell
+from .originals import take_originals
+from .outdated import bones_digest, shape_digest
 
 MOST = 2  # that are kept: each holds all weights twice
 WORSE = 0.005  # of what it was: less is not seen
@@ -48,19 +51,26 @@ class Outcome:
     findings: list[Finding] | None = None
     poses: np.ndarray | None = None  # in which they were found
     token: str = ""  # the same for the same weights
-    rig: bytes = b""  # digest of the bones, see _digest()
     to_draw: tuple | None = None  # what the pictures of the box are made of, until they are made
     seen: list | None = None  # [SeenJoint] of these pictures
     drawn: tuple | None = None  # (weights before or None, Poses) of them
+    state: tuple = ()  # of bones and meshes, see outdated.py
+    replaced_ours: bool = False  # the weights before were made by Auto-weight, too
+    counting: Worker | None = None  # counts the problems just now
 
     def shown(self):
         """Which set the meshes show; None if they or the bones are not as this outcome has left
         them."""
         marks = {each.get().data.araplbs.weighting for each in self.objects}
         token, _colon, which = marks.pop().partition(":")
-        if token != self.token or marks or _digest(self.armature.get()) != self.rig:
+        if token != self.token or marks or self.state_now() != self.state:
             return None
         return which
+
+    def state_now(self):
+        """Changes with the bones, and with the shapes of the meshes."""
+        shapes = (shape_digest(each.get()) for each in self.objects)
+        return bones_digest(self.armature.get()), *shapes
 
     @property
     def worse(self):
@@ -90,7 +100,9 @@ class Outcome:
 
     def mark(self, which):
         for each in self.objects:
-            each.get().data.araplbs.weighting = f"{self.token}:{which}"
+            of_mesh = each.get().data.araplbs
+            of_mesh.weighting = f"{self.token}:{which}"
+            of_mesh.made = which == AFTER or (which == BEFORE and self.replaced_ours)
 
     def show(self, which):
         """Gives the meshes these weights; the present ones are kept in place of the others, so
@@ -105,7 +117,6 @@ class Outcome:
 
 
 _outcomes: list[Outcome] = []  # the latest last
-_originals: dict[int, WeightSlot] = {}  # by session_uid of the object
 _shown_before_saving: list[tuple[Outcome, str]] = []
 
 
@@ -124,7 +135,7 @@ def keep_outcome(report, task):
     ]
     if len(before) < len(objects) or not any(slot.filled for slot in before):
         before = []
-    original = _original(objects, before)
+    original = take_originals(objects, before, task.replaces_ours)
     names, parts = task.problem.skeleton.names, task.problem.split(task.solution.rows)
     after = [
         WrittenSlot(ob, rows, names, *selection)
@@ -140,7 +151,7 @@ def keep_outcome(report, task):
         task.chosen,
         {ORIGINAL: original, BEFORE: before, AFTER: after},
     )
-    outcome.rig = _digest(armature)
+    outcome.replaced_ours = all(task.replaces_ours)
     outcome.findings = getattr(task, "findings", None)
     poses = getattr(task, "judged_poses", None)
     outcome.poses = None if poses is None else poses.transforms
@@ -148,35 +159,10 @@ def keep_outcome(report, task):
     outcome.drawn = outcome.to_draw and (outcome.to_draw[1], outcome.to_draw[3])
     outcome.token = _token(task.solution.rows)
     outcome.mark(AFTER)
+    outcome.state = outcome.state_now()
     _outcomes.append(outcome)
     del _outcomes[:-MOST]
     return outcome
-
-
-def _original(objects, before):
-    """[WeightSlot] of the weights before the first weighting of these objects since the file was
-    opened; [] if this is the first one."""
-    slots = [_originals.get(ob.session_uid) for ob in objects]
-    first = None in slots
-    if not first:
-        try:
-            for slot in slots:
-                slot.object()
-        except Refused:  # vertices were added or removed since
-            first = True
-    if first and before:
-        for ob, slot in zip(objects, before, strict=True):
-            _originals[ob.session_uid] = slot
-    return [] if first or not before else list(slots)
-
-
-def _digest(armature):
-    """The bones that deform, and their rest positions."""
-    bones = armature.data.bones
-    deform, heads = np.zeros(len(bones), bool), np.zeros(3 * len(bones), np.float32)
-    bones.foreach_get("use_deform", deform)
-    bones.foreach_get("head_local", heads)
-    return deform.tobytes() + heads.tobytes()
 
 
 def _deaf(task, names):
@@ -236,6 +222,11 @@ def outcome_at_hand(context):
     return None
 
 
+def latest_outcome():
+    """The Outcome that was kept last."""
+    return _outcomes[-1]
+
+
 def tell_outcome(operator, report, task):
     """As tell(), and in the Result box; the last line says what was gained."""
     outcome = keep_outcome(report, task)
@@ -267,7 +258,6 @@ def free_bones(armature, deform_names):
 @persistent
 def _forget(*_arguments):
     _outcomes.clear()
-    _originals.clear()
 
 
 @persistent

@@ -11,6 +11,7 @@ from bpy.path import display_name
 from bpy.props import StringProperty
 from bpy.types import Menu, Operator
 
+from ...languages.translate import translated
 from ..base.properties import option_names
 from ..base.settings import settings_of
 from .auto_weight import IDNAME
@@ -19,6 +20,7 @@ SUBDIR = f"operator/{IDNAME}"
 CUSTOM = "Custom"
 LOAD = "object.araplbs_load_preset"
 ADD = "object.araplbs_add_preset"
+REMOVE = "object.araplbs_remove_preset"
 
 _read: dict[Path, tuple[int, dict]] = {}  # values of files, and when these were written
 
@@ -95,7 +97,7 @@ class OBJECT_OT_araplbs_load_preset(Operator):
 
 
 class OBJECT_OT_araplbs_add_preset(AddPresetBase, Operator):
-    """Add the settings of the tab to the presets, or remove the one in use"""
+    """Add the settings of the tab to the presets"""
 
     bl_idname = ADD
     bl_label = "Add Auto-weight Preset"
@@ -108,13 +110,27 @@ class OBJECT_OT_araplbs_add_preset(AddPresetBase, Operator):
         Path(filepath).write_text(preset_text(values), encoding="utf-8")
         settings.preset = _name(Path(filepath))
 
+
+class OBJECT_OT_araplbs_remove_preset(Operator):
+    """Remove the preset in use"""
+
+    bl_idname = REMOVE
+    bl_label = "Remove Auto-weight Preset"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        name = preset_in_use(settings_of(context))
+        if name in ORDER or name == CUSTOM:
+            cls.poll_message_set(translated("Only presets of your own can be removed"))
+            return False
+        return True
+
     def execute(self, context):
-        if self.remove_active:
-            name = preset_in_use(settings_of(context))
-            if name in ORDER or name == CUSTOM:
-                raise Refused("Only presets of your own can be removed")
-            self.remove_active, self.remove_name, self.name = False, True, preset_files()[name].stem
-        return super().execute(context)
+        settings = settings_of(context)
+        preset_files()[preset_in_use(settings)].unlink()
+        settings.preset = ""
+        return {"FINISHED"}
 
 
 def set_all(settings, values):
@@ -134,4 +150,9 @@ def set_all(settings, values):
     return None
 
 
-CLASSES = (OBJECT_OT_araplbs_load_preset, OBJECT_OT_araplbs_add_preset, VIEW3D_MT_araplbs_presets)
+CLASSES = (
+    OBJECT_OT_araplbs_load_preset,
+    OBJECT_OT_araplbs_add_preset,
+    OBJECT_OT_araplbs_remove_preset,
+    VIEW3D_MT_araplbs_presets,
+)

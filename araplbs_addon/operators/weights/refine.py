@@ -11,7 +11,8 @@ from ...live.weights import WeightSession
 from ...tasks.weighting import WeightingTask
 from ..base.live import LiveOperator
 from ..base.properties import BoneChoice, OptionProperties, option_properties
-from .outcome import tell_outcome
+from .counting import count_problems
+from .outcome import latest_outcome, tell_outcome
 
 IDNAME = "object.araplbs_refine_weights"
 LABEL = "Refine Live (ARAP)"
@@ -60,11 +61,16 @@ of Weight Paint mode, until you accept or cancel them"""
     cancelled = "Refining was cancelled: everything is as it was"
 
     task_kind, session_kind = WeightingTask, WeightSession
-    tell = tell_outcome
 
     @staticmethod
     def find(context):
         return find_targets(context, posing=True)
+
+    def tell(self, report, task):
+        """As tell_outcome(); the problems that are left are counted afterwards."""
+        result = tell_outcome(self, report, task)
+        count_problems(latest_outcome(), task)
+        return result
 
     def other_key(self, context, event, session, space):
         if event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":

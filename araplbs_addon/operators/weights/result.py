@@ -8,12 +8,16 @@ from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
 from ...blender.read.read_mesh import group_entries, read_topology
+from ...blender.read.targets import find_targets
 from ...blender.write.select_bones import select_bones
 from ...blender.write.select_region import select_region
 from ...languages.translate import translated
+from ...live.session import current_session
+from .originals import originals_of
 from .outcome import AFTER, BEFORE, ORIGINAL, OfOutcome, outcome_at_hand
 
 SHOW = "object.araplbs_show_weights"
+BACK = "object.araplbs_original_weights"
 KEEP = "object.araplbs_keep_shown_weights"
 SELECT = "object.araplbs_select_note"
 
@@ -77,6 +81,41 @@ class OBJECT_OT_araplbs_keep_shown_weights(OfOutcome, Operator):
         return {"FINISHED"}
 
 
+class OBJECT_OT_araplbs_original_weights(Operator):
+    """Give the meshes the weights that they had before their first Auto-weight"""
+
+    bl_idname = BACK
+    bl_label = "Back to Original Weights"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        if current_session():
+            cls.poll_message_set(translated("A session is running: accept or cancel it first"))
+            return False
+        if not with_originals(context):
+            cls.poll_message_set(translated("The meshes have no original weights"))
+            return False
+        return True
+
+    def execute(self, context):
+        objects = with_originals(context)
+        for ob, slot in zip(objects, originals_of(objects), strict=True):
+            slot.put()
+            ob.data.araplbs.weighting, ob.data.araplbs.made = "", False
+        redraw_views()
+        return {"FINISHED"}
+
+
+def with_originals(context):
+    """[mesh objects] that the buttons work on, if all have original weights; else []."""
+    try:
+        meshes = find_targets(context, posing=True).meshes
+    except Refused:
+        return []
+    return meshes if originals_of(meshes) else []
+
+
 class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
     """Select what the note is about"""
 
@@ -138,5 +177,6 @@ def vertices_above(ob, most, bones):
 CLASSES = (
     OBJECT_OT_araplbs_show_weights,
     OBJECT_OT_araplbs_keep_shown_weights,
+    OBJECT_OT_araplbs_original_weights,
     OBJECT_OT_araplbs_select_note,
 )

@@ -156,7 +156,7 @@ class RestoreTask(Task):
         armature, objects = self.reading.subjects.find()
         pairs = zip(objects, self.done, strict=True)
         before = [(ob, copy_edits(ob.data)) for ob, each in pairs if each.edits]
-        with all_or_nothing(objects, armature):
+        with all_or_nothing(objects, armature, made=False):
             try:
                 written = [
                     self._write(armature, ob, now, each)

@@ -117,7 +117,7 @@ class CopyTask(Task):
         source = read.source.get()
         found = [each.subjects.find() for each in read.receivers]
         objects = [ob for _armature, (ob,) in found]
-        with all_or_nothing(objects):
+        with all_or_nothing(objects, made=source.data.araplbs.made):
             written = [
                 self._write(*each) for each in zip(objects, read.receivers, self.done, strict=True)
             ]

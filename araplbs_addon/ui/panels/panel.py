@@ -9,7 +9,7 @@ from ...languages.translate import translated
 from ...live.session import current_session
 from ...operators.base.progress import progress_at_hand
 from ...operators.base.settings import settings_of
-from ...operators.weights import presets
+from ...operators.weights import presets, result
 from ...operators.weights.auto_weight import IDNAME
 from ...operators.weights.outcome import free_bones, outcome_at_hand
 from ...operators.weights.refine import IDNAME as REFINE
@@ -52,6 +52,8 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         outcome = outcome_at_hand(context)
         if outcome:
             draw_result(layout, context, outcome)
+        elif result.with_originals(context):
+            layout.operator(result.BACK, icon="LOOP_BACK")
 
     def _draw_targets(self, context, layout):
         try:
@@ -90,7 +92,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         now = presets.preset_in_use(settings)
         row.menu(presets.VIEW3D_MT_araplbs_presets.__name__, text=now)
         row.operator(presets.ADD, text="", icon="ADD")
-        row.operator(presets.ADD, text="", icon="REMOVE").remove_active = True
+        row.operator(presets.REMOVE, text="", icon="REMOVE")
 
     def _draw_choice(self, layout, settings, armature):
         text = "Only Selected Bones"

@@ -86,6 +86,8 @@ def _draw_gains(layout, outcome):
             if facts["problems"][1]:
                 row.operator_context = "INVOKE_DEFAULT"
                 row.operator(REPAIR, text="Repair", icon="TOOL_SETTINGS").which = "RESULT"
+    elif outcome.counting:
+        layout.label(text="Counting visible problems...", icon="SORTTIME")
     if facts["stretch"][1] is not None:
         row = layout.row(align=True)
         row.alert = outcomes.is_worse(facts["stretch"])

@@ -1,0 +1,134 @@
+"""The original weights of meshes: those before their first Auto-weight since the file was opened.
+
+They are kept in memory, and in the file only while it is saved: opened again, the meshes still have
+them. A mesh without weights has no original ones."""
+
+import json
+import zlib
+from contextlib import suppress
+
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+from bpy.app.handlers import persistent
+
+from ...blender.write.weight_slots import WeightSlot
+
+VERSION = 1
+LARGEST = 1 << 30  # bytes of one mesh: more is not ours
+KINDS = (np.int32, np.int32, np.float32)  # of vertices, groups, weights
+
+_originals: dict[int, WeightSlot | None] = {}  # by session_uid of the object; None: had no weights
+
+
+def take_originals(objects, before, ours):
+    """[WeightSlot] of the original weights of these objects, which are weighted now and had the
+    slots `before` ([]: none); [] if those are the original ones. ours: [bool], whether the weights
+    of before were made by Auto-weight."""
+    found, older = [], False
+    for ob, slot, made in zip(objects, before or [None] * len(objects), ours, strict=True):
+        first = _originals.get(ob.session_uid)
+        if (first is None and not made) or _is_outdated(ob):
+            first = _originals[ob.session_uid] = slot
+        else:
+            older = True
+        found.append(first)
+    return found if before and older and None not in found else []
+
+
+def originals_of(objects):
+    """[WeightSlot] of the original weights; [] if one of the objects has none, or has changed."""
+    slots = [_originals.get(ob.session_uid) for ob in objects]
+    if None in slots or any(map(_is_outdated, objects)):
+        return []
+    return slots
+
+
+def _is_outdated(ob):
+    """Whether vertices were added or removed since."""
+    slot = _originals.get(ob.session_uid)
+    return slot is not None and not slot.fits()
+
+
+def packed(slot):
+    """Bytes of a slot, for a file."""
+    names, entries = slot.read()
+    head = {"version": VERSION, "vertices": slot.size, "names": list(names)}
+    head["entries"] = len(entries[0])
+    arrays = [np.ascontiguousarray(a, k).tobytes() for a, k in zip(entries, KINDS, strict=True)]
+    return zlib.compress(b"".join([json.dumps(head).encode(), b"\0", *arrays]), 1)
+
+
+def unpacked(ob, data):
+    """The WeightSlot of bytes that packed() has made for this object; None if they are damaged or
+    not about these vertices."""
+    try:
+        unpack = zlib.decompressobj()
+        head, _end, body = unpack.decompress(data, LARGEST).partition(b"\0")
+        head = json.loads(head)
+        count, size = int(head["entries"]), len(ob.data.vertices)
+        whole = unpack.eof and len(body) == 12 * count
+        if head["version"] != VERSION or head["vertices"] != size or not whole:
+            return None
+        parts = (body[4 * count * k : 4 * count * (k + 1)] for k in range(3))
+        vertices, groups, weights = map(np.frombuffer, parts, KINDS)
+        names = tuple(map(str, head["names"]))
+    except (zlib.error, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    good = (vertices >= 0) & (vertices < size) & (groups >= 0) & (groups < len(names))
+    if not (good & (weights >= 0) & (weights <= 1)).all():
+        return None
+    return WeightSlot(ob, (names, (vertices.copy(), groups.copy(), weights.copy())))
+
+
+@persistent
+def _forget(*_arguments):
+    _originals.clear()
+
+
+@persistent
+def _after_load(*_arguments):
+    for ob in bpy.data.objects:
+        if ob.type != "MESH" or not ob.data.araplbs.original:
+            continue
+        slot = unpacked(ob, ob.data.araplbs.original)
+        if slot:
+            _originals[ob.session_uid] = slot
+    _clear()
+
+
+@persistent
+def _before_save(*_arguments):
+    for ob in bpy.data.objects:
+        slot = _originals.get(ob.session_uid) if ob.type == "MESH" else None
+        if slot and not ob.data.library:
+            with suppress(Refused, ReferenceError):
+                if slot.fits():
+                    ob.data.araplbs.original = packed(slot)
+
+
+@persistent
+def _clear(*_arguments):
+    for mesh in bpy.data.meshes:
+        if mesh.araplbs.original and not mesh.library:
+            mesh.araplbs.original = b""
+
+
+HANDLERS = (
+    ("load_pre", _forget),
+    ("load_post", _after_load),
+    ("save_pre", _before_save),
+    ("save_post", _clear),
+    ("save_post_fail", _clear),
+)
+
+
+def register():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    _forget()
