@@ -46,6 +46,18 @@ def test_a_wrong_joint_goes_to_where_the_weights_bend(x):
     np.testing.assert_allclose(start.skeleton.tails[2], skeleton.tails[2])
 
 
+def test_a_flap_is_no_ring():
+    """A jaw turns about a hinge that its ring does not surround; its joint stays. So does one whose
+    bone begins elsewhere than at its parent's end."""
+    vertices = tube([1, 2], n=60)[0]
+    skeleton, rows = with_joint_at(1.5), soft(vertices)
+    assert better_start(skeleton, vertices, rows, FREE, 0.5)
+    aside = vertices + np.array([0, 0, 0.6])
+    assert better_start(skeleton, aside, rows, FREE, 0.5) is None
+    skeleton.tails[1, 2] = 0.2
+    assert better_start(skeleton, vertices, rows, FREE, 0.5) is None
+
+
 def test_limits():
     """Pinned ends stay, a joint moves no farther than Max Shift, few weights say nothing."""
     vertices = tube([1, 2], n=60)[0]
