@@ -93,7 +93,7 @@ def _contradicted(
         center = float(shared @ places / shared.sum())
         spread = float(np.sqrt(shared @ (places - center) ** 2 / shared.sum()))
         within = -MOST_OF_LENGTH * lengths[parent] <= center <= MOST_OF_LENGTH * length
-        off = abs(center) > max(MOST_OFF * spread, LEAST_OFF * length)
+        off = abs(center) > max(MOST_OFF * spread, LEAST_OFF * float(length))
         if within and off and spread > 0:
             around = points - skeleton.heads[bone] - places[:, None] * (axis / length)
             far = np.linalg.norm(around, axis=1)
