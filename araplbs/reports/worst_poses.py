@@ -3,14 +3,13 @@ around it strains most: shoulder, elbow, hip and knee, or where no body is found
 which it strains most. No bpy: any thread may make them.
 
 Legs and arms are found by the shape of the skeleton (body/body.py). The triangles around a joint
-are those nearer to it than to any other joint that is looked at, within REACH of the bones that
-meet there. Of a pair of joints the worse side is taken. Cost: one posing of the mesh and one strain
-per pose, then a drawing for each picture.
+are those nearer to it than to any other joint that is looked at, within REACH of what meets there.
+Of a pair of joints the worse side is taken. Cost: one posing of the mesh and one strain per pose,
+then a drawing for each picture: 0.5 s of one processor for 13,000 vertices, 1.3 s for 54,000.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import araplbs
@@ -19,7 +18,8 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.progress import Listener, Progress
 from ..body.body import find_body
-from ..body.chains import Tree
+from ..body.chains import Tree, lengths_of
+from ..body.limbs import Limb
 from ..character.problem import Problem, Skeleton
 from ..character.sparse_weights import SparseWeights
 from ..measures.armature_modifier import pose_linearly
@@ -30,7 +30,7 @@ from .pictures import camera_around, draw, strain_at_vertices, turned_back, view
 
 MOST = 4  # pictures
 SIDE = 128  # pixels
-REACH = 0.5  # of the mean length of the two bones of a joint
+REACH = 0.5  # of the mean length of what meets at a joint: bones, or the parts of a limb
 SHOWN = 1.3  # times that: what a picture shows around the joint
 TURNS, ABOVE = tuple(range(0, 360, 45)), 12.0  # degrees: the sides that a picture is taken from
 LEAST_STRAIN = 0.01  # around a joint: nobody sees less
@@ -75,10 +75,10 @@ def worst_poses(
     if not len(triangles) or not len(poses):
         return []
     groups = joints_of(problem.skeleton, up)
-    joints = np.array([joint for group in groups for joint in group], int)
-    if not len(joints):
+    joints = [joint for group in groups for joint in group]
+    if not joints:
         return []
-    around = _around(problem.skeleton, joints, points, triangles)
+    around = _around(joints, points, triangles)
     a, b, c = points[triangles].swapaxes(0, 1)
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     sizes = np.bincount(around[around >= 0], minlength=len(joints))
@@ -90,7 +90,7 @@ def worst_poses(
         found[number] = _sums(around, area * strain**2, len(joints))
     unseen = found.max(axis=0) <= LEAST_STRAIN**2 * areas
     found[:, unseen | (sizes < LEAST_TRIANGLES)] = 0
-    chosen = _chosen(groups, joints, found.max(axis=0))
+    chosen = _chosen(groups, found.max(axis=0))
     seen = []
     for at, joint in enumerate(chosen):
         progress.check("pictures", 0.5 + 0.5 * at / len(chosen))
@@ -100,22 +100,29 @@ def worst_poses(
         pictures = _pictures(problem, poses[number : number + 1], posed, own, to_world)
         strains = [float(np.sqrt((area * s**2)[own].sum() / areas[joint])) for _p, s in posed]
         mesh, vertices = _of_one_mesh(problem, np.unique(triangles[own]))
-        name = problem.skeleton.names[joints[joint]]
+        name = problem.skeleton.names[joints[joint].bone]
         was, now = (strains[0], strains[1]) if before is not None else (None, strains[0])
         old, new = (pictures[0], pictures[1]) if before is not None else (None, pictures[0])
         seen.append(SeenJoint(name, number, mesh, vertices, (was, now), (old, new)))
     return seen
 
 
-def joints_of(skeleton: Skeleton, up: Floats) -> list[list[int]]:
-    """Bones whose heads are the joints that are looked at, those of one kind together: of a body
-    [[both shoulders], [both elbows], ...], else each with its mirror image."""
+@dataclass(frozen=True)
+class Joint:
+    bone: int  # that begins there
+    place: Floats  # (3,) at rest
+    reach: float  # how far away triangles are around it
+
+
+def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
+    """The joints that are looked at, those of one kind together: of a body [[both shoulders], [both
+    elbows], ...], else each with its mirror image."""
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
     body = find_body(tree, tree.chains(), np.asarray(up, float))
     if body is not None:
         pairs = [body.arms] if body.arms else []
         groups = [
-            [limb.bones[place] for limb in pair if len(limb.bones) > place]
+            [_of_limb(limb, place) for limb in pair if len(limb.bones) > place]
             for pair in (*pairs, *body.legs)
             for place in (0, 1)
         ]
@@ -125,29 +132,34 @@ def joints_of(skeleton: Skeleton, up: Floats) -> list[list[int]]:
         other = int(skeleton.other_side[bone])
         if bone not in taken:
             group = [bone, other] if other >= 0 and other != bone else [bone]
-            groups.append(group)
+            groups.append([_of_bone(skeleton, each) for each in group])
             taken.update(group)
     return groups
 
 
-def _around(skeleton: Skeleton, joints: Integers, points: Floats, triangles: Integers) -> Integers:
+def _of_limb(limb: Limb, place: int) -> Joint:
+    """Bones may be split along an arm; its joints say how long it is."""
+    lengths = lengths_of(limb.joints)[max(0, place - 1) : place + 1]
+    return Joint(limb.bones[place], limb.joints[place], REACH * float(lengths.mean()))
+
+
+def _of_bone(skeleton: Skeleton, bone: int) -> Joint:
+    parent, head = int(skeleton.parents[bone]), skeleton.heads[bone]
+    lengths = [np.linalg.norm(skeleton.tails[bone] - head)]
+    if parent >= 0:
+        lengths.append(np.linalg.norm(head - skeleton.heads[parent]))
+    return Joint(bone, head, REACH * float(np.mean(lengths)))
+
+
+def _around(joints: list[Joint], points: Floats, triangles: Integers) -> Integers:
     """(f,) place of the joint that a triangle is around, -1 for none."""
     centers = points[triangles].mean(axis=1)
     nearest, least = np.full(len(centers), -1), np.full(len(centers), np.inf)
-    for place, reach in enumerate(_reaches(skeleton, joints)):
-        away = np.linalg.norm(centers - skeleton.heads[joints[place]], axis=1)
-        closer = (away < least) & (away <= reach)
-        nearest[closer], least[closer] = place, away[closer]
+    for number, joint in enumerate(joints):
+        away = np.linalg.norm(centers - joint.place, axis=1)
+        closer = (away < least) & (away <= joint.reach)
+        nearest[closer], least[closer] = number, away[closer]
     return nearest
-
-
-def _reaches(skeleton: Skeleton, joints: Integers) -> Iterator[float]:
-    for bone in joints.tolist():
-        parent = int(skeleton.parents[bone])
-        lengths = [np.linalg.norm(skeleton.tails[bone] - skeleton.heads[bone])]
-        if parent >= 0:
-            lengths.append(np.linalg.norm(skeleton.heads[bone] - skeleton.heads[parent]))
-        yield REACH * float(np.mean(lengths))
 
 
 def _sums(around: Integers, values: Floats, count: int) -> Floats:
@@ -164,11 +176,13 @@ def _strain(
     return posed, araplbs.surface_strain(points, triangles, posed, threads=threads)
 
 
-def _chosen(groups: list[list[int]], joints: Integers, worst: Floats) -> list[int]:
+def _chosen(groups: list[list[Joint]], worst: Floats) -> list[int]:
     """Places of the joints that are shown, in the order of the groups: of each group the worse one;
     of more than MOST groups those that strain most."""
-    places = {int(bone): place for place, bone in enumerate(joints)}
-    best = [max((places[bone] for bone in group), key=lambda p: worst[p]) for group in groups]
+    best, first = [], 0
+    for group in groups:
+        best.append(first + int(worst[first : first + len(group)].argmax()))
+        first += len(group)
     most = sorted((place for place in best if worst[place] > 0), key=lambda p: -worst[p])[:MOST]
     return [place for place in best if place in most]
 

@@ -30,7 +30,7 @@ def test_joints_of_a_body():
     bones = human()
     skeleton = skeleton_of(bones)
     groups = joints_of(skeleton, UP)
-    heads = [skeleton.heads[group] for group in groups]
+    heads = [skeleton.heads[[joint.bone for joint in group]] for group in groups]
     assert len(groups) == 4 and all(len(group) == 2 for group in groups)
     shoulder, elbow, hip, knee = (each[0] for each in heads)
     assert abs(elbow[0]) > abs(shoulder[0]) and hip[2] > knee[2] and shoulder[2] > hip[2]
