@@ -5,6 +5,7 @@ import bpy
 import flaws
 import numpy as np
 import pytest
+from rows_of import Rows
 from scenes import addon, auto_weight, entries, package, select, tube_and_rig
 from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
 from test_show_pose import posed
@@ -224,3 +225,21 @@ def test_one_scale_of_stretch():
     values = np.linspace(0, 1, 21)
     far = np.abs(scale.strain_colors(values) / 255 - scale.share_colors(values)[:, :3]).max(1)
     assert far.min() > 0.1, "no stretch has the color of the same share of weight"
+
+
+def test_the_box_names_the_key_where_it_helps():
+    """While the rig is in a pose of the box, next to the way back."""
+    bad_tube()
+    outcome, box = at_hand(), addon("ui.panels.result_box")
+    outcome.findings = [finding(pose=1)]
+
+    def words():
+        layout = Rows()
+        box.draw_result(layout, bpy.context, outcome)
+        return layout.words
+
+    assert "Hold Y: the other weights" not in words()
+    bpy.ops.object.araplbs_show_worst()
+    assert "Hold Y: the other weights" in words()
+    bpy.ops.object.araplbs_own_pose()
+    assert "Hold Y: the other weights" not in words()

@@ -8,6 +8,7 @@ from ...operators.findings import show_pose
 from ...operators.findings.repair import IDNAME as REPAIR
 from ...operators.findings.show_problems import IDNAME as PROBLEMS
 from ...operators.findings.show_worst import IDNAME as SHOW_WORST
+from ...operators.findings.show_worst import KEY
 from ...operators.weights import outcome as outcomes
 from ...operators.weights import result
 from ...operators.weights.auto_weight import IDNAME as AUTO_WEIGHT
@@ -44,6 +45,8 @@ def draw_result(layout, context, outcome):
     _draw_sets(box, context, outcome)
     strip.draw(box, context, outcome)
     if show_pose.posed_rig():
+        if outcome.slots[outcomes.BEFORE]:
+            box.label(text=translated(f"Hold {KEY}: the other weights"), icon="INFO")
         box.operator(show_pose.BACK, icon="LOOP_BACK")
     if context.mode != "PAINT_WEIGHT":  # where it is the large button
         row = box.row()
