@@ -41,7 +41,7 @@ test:  ## everything, headless, in every Blender that can be had here
 test-core:  ## the module alone; PYTEST_ARGS="-k name" for some
 	@tests/run.sh core
 
-test-blender:  ## tests/blender in one Blender; BED=trixie for another
+test-blender:  ## tests/addon in one Blender; BED=trixie for another
 	@tests/run.sh $(or $(BED),bpy45)
 
 bench: extension  ## tables and plots in docs/bench; PART="heat stages" for some, CHARACTERS="knight mage" for some

@@ -160,7 +160,7 @@ class build_ext(_build_ext):
     def is_current(obj, dep, cmd, command):
         if not (obj.exists() and dep.exists() and cmd.exists()):
             return False
-        # An object without a warning is as good where they are no errors.
+        # An object without a warning is as good if they are not errors.
         strict = cmd.read_text()
         if shlex.join(command) not in (strict, strict.replace(" -Werror", "")):
             return False

@@ -68,14 +68,14 @@ if TYPE_CHECKING:
     from .api.rows import Rows
     from .api.weights import Weights, weights
     from .base.refusal import Refused
-    from .character.problem import Skeleton
+    from .skeleton.skeleton import Skeleton
 
 # Names that the engine does not have, and their modules. They come first for most programs.
 _PLACES = {
     "weights": ".api.weights",
     "Weights": ".api.weights",
     "Rows": ".api.rows",
-    "Skeleton": ".character.problem",
+    "Skeleton": ".skeleton.skeleton",
     "load_gltf": ".api.gltf",
     "save_gltf": ".api.gltf",
     "GltfFile": ".api.gltf",

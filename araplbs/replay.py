@@ -52,7 +52,7 @@ def load(path):
         try:
             arrays = read_arrays(file)
         except NotArrays as reason:
-            raise NoProblem(f"{path} is no problem file: {reason}") from None
+            raise NoProblem(f"{path} is not a problem file: {reason}") from None
     try:
         head = _head(arrays)
         arguments = {name: _unpack(v, arrays) for name, v in head["arguments"].items()}
@@ -63,15 +63,15 @@ def load(path):
         for name, dimensions in WANTED.items():
             value = arguments.get(name)
             if not isinstance(value, np.ndarray) or value.ndim != dimensions:
-                raise NotArrays(f"its '{name}' is no table of numbers")
+                raise NotArrays(f"its '{name}' is not a table of numbers")
     except NoProblem:
         raise
     except NotArrays as reason:
-        raise NoProblem(f"{path} is no problem file: {reason}") from None
+        raise NoProblem(f"{path} is not a problem file: {reason}") from None
     except RecursionError:
-        raise NoProblem(f"{path} is no problem file: it is nested too deep") from None
+        raise NoProblem(f"{path} is not a problem file: it is nested too deep") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise NoProblem(f"{path} is no problem file: {error!r}") from None
+        raise NoProblem(f"{path} is not a problem file: {error!r}") from None
     return arguments, {"version": head.get("version"), **head.get("about", {})}
 
 
@@ -79,7 +79,7 @@ def _head(arrays):
     """Lines about the arguments. Raises NotArrays."""
     text = arrays["problem"]
     if text.dtype != np.uint8 or text.ndim != 1:
-        raise NotArrays("its 'problem' is no text")
+        raise NotArrays("its 'problem' is not a text")
     head = json.loads(bytes(text).decode())
     kinds = {"format": str, "arguments": dict, "about": dict}
     for name, kind in kinds.items():

@@ -2,19 +2,20 @@
 
 Layers, each of which uses only those below it:
   registration              what is registered with Blender
-  ui                        panel and menu entries
-  operators, cli            two ways to ask for the work (cli by tasks alone)
-  live                      sessions: the work a step at a time, shown and steered meanwhile
+  ui, cli                   the tab, menus and overlay of all features; their command line
+  features                  a folder for each: task, operator, live session, panel
+  window                    what they share: bases of operators, settings, sessions, views
   languages                 catalogues of translations
-  tasks                     the whole work: read, solve, write
-  blender                   the only modules that read or write Blender's data
+  task                      what a task is: read, solve, apply
+  blender                   reads and writes Blender's data
   farm                      many files; knows nothing of Blender
 All that knows nothing of Blender, options, problem, solving, report, is in the package araplbs.
 """
 
 
 def register():
-    from . import native_module, notice
+    from . import missing_module as notice
+    from . import native_module
 
     if notice.register(native_module.problem()):
         return
@@ -29,7 +30,8 @@ def register():
 
 
 def unregister():
-    from . import native_module, notice
+    from . import missing_module as notice
+    from . import native_module
 
     if notice.unregister():
         return

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import bpy
 from araplbs.base.refusal import Refused
-from araplbs.character.options import Options
 from araplbs.cli.errors import WrongArguments
 from araplbs.cli.options import flags_of
 from araplbs.cli.parser import Parser
 from araplbs.disk.presets import FOLDER, preset_named
+from araplbs.model.options import Options
 
 from .farm import commands as farm
 from .farm import tasks
+from .features import modules
 from .native_module import own_version
-from .operators import modules
 
 COMMAND = "araplbs"
 COMMANDS = tuple(module.COMMAND for module in modules() if hasattr(module, "COMMAND"))

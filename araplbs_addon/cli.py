@@ -30,9 +30,9 @@ from araplbs.disk.outputs import (
 from araplbs.reports.report import notes, warnings
 
 from .arguments import COMMAND, read_arguments, read_command
-from .blender.data.again import command as this_blender
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.data.references import reason_of, references_of
+from .blender.data.restart import command as this_blender
 from .farm import commands as farm
 from .farm import tasks
 from .farm.inputs import inputs_of

@@ -4,21 +4,20 @@ from pathlib import Path
 
 import bpy
 
-from . import cli, operators
-from .blender.data import bone_kinds, edits, engine_limits, joint_settings
+from . import cli, features, window
+from .blender.data import bone_kinds, edits
 from .blender.read import control_bones
 from .languages import translate
-from .operators.base.guard import guarded
 from .preferences import ARAPLBS_preferences
-from .ui.panels import menus, panels
-from .ui.views import deformer_view, error_view, manual, overlay, strip, tools
+from .ui import menus, overlay, panels
+from .window.guard import guarded
 
 CLASSES = (
     ARAPLBS_preferences,
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
-    joint_settings.ARAPLBS_joint,
-    *operators.classes(),
+    *window.classes(),
+    *features.classes(),
     *panels.CLASSES,
 )
 
@@ -28,16 +27,10 @@ PARTS = (
     bone_kinds,
     control_bones,
     edits,
-    engine_limits,
-    joint_settings,
-    *(module for module in operators.modules() if hasattr(module, "register")),
-    tools,
+    *window.parts(),
+    *(module for module in features.modules() if hasattr(module, "register")),
     menus,
-    error_view,
-    deformer_view,
     overlay,
-    strip,
-    manual,
     cli,
 )
 

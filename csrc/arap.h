@@ -95,9 +95,9 @@ typedef enum arap_bone_kind {
     ARAP_BONE_BENDY
 } arap_bone_kind;
 
-/* What the sampled poses of a bone vary (paper section 3.3): its swing about an axis across it and
- * its twist about itself as a whole, the angle theta that it turns from head to tail, if it is not
- * rigid, and its stretch. */
+/* The parameters of a bone that sampled poses vary (paper section 3.3): its swing about an axis
+ * across it and its twist about itself as a whole, the angle theta that it turns from head to tail,
+ * if it is not rigid, and its stretch. */
 enum arap_range { ARAP_RANGE_SWING, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
 #define ARAP_RANGES 4
 #define ARAP_MOST_SEGMENTS 1000
@@ -107,7 +107,7 @@ typedef struct arap_bones {
     int count;
     const double *heads;     /* (count, 3) */
     const double *tails;     /* (count, 3) */
-    const char *ways;        /* (count) the parent reaches to this bone's head, whatever its tail;
+    const char *ways;        /* (count) the parent reaches to this bone's head, not to its tail;
                                 NULL: bones reach to their tails */
     const int *parents;      /* (count) -1 for a root */
     const double *roll_axes; /* (count, 3) local Z of the bone, any length */
@@ -174,7 +174,7 @@ typedef struct arap_edits {
  *
  * settings.def says what each is for, its range and its default. */
 
-/* Of the pass over poses; sums over edges and vertices are always double. */
+/* Precision of the loop over poses; sums over edges and vertices are always double. */
 typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
 
 typedef enum arap_filter {
@@ -189,7 +189,7 @@ typedef enum arap_positivity {
     ARAP_POSITIVITY_NONE     /* clip only what is handed out */
 } arap_positivity;
 
-/* What the initial weights are: the files of initial/ of these names. */
+/* The kind of initial weights: the files of initial/ of these names. */
 typedef enum arap_initial {
     ARAP_INITIAL_HEAT,
     ARAP_INITIAL_NEAREST, /* nearest_bones.h */
@@ -202,7 +202,8 @@ typedef enum arap_initial {
     [ARAP_INITIAL_BONEGLOW] = "boneglow", [ARAP_INITIAL_BBW] = "bbw",                              \
     [ARAP_INITIAL_BIHARMONIC] = "biharmonic"
 
-/* What the weights are for: blending of transforms or of dual quaternions (dual_blend.h). */
+/* The deformer that the weights are for: blending of transforms or of dual quaternions
+ * (dual_blend.h). */
 typedef enum arap_deformer { ARAP_DEFORMER_LINEAR, ARAP_DEFORMER_DUAL_QUATERNIONS } arap_deformer;
 
 #define ARAP_MOST_WIDENINGS 20
@@ -245,7 +246,7 @@ typedef struct arap_problem {
     const int *vertex_set;       /* (vertices) */
     const char *locked_bones;    /* (sets, bones) keep their column of `weights` in that set */
     arap_edits edits;
-    /* Of a coarser mesh, what the finer one has found: */
+    /* For a coarser mesh, results of the finer one: */
     const int *links; /* (link_count, 2) vertices, NULL: found by links.c */
     size_t link_count;
     size_t layer_count;      /* of these, the last ones, between layers: see links.c */
@@ -313,7 +314,7 @@ typedef struct arap_influences {
     size_t *start;  /* (count + 1) */
     int *bone;      /* (start[count]) */
     double *weight; /* (start[count]) */
-    char *locked;   /* (start[count]) 1: this weight is the user's and stays as it is */
+    char *locked;   /* (start[count]) 1: this weight is the user's and stays unchanged */
 } arap_influences;
 
 /* Release the rows. */
@@ -340,7 +341,7 @@ int arap_solver_done(const arap_solver *solver);
 void arap_solver_report(const arap_solver *solver, arap_report *report);
 
 /* The weights to use, for the caller's vertices and bones: finite, >= 0, sum 1, none below
- * least_weight, locked ones as they were given. Release with arap_influences_clear. */
+ * least_weight, locked ones unchanged. Release with arap_influences_clear. */
 arap_status arap_solver_weights(arap_context *context, arap_solver *solver, arap_influences *out);
 
 /* The relative energy of these weights, at the cost of a local step. Energies of the history are
@@ -385,7 +386,7 @@ typedef struct arap_constraint_view {
 arap_status arap_solver_constraints(arap_context *context, const arap_solver *solver, int *count,
                                     arap_constraint_view **out);
 
-/* The spokes (truss.h) of the present level, likewise; ascending by vertex of the mesh. */
+/* The spokes (truss.h) of the present level, also ascending by vertex of the mesh. */
 typedef struct arap_spoke_view {
     int vertex, bone;
     double held; /* share of its strength that is left, released or not */

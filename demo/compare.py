@@ -139,10 +139,10 @@ class Character:
         import araplbs
 
         targets = part("blender.read.targets").Targets(armature, meshes)
-        options = package("character.options").Options()
+        options = package("model.options").Options()
         self.threads = threads
         self.armature, self.meshes = armature, meshes
-        self.task = part("tasks.weighting").WeightingTask(options, threads)
+        self.task = part("weighting").WeightingTask(options, threads)
         self.task.read(targets, bpy.context.view_layer)
         self.skeleton = self.task.problem.skeleton
         arguments = self.task.problem.arguments
@@ -157,7 +157,7 @@ class Character:
 
     def present_rows(self, meshes):
         read = part("blender.read.read_mesh").present_weights
-        return package("character.sparse_weights").join_sparse_weights(
+        return package("model.sparse_weights").join_sparse_weights(
             [read(ob, self.skeleton) for ob in meshes]
         )
 
@@ -234,7 +234,7 @@ def our_weights(character, **options):
 def solve_again(character, **options):
     """The engine's own report for these options: stages, iterations, energies."""
     task = character.task
-    task.options = package("character.options").Options(**options)
+    task.options = package("model.options").Options(**options)
     task.solve()
     return task.solution.report
 

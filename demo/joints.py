@@ -26,7 +26,7 @@ POSE = {
 }
 OFF = 0.03  # meters
 HEIGHT, STEP = 0.40, 0.70  # meters: of a row, and between two columns
-STAGES = ("displaced joints, weighted for them", "the same, optimized", "as they were built")
+STAGES = ("displaced joints, weighted for them", "the same, optimized", "the original joints")
 
 
 def make(stage):
@@ -44,7 +44,7 @@ def make(stage):
 
 
 def look(rig, body):
-    """What is drawn of it: {name: arrays}."""
+    """The arrays to draw: {name: arrays}."""
     strains = compare.part("blender.read.deformation_errors").object_strain
     layer = bpy.context.view_layer
     every = strains(body, layer, False)

@@ -22,7 +22,7 @@ import demo
 FEATURED = (1920, 1080)
 ICON = 256
 TITLES = ("Before", "After")
-LOW, HIGH = 0.30, 1.12  # what is shown, as shares of the height of a figure
+LOW, HIGH = 0.30, 1.12  # the visible range, as shares of the height of a figure
 # Of the icon: an arm that bends, and the color of each bone.
 BEND = {"upper_arm.L": (8, 0, 0), "forearm.L": (95, 10, 0), "hand.L": (20, 0, 0)}
 CURL = (-70, 0, 0)  # degrees, of every joint of the fingers

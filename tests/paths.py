@@ -1,5 +1,5 @@
-"""The folders that tests read. `pythonpath` in pyproject.toml and tests/gui/run_in_gui.py put this
-one and those of the modules that tests share on sys.path.
+"""The folders that tests read. `pythonpath` in pyproject.toml and tests/window/run_in_gui.py put
+this one and those of the modules that tests share on sys.path.
 
 The root comes last there, for araplbs_addon: the package araplbs is in it too, with an engine only
 after `make build`, and what is tested is the one that is installed, in Blender from the wheel, or
@@ -15,7 +15,7 @@ CSRC = ROOT / "csrc"
 PACKAGE = ROOT / "araplbs"
 ADDON = ROOT / "araplbs_addon"
 DEMO = ROOT / "demo"
-FIXTURES = TESTS / "core/fixtures"  # numbers of the reference implementation
+FIXTURES = TESTS / "package/fixtures"  # numbers of the reference implementation
 # Characters, and the judge of all weights: docs/development.md.
 SHARED = Path(os.environ.get("ARAPLBS_DATA") or ROOT.parent / "shared")
 DATA = SHARED / "data"

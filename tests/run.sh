@@ -1,14 +1,14 @@
 #!/bin/bash
-# Checks and builds all, then runs every test: tests/core on the module in build/venv and, those of
-# memory and bad input, again under the sanitizers; tests/blender on the zip installed in each
-# Blender that this machine can have; tests/gui under Xvfb in the chroots.  The zips are those that
+# Checks and builds all, then runs every test: tests/package on the module in build/venv and, those of
+# memory and bad input, again under the sanitizers; tests/addon on the zip installed in each
+# Blender that this machine can have; tests/window under Xvfb in the chroots.  The zips are those that
 # are released, made by the cross compiler; if that is missing, Linux gets gcc's. As many runs as
 # there are processors go side by side, plus one window.
 # usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
 #   A run that is named runs all of its tests. Else all Windows beds and arm64-core run a part,
 #   what is marked slow runs in sid (or else bpy45) and core alone, what is marked outside in the
-#   oldest and newest Blender (tests/blender/conftest.py), and windows leave out what is only
+#   oldest and newest Blender (tests/addon/conftest.py), and windows leave out what is only
 #   measured or looked at.
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
 #   the other.
@@ -24,28 +24,28 @@ BLENDER_BEDS=(trixie sid bpy45 bpy42 bpy50 bpy52 win45 win42 win50 win52)
 ALL_BEDS=("${BLENDER_BEDS[@]}" win-core arm64-core)
 # What may differ between a Windows Blender and the next, where win45 runs more. Not all of it:
 # wine 8 lets Blender 5.0 read no uncompressed .blend, and 4.2 crash when settings are loaded again.
-WIN_PART=(tests/blender/test_{registration,install,operator,edits}.py)
+WIN_PART=(tests/addon/*/test_{registration,install,operator,edits}.py)
 # What the add-on does with Blender's data in Blender 4.5, on any system. Left are files, processes,
 # threads, undo, installation and registration, and the operators once.
-WIN_LESS=(tests/blender/test_bendy_{gltf,groups,motion,parameters,refusals,weights}.py
-  tests/blender/test_joint_{effects,refusals,settings}.py tests/blender/test_{bone_facts,copies,doubles}.py
-  tests/blender/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
-  tests/blender/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,weight_new}.py
-  tests/blender/test_{reduce_bones,bake_bones,transfer_shapes,command_page}.py)
-WIN_LESS_OF=(tests/blender/test_guard.py::test_fault
-  tests/blender/test_every_task.py::test_{progress_and_stopping,changed_meanwhile}
-  tests/blender/test_operator.py::test_every_option_reaches_the_solver
-  tests/blender/test_report_problem.py::test_no_name_of_the_file)
+WIN_LESS=(tests/addon/*/test_bendy_{gltf,groups,motion,parameters,refusals,weights}.py
+  tests/addon/*/test_joint_{effects,refusals,settings}.py tests/addon/*/test_{bone_facts,copies,doubles}.py
+  tests/addon/*/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
+  tests/addon/*/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,weight_new}.py
+  tests/addon/*/test_{reduce_bones,bake_bones,transfer_shapes,command_page}.py)
+WIN_LESS_OF=(tests/addon/every_feature/test_guard.py::test_fault
+  tests/addon/every_feature/test_every_task.py::test_{progress_and_stopping,changed_meanwhile}
+  tests/addon/auto_weight/test_operator.py::test_every_option_reaches_the_solver
+  tests/addon/report_problem/test_report_problem.py::test_no_name_of_the_file)
 # What Windows computes as Linux does, and takes long: one compiler makes both modules. Left are
 # arrays, settings, memory, threads, files, the kernels, and every function once (test_properties.py).
-WIN_CORE_LESS=(tests/core/test_{invariance,guarantees,acceleration,fuzz,compare_page,pictures,check,repair}.py
-  tests/core/test_{symmetry,spines,joint_spines,spine_solves,levels,harmonic,reduce,dual_deformer}.py
-  tests/core/test_{joint_feet,elastic,pose_weights,initial_methods,shells,smoothing,bendy}.py
-  tests/core/test_{truss,truss_bones,rigid_parts,joint_solver,joints,edits,displacements,extent}.py
-  tests/core/test_{transfer,transfer_shapes,deformation,parts}.py)
+WIN_CORE_LESS=(tests/package/*/test_{invariance,guarantees,acceleration,fuzz,compare_page,pictures,check,repair}.py
+  tests/package/*/test_{symmetry,spines,joint_spines,spine_solves,levels,harmonic,reduce,dual_deformer}.py
+  tests/package/*/test_{joint_feet,elastic,pose_weights,initial_methods,shells,smoothing,bendy}.py
+  tests/package/*/test_{truss,truss_bones,rigid_parts,joint_solver,joints,edits,displacements,extent}.py
+  tests/package/*/test_{transfer,transfer_shapes,deformation,parts}.py)
 # qemu computes a hundred times as slowly.
-ARM_PART=(tests/core/test_{simd,tets,rotations,bad_arrays,bad_settings}.py
-  tests/core/test_replay.py::test_{the_same_weights_to_the_last_bit,a_file_that_0_2_0_wrote})
+ARM_PART=(tests/package/*/test_{simd,tets,rotations,bad_arrays,bad_settings}.py
+  tests/package/auto_weight/test_replay.py::test_{the_same_weights_to_the_last_bit,a_file_that_0_2_0_wrote})
 WIN_ZIP=$ROOT/dist/araplbs-$VERSION-windows_x64.zip
 # Two runs on two processors: more threads of BLAS would only wait for each other.
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
@@ -68,7 +68,7 @@ row() {  # row NAME CELL...: the run's line of the table
 # there was none.
 where() {
   local cut='Timeout \(.*\)!$|^Fatal Python error|Segmentation fault'
-  grep -qE "$cut" "$1" && grep -m 12 -E "$cut"'|File ".*/(tests/[a-z]+/test_|araplbs/)' "$1"
+  grep -qE "$cut" "$1" && grep -m 12 -E "$cut"'|File ".*/(tests/[a-z_/]+/test_|araplbs/)' "$1"
 }
 
 # run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table. Where a Blender
@@ -111,12 +111,12 @@ venv_bed() {  # Blender as the module bpy: a user folder of its own for each run
   local name=$1 version=$2 results=$OUT/$1.xml
   mkdir -p "$OUT/$name"
   run "$name" "$version" "$results" env HOME="$OUT/$name" BLENDER_USER_RESOURCES="$OUT/$name" \
-    "$CACHE/beds/$name/bin/python" tests/blender/run_in_blender.py -- "$ZIP" \
-    tests/blender -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
+    "$CACHE/beds/$name/bin/python" tests/addon/run_in_blender.py -- "$ZIP" \
+    tests/addon -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
 }
 
 wine_bed() {  # Blender for Windows as the module bpy, in wine; its Z: is our /
-  local name=$1 version=$2 results=$OUT/$1.xml user=$OUT/$1/user tests=(tests/blender)
+  local name=$1 version=$2 results=$OUT/$1.xml user=$OUT/$1/user tests=(tests/addon)
   if [[ $named != *" $name "* ]]; then
     if [ "$name" = win45 ]; then
       tests+=("${WIN_LESS[@]/#/--ignore=}" "${WIN_LESS_OF[@]/#/--deselect=}")
@@ -127,7 +127,7 @@ wine_bed() {  # Blender for Windows as the module bpy, in wine; its Z: is our /
   mkdir -p "$user"
   run "$name" "$version" "$results" env BLENDER_USER_RESOURCES="Z:${user//\//\\}" \
     bash -c '. tools/lib.sh; in_wine "$@"' tests/run.sh "$CACHE/beds/$name" \
-    tests/blender/run_in_blender.py -- "$WIN_ZIP" \
+    tests/addon/run_in_blender.py -- "$WIN_ZIP" \
     "${tests[@]}" -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
 }
 
@@ -144,11 +144,11 @@ win_core() {  # the module that goes to Windows, in a Windows Python in wine
   run win-core "$version" "$results" env PYTHONPATH="Z:${lib//\//\\}" \
     ARAPLBS_TEST_KERNELS="Z:${kernels//\//\\}" \
     bash -c '. tools/lib.sh; in_wine "$@"' tests/run.sh "$CACHE/beds/win-core" \
-    -m pytest tests/core "${less[@]}" -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
+    -m pytest tests/package "${less[@]}" -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
 }
 
 arm64_core() {  # the module for Linux on arm64, by qemu
-  local version=$1 results=$OUT/arm64-core.xml lib=$OUT/arm64-core tests=(tests/core)
+  local version=$1 results=$OUT/arm64-core.xml lib=$OUT/arm64-core tests=(tests/package)
   [[ $named = *" arm64-core "* ]] || tests=("${ARM_PART[@]}")
   unpack_wheel arm64-core aarch64 || return 0
   run arm64-core "$version" "$results" env ARAPLBS_PYTHONPATH="$lib" \
@@ -182,14 +182,14 @@ chroot_bed() {
     row "$name" - - fail "extension install-file: see build/test/$name-install.log"
   elif [ "$name" = "$bed" ]; then
     run "$name" "$version" "$OUT/$name.xml" "${inside[@]}" blender -b --python-exit-code 3 \
-      -P tests/blender/run_in_blender.py -- "$zip" \
-      tests/blender -p no:cacheprovider --junitxml "$place/out/results.xml" ${PYTEST_ARGS:-}
+      -P tests/addon/run_in_blender.py -- "$zip" \
+      tests/addon -p no:cacheprovider --junitxml "$place/out/results.xml" ${PYTEST_ARGS:-}
   else
     # Chroots share the abstract sockets of X servers: each bed counts from another number.
     run "$name" "$version" "$OUT/$name.xml" "${inside[@]}" \
       xvfb-run -a -n $((100 + $(cksum <<<"$name$ROOT" | cut -d' ' -f1) % 900)) \
       -s "-screen 0 1280x800x24" blender --gpu-backend opengl \
-      --enable-event-simulate -p 0 0 1280 800 -P tests/gui/run_in_gui.py \
+      --enable-event-simulate -p 0 0 1280 800 -P tests/window/run_in_gui.py \
       -- "$place/out/results.xml" "$place/out" ${GUI_TEST:-}
     mkdir -p "$OUT/$name" && cp "$box"/out/*.png "$box"/out/*.json "$OUT/$name/" 2>/dev/null || true
   fi
@@ -213,7 +213,7 @@ browser() {  # for what core tests of pages; Ubuntu's apt has none, and those te
 }
 
 core() {
-  run core - "$OUT/core.xml" "$VENV/bin/python" -m pytest tests/core tests/tools -p no:cacheprovider \
+  run core - "$OUT/core.xml" "$VENV/bin/python" -m pytest tests/package tests/tools -p no:cacheprovider \
     --junitxml "$OUT/core.xml" ${PYTEST_ARGS:-}
 }
 

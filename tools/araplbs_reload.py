@@ -3,7 +3,7 @@
 In its Python console:  import araplbs_reload; araplbs_reload.now()
 
 The add-on is disabled, its modules and those of the package are taken out of memory, and it is
-enabled again. The engine stays as it was loaded: a change of csrc/ needs a restart.
+enabled again. The loaded engine stays: a change of csrc/ needs a restart.
 """
 
 import sys

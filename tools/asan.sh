@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs tests/core, or another Python program, on a module built with the address and
+# Runs tests/package, or another Python program, on a module built with the address and
 # undefined-behavior sanitizers.
 # Leaks are not looked for: Python itself never frees much of what it allocates.
 # usage: asan.sh [--quick] [PYTEST_ARGUMENT...]
@@ -34,9 +34,19 @@ PURE=(
   # Programs of their own, without sanitizers.
   test_forest.py::test_random_forests test_forest.py::test_random_forests_have_no_race
 )
+deselected() {  # deselected FILE[::TEST]...: an option for each, a line each
+  local each file
+  for each in "$@"; do
+    for file in tests/package/*/"${each%%::*}"; do
+      echo "--deselect=$file${each#"${each%%::*}"}"
+    done
+  done
+}
+mapfile -t pure < <(deselected "${PURE[@]}")
 quick=()
 if [ "${1:-}" = --quick ]; then
-  quick=(-m "not slow" "${LONG[@]/#/--deselect=tests/core/}")
+  mapfile -t quick < <(deselected "${LONG[@]}")
+  quick+=(-m "not slow")
   export ARAPLBS_FAULT_STRIDE=7  # of the allocations that fail, and of the reports that stop (check_stops)
   shift
 fi
@@ -54,5 +64,5 @@ if [ "${1:-}" = --run ]; then
   exec "$VENV/bin/python" "$@"
 fi
 # --capture=sys leaves the file descriptors alone: a report written by a dying process is seen.
-exec "$VENV/bin/python" -m pytest tests/core -p no:cacheprovider --capture=sys \
-  "${PURE[@]/#/--deselect=tests/core/}" "${quick[@]}" "$@"
+exec "$VENV/bin/python" -m pytest tests/package -p no:cacheprovider --capture=sys \
+  "${pure[@]}" "${quick[@]}" "$@"

@@ -10,5 +10,5 @@ if ! cmp -s "$NEEDS" "$VENV/.bench"; then
     fail "pip could not install tools/bench-requirements.txt: $(grep -m1 ERROR "$(log pip-bench)")"
   cp "$NEEDS" "$VENV/.bench"
 fi
-export PYTHONPATH=$ROOT/tests:$ROOT/tests/core  # paths.py and what the core tests share
+export PYTHONPATH=$ROOT/tests:$ROOT/tests/package  # paths.py and what the core tests share
 exec "$VENV/bin/python" "$ROOT/tests/bench/bench.py" "$ZIP" "$@"

@@ -1,6 +1,6 @@
 """The icons of the brushes in the toolbar, as Blender has them: triangles in files of its own kind.
 
-brush_icons.py [FOLDER]     default: araplbs_addon/ui/views/icons
+brush_icons.py [FOLDER]     default: araplbs_addon/features/edits/icons
 """
 
 import math
@@ -8,7 +8,7 @@ import struct
 import sys
 from pathlib import Path
 
-ICONS = Path(__file__).resolve().parents[1] / "araplbs_addon/ui/views/icons"
+ICONS = Path(__file__).resolve().parents[1] / "araplbs_addon/features/edits/icons"
 GRAY, ACCENT = (229, 229, 229, 255), (255, 176, 43, 255)  # those of Blender's own tools
 HEADER = b"VCO\0" + bytes((255, 255, 0, 0))  # size of the field, and its corner
 

@@ -26,7 +26,7 @@ step() {  # step NAME COMMAND...: runs it, shows what it says when it fails
 }
 
 warnings() { ARAPLBS_WERROR=1 tools/build_module.sh; }
-types() { "$VENV/bin/mypy" --cache-dir build/check/mypy araplbs araplbs_addon/tasks; }
+types() { "$VENV/bin/mypy" --cache-dir build/check/mypy araplbs araplbs_addon/{task,weighting}.py araplbs_addon/features/*/task.py; }
 stubs() {
   MYPY_CACHE_DIR=build/check/mypy "$VENV/bin/stubtest" araplbs._engine araplbs.arrays araplbs.replay \
     --allowlist tools/stubtest-allowed.txt

@@ -280,7 +280,7 @@ def check_imports(name, binary, system, blas_name, blas):
 
 
 def check_bundled(name, binary, system, processor, files):
-    """A library that is bundled needs nothing but the system, and what is bundled beside it."""
+    """A library that is bundled needs nothing but the system, and the other bundled files."""
     for library in binary.libraries:
         from_blender = processor == "aarch64" and WINDOWS_FROM_BLENDER.fullmatch(library)
         place = posixpath.join(posixpath.dirname(name), library.removeprefix("@loader_path/"))

@@ -8,7 +8,7 @@ leaves build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, made of it by 
 dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip stops at the wheels.
 A wheel that is up to date is left alone.
 `make build` must have run: build/venv runs this and holds the tools that check the result.
-build/cross/TARGET/kernels.dll (.dylib, .so) is for tests/core/test_kernels.py.
+build/cross/TARGET/kernels.dll (.dylib, .so) is for tests/package/engine/test_kernels.py.
 
 zig, OpenBLAS and NumPy's headers come by pip, once, with pinned hashes, into the cache folder. No
 library of a target is needed to link: import libraries are made of the names in the limited API of
@@ -246,7 +246,8 @@ def link(compiler, target, parts, objects, folder):
 
 
 def link_kernels(compiler, target, folder):
-    """The kernels alone, for tests/core/test_kernels.py on a machine without a compiler."""
+    """The kernels alone, for tests/package/engine/test_kernels.py on a machine without a
+    compiler."""
     end = {"windows": "dll", "macos": "dylib", "linux": "so"}[target.system]
     flags = ["-O3", "-g0", "-fno-math-errno", "-std=gnu11", "-fno-sanitize=undefined"]
     flags += [f"-I{sources.CSRC}", *([] if target.system == "windows" else ["-fPIC"])]

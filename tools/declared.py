@@ -21,7 +21,7 @@ STUBS = ROOT / "araplbs/_engine.pyi"
 TABLE = ROOT / "araplbs/base/declared.py"
 COMMON = ["SAMPLING", "COMMON"]
 # Sections of settings.def that a function or type takes by "**". The parser's own tables decide
-# (csrc/python); tests/core/test_help.py and test_settings.py compare.
+# (csrc/python); tests/package/api/test_help.py and test_settings.py compare.
 SECTIONS = {
     "Solver": [*COMMON, "SOLVER"],
     "JointSolver": [*COMMON, "JOINTS"],

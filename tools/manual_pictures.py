@@ -1,5 +1,5 @@
 """Cuts the pictures of the manual out of those that the tests of the window have made, and notes
-the words that each shows, by which tests/core/test_manual.py knows one that has grown old.
+the words that each shows, by which tests/package/house/test_manual.py knows one that has grown old.
 
 manual_pictures.py [FOLDER]     default: build/test/sid-gui, of `tests/run.sh sid-gui`. Needs
 ImageMagick, as these tests do.
@@ -34,12 +34,12 @@ PICTURES = (
 )
 # What draws what each shows, in ui/.
 DRAWN_BY = {
-    "first_screen": ("panels/panel.py",),
-    "first_result": ("panels/panel.py", "panels/result_box.py"),
-    "first_session": ("panels/session_box.py", "views/tools.py"),
-    "check": ("panels/check_panel.py",),
-    "control_bones": ("panels/bones_panel.py",),
-    "joints_panel": ("panels/joint_panel.py",),
+    "first_screen": ("panel.py",),
+    "first_result": ("panel.py", "result_box.py"),
+    "first_session": ("session_box.py", "../features/edits/tools.py"),
+    "check": ("check_panel.py",),
+    "control_bones": ("bones_panel.py",),
+    "joints_panel": ("../features/joints/panel.py",),
 }
 WORDS = MANUAL / "pictures.json"
 TEXTS = {"text", "title"}  # arguments
@@ -48,7 +48,7 @@ NAMES = {"bl_label", "short"}  # of a class
 
 def words(picture):
     """The words and names of settings that the code has which draws a picture's panels, sorted."""
-    from araplbs.character.options import Options
+    from araplbs.model.options import Options
 
     found = set()
     for file in DRAWN_BY[picture]:

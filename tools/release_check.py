@@ -58,7 +58,7 @@ def sdist_nothing_else(files, modes):
             yield f"{name} is hidden or binary"
     for name, mode in modes.items():
         if not stat.S_ISREG(mode):
-            yield f"{name} is no plain file"
+            yield f"{name} is not a plain file"
 
 
 @sdist_rule

@@ -125,7 +125,7 @@ def manifest(zip):
         if tag not in TAGS:
             yield f"no such tag: {tag}"
     if not m.get("website", "https://").startswith("https://"):  # it may be left out
-        yield "website is no https address"
+        yield "website is not an https address"
 
 
 @rule
@@ -227,7 +227,7 @@ def nothing_else(zip):
             yield f"{name} is a test"
     for name, mode in zip.modes.items():
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-            yield f"{name} is no plain file"
+            yield f"{name} is not a plain file"
 
 
 @rule

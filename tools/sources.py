@@ -91,7 +91,7 @@ def own_sources():
 
 
 def package_files():
-    """Those of the package araplbs but the engine, which is built."""
+    """The files of the package araplbs, without the engine, which is built."""
     files = (f for f in PACKAGE.rglob("*") if f.suffix in {".py", ".pyi", ".typed", ".md"})
     return sorted(f for f in files if "__pycache__" not in f.parts)
 

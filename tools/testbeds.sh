@@ -3,7 +3,7 @@
 #   trixie, sid                 chroots with Debian's own Blender (4.3, 5.2): real executables
 #   bpy42 bpy45 bpy50 bpy52     venvs with Blender as a Python module, for Python 3.11 (bpy52: 3.13)
 #   win45 win42 win50 win52     the same modules for Windows, and Windows Python, for wine
-#   win-core                    Windows Python without Blender, with what tests/core asks for
+#   win-core                    Windows Python without Blender, with what tests/package asks for
 #   arm64-core                  Linux Python for arm64, and qemu, which runs it here
 # A bed that is there is left alone; one whose building broke off is taken up again.
 # usage: testbeds.sh [BED...]      default: all that this machine can have

@@ -24,20 +24,28 @@ PACKAGE = ROOT / "araplbs"
 LANGUAGES = ADDON / "languages"
 # Texts for a terminal, a browser or files, but never in Blender's window.
 ELSEWHERE = (
-    *("cli.py", "arguments.py", "notice.py", "farm", "araplbs/comparison", "presets", "languages"),
+    *(
+        "cli.py",
+        "arguments.py",
+        "missing_module.py",
+        "farm",
+        "araplbs/features/compare",
+        "presets",
+        "languages",
+    ),
     *("araplbs/replay.py", "araplbs/arrays.py", "araplbs/gltf", "araplbs/api", "araplbs/cli"),
-    *("araplbs/reports/problem_report.py", "blender/data/again.py", "operators/base/command.py"),
+    *("araplbs/reports/problem_report.py", "blender/data/restart.py", "window/command.py"),
 )
 # Where lines for people are put together from parts.
 SENTENCES = (
     *("araplbs/reports/report.py", "araplbs/reports/notes.py", "araplbs/reports/last_lines.py"),
     *("araplbs/reports/warning_lines.py", "araplbs/base/sentence.py"),
-    *("araplbs/checks", "araplbs/tools", "araplbs/measures/deformation.py", "tasks", "live"),
-    *("blender/write/joint_effects.py", "blender/read/other_modifiers.py"),
+    *("araplbs/features", "araplbs/measures/deformation.py", "features"),
+    *("features/joints/effects.py", "blender/read/other_modifiers.py"),
     *("blender/poses/pose_sources.py", "blender/read/targets.py", "blender/rig/rig_poses.py"),
     *("araplbs/skeleton/bone_evidence.py", "araplbs/character/control_bones.py"),
-    *("blender/bendy_bones", "araplbs/base/refusal.py", "araplbs/base/faults.py", "blender/kept"),
-    *("araplbs/solvers", "blender/data", "blender/read", "operators", "ui"),
+    *("araplbs/base/refusal.py", "araplbs/base/faults.py"),
+    *("araplbs/solvers", "blender/data", "blender/read", "window", "ui"),
 )
 MADE = {"Sentence", "counted"}  # araplbs/base/sentence.py
 REFUSALS = {"Refused", "Changed", "BadOption", "NotLoaded"}
@@ -138,7 +146,7 @@ def name_of(node):
 
 
 def sentences():
-    """Of the source: {msgid: files}."""
+    """The sentences of the source: {msgid: files}."""
     found = Found()
     for file in (*sorted(PACKAGE.rglob("*.py")), *sorted(ADDON.rglob("*.py"))):
         place = file.relative_to(ADDON if file.is_relative_to(ADDON) else ROOT).as_posix()

@@ -13,7 +13,7 @@ LD_PRELOAD="$tsan:$(gcc -print-file-name=libstdc++.so)"
 export LD_PRELOAD
 export TSAN_OPTIONS="suppressions=$ROOT/tools/tsan.supp:halt_on_error=1:exitcode=66"
 export PYTHONPATH=$ROOT/build/tsan/lib
-[ $# -gt 0 ] || set -- tests/core/test_threads.py tests/core/test_progress.py \
-  tests/core/test_properties.py tests/core/test_fuzz.py
+[ $# -gt 0 ] || set -- tests/package/engine/test_threads.py tests/package/engine/test_progress.py \
+  tests/package/engine/test_properties.py tests/package/engine/test_fuzz.py
 # Address space layout that libtsan cannot map is switched off where that is allowed.
 exec setarch "$(uname -m)" -R "$VENV/bin/python" -m pytest -p no:cacheprovider --capture=sys -q "$@"

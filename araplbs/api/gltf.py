@@ -10,12 +10,12 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..base.progress import Listener
-from ..character.problem import Skeleton
-from ..character.sparse_weights import SparseWeights, join_sparse_weights, sparse_of
 from ..gltf.character import Character, characters_of
 from ..gltf.file.container import Document, read_document, save_document
 from ..gltf.graft import graft
 from ..gltf.work import weigh_character
+from ..model.sparse_weights import SparseWeights, join_sparse_weights, sparse_of
+from ..skeleton.skeleton import Skeleton
 from .options import options_of
 from .rows import Rows
 from .weights import Weights, weights_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.option_table import check_value
-from ..character.options import Options
+from ..model.options import Options
 
 # Options about data that arrays do not have.
 WITHOUT = frozenset(("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig"))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Floats
-from ..character.sparse_weights import SparseWeights, dense_of
+from ..model.sparse_weights import SparseWeights, dense_of
 
 
 class Rows(SparseWeights):

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.progress import Listener
-from ..character.edits import Edits
-from ..character.options import Options
-from ..character.problem import Mesh, Skeleton
-from ..character.sparse_weights import SparseWeights, sparse_of
+from ..character.mesh import Mesh
+from ..model.edits import Edits
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights, sparse_of
 from ..reports.report import make_report, notes, summary, warnings
 from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
 from ..solvers.weigh import Weighed, weigh
 from .options import options_of
 from .rows import Rows

@@ -7,14 +7,9 @@ vertices as `far_vertices`. Far from all bones, as whole objects can be: far_fro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from .arrays import Bools, Floats, Integers
-
-if TYPE_CHECKING:
-    from ..character.problem import Problem
 
 FENCE = 50  # of the box of all but the outermost
 SHARE = 200  # one in so many on either side of each axis is outermost, and at least one
@@ -74,20 +69,6 @@ def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
     inner = np.percentile(vertices, (5, 95), axis=0)
     size = max(np.linalg.norm(high - low), np.linalg.norm(inner[1] - inner[0]))
     return np.flatnonzero(beside > FAR_FROM_BONES * size)
-
-
-def objects_far_from_bones(problem: Problem) -> list[dict[str, Any]]:
-    """[{"object", "count", "vertex", "all"}] of the objects with vertices far from all bones."""
-    skeleton, vertices, found = problem.skeleton, problem.arguments["vertices"], []
-    heads, tails = skeleton.heads[skeleton.deform], skeleton.tails[skeleton.deform]
-    for name, first, size in zip(problem.names, problem.first, problem.sizes, strict=False):
-        far = far_from_bones(vertices[first : first + size], heads, tails)
-        if len(far):
-            vertex = problem.place(first + far[0])[1]
-            found.append(
-                {"object": name, "count": len(far), "vertex": vertex, "all": len(far) == size}
-            )
-    return found
 
 
 def taken_as_one(vertices: Floats, welded: int) -> int:

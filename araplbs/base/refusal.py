@@ -5,7 +5,7 @@ class Refused(Exception):
     """The work cannot be done, or not on this object; the message is one sentence that says on
     which and why, for people.
 
-    Raised by load_gltf(), by GltfCharacter.weigh() and by whatever reads files and options.
+    Raised by load_gltf(), by GltfCharacter.weigh() and by everything that reads files and options.
     """
 
     def __init__(self, *arguments: object) -> None:

@@ -14,6 +14,7 @@ from ..base.arrays import Bools, Floats, Integers
 from ..base.refusal import Refused
 from ..base.steps import Steps
 from ..base.worker import work_in_steps
+from ..model.sparse_weights import make_sparse_weights
 from ..skeleton.bone_distances import nearest_bones
 from ..skeleton.bone_evidence import weigh
 from ..skeleton.bone_facts import (
@@ -25,19 +26,19 @@ from ..skeleton.bone_facts import (
     steers_end,
 )
 from ..skeleton.bone_motion import Motion, with_motion
-from .doubles import bones_with_parts, lesser_copies, lesser_doubles
+from .coincident_bones import bones_with_parts, lesser_copies, lesser_doubles
 from .mirror_modifier import reflect
 from .problem import join_geometry
-from .sparse_weights import make_sparse_weights
 
 if TYPE_CHECKING:
-    from .problem import Mesh, Skeleton
-    from .sparse_weights import SparseWeights
+    from ..model.sparse_weights import SparseWeights
+    from ..skeleton.skeleton import Skeleton
+    from .mesh import Mesh
 
 # Identifier, name, description; the position is the code, up to SERVED what the engine answers.
 REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
-    ("ROOT", "Beside Body", "A root that the body hangs on and that lies beside it"),
+    ("ROOT", "Next to Body", "A root that the body hangs on and that lies next to it"),
     ("OUTSIDE", "No Skin", "No skin is around it"),
     ("TWIN", "Copy", "Another bone already lies there"),
     ("SERVED", "Not Needed", "Other bones serve the skin around it as well"),

@@ -20,7 +20,8 @@ from .mirror_modifier import reflect
 from .problem import join_geometry
 
 if TYPE_CHECKING:
-    from .problem import Mesh, Skeleton
+    from ..skeleton.skeleton import Skeleton
+    from .mesh import Mesh
 
 # The sources of skeletons, in the engine's words and in those of a report.
 FOUND = {"tails": "TAILS", "lengths": "LENGTHS", "joints": "JOINTS"}

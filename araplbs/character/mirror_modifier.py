@@ -10,10 +10,10 @@ import numpy as np
 
 from ..base.affine import moved
 from ..base.arrays import Bools, Floats, Integers
-from .sparse_weights import make_sparse_weights
+from ..model.sparse_weights import make_sparse_weights
 
 if TYPE_CHECKING:
-    from .sparse_weights import SparseWeights
+    from ..model.sparse_weights import SparseWeights
 
 
 @dataclass

@@ -20,12 +20,12 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import size_of
-from .edits import Edits
-from .problem import Mesh
-from .sparse_weights import make_sparse_weights
+from ..model.edits import Edits
+from ..model.sparse_weights import make_sparse_weights
+from .mesh import Mesh
 
 if TYPE_CHECKING:
-    from .edits import Pairs
+    from ..model.edits import Pairs
 
 RINGS = 3
 LEAST = 600

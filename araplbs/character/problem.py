@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import araplbs
@@ -12,157 +11,18 @@ import numpy as np
 from ..base.affine import moved
 from ..base.arrays import Array, Bools, Floats, Index, Integers
 from ..base.progress import Listener
-from ..mirror.sides import opposite_bones
-from ..skeleton.poses import BENDY, RIGID, BoneKind, Poses
+from ..model.edits import Edits, Pairs
+from ..model.sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
+from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
 from ..skeleton.symmetry import symmetry_plane
-from .deformer import Deformer
-from .edits import Edits, Pairs
-from .mirror_modifier import Reflection, Whole, image_rows, reflect
+from .mesh import Mesh
+from .mesh_faults import Surface, closed_vertices
+from .mirror_modifier import Whole, image_rows, reflect
 from .rigid_parts import labels, parts_of_artist
-from .shells import Surface, closed_vertices
-from .sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
 
 if TYPE_CHECKING:
-    from .options import Options
-
-
-@dataclass
-class Skeleton:
-    """The m bones of an armature at rest, in its own space; index = position in `names`.
-
-    Skeleton.from_joints() makes one of joints (m, 3) and parents (m,), and raises ValueError for
-    arrays that do not fit; the class itself takes all fields and checks none.
-    """
-
-    names: list[str]
-    heads: np.ndarray  # (m, 3)
-    tails: np.ndarray  # (m, 3)
-    parents: np.ndarray  # (m,) -1 for roots
-    roll_axes: np.ndarray  # (m, 3) local Z
-    deform: np.ndarray  # (m,) bool
-    limits: np.ndarray  # (m, 3, 2) radians about local X, Y, Z, NaN for none
-    opposite: np.ndarray  # (m,) what Mirror modifiers take for the other side, or the bone itself
-    kinds: list[BoneKind] = None  # (m,) RIGID, or BENDY where it deforms; None: no bone is flexible
-    segments: np.ndarray = None  # (m,) of bendy bones
-    stretch: np.ndarray = None  # (m,) bool: it stretches, by itself or with its parent
-    own_stretch: np.ndarray = None  # (m,) bool: by itself
-    volume: np.ndarray = None  # (m,) bool: its volume is kept then
-    joint_axes: np.ndarray = None  # (j, 3, 3) local axes of all joints at rest, as columns
-    taken_in: np.ndarray = None  # (m,) bool: deforms, regardless of the evidence
-    control: np.ndarray = None  # (m,) why it is left out, a place in REASONS; then deform is off
-    evidence: dict[int, str] = field(default_factory=dict)  # why else it is left out, in words
-    ways: np.ndarray = None  # (m,) bool: its parent reaches to it; None: bones reach to their tails
-    directions: str = "TAILS"  # what tails and ways come from; see directions.py
-    drawn_tails: np.ndarray = None  # (m, 3) as the armature has them
-
-    def __post_init__(self) -> None:
-        if self.taken_in is None:
-            self.taken_in = np.zeros(len(self.names), bool)
-        if self.drawn_tails is None:
-            self.drawn_tails = self.tails
-        if self.control is None:
-            self.control = np.zeros(len(self.names), np.int32)
-        if self.kinds is None:
-            m = len(self.names)
-            self.kinds = [RIGID] * m
-            self.segments = np.ones(m, np.int32)
-            self.stretch, self.own_stretch, self.volume = np.zeros((3, m), bool)
-        # A bone that does not deform has no joints for the solver, and none are read of it.
-        self.kinds = [k if d else RIGID for k, d in zip(self.kinds, self.deform, strict=True)]
-
-    @classmethod
-    def from_joints(cls, joints: Any, parents: Any, **known: Any) -> Skeleton:
-        """A Skeleton of joints (m, 3) and parents (m,), -1 for none. known: tails (m, 3), names,
-        deform (m,) of bool, roll_axes (m, 3). Raises ValueError."""
-        from .from_joints import skeleton_from_joints
-
-        return skeleton_from_joints(cls, joints, parents, **known)
-
-    @property
-    def as_drawn(self) -> Skeleton:
-        """With the tails that the armature has, whatever bones were read from."""
-        return replace(self, tails=self.drawn_tails, ways=None, directions="TAILS")
-
-    @property
-    def other_side(self) -> Integers:
-        """(m,) as `opposite`, by every way in which names tell sides."""
-        own, named = np.arange(len(self.names)), opposite_bones(tuple(self.names))
-        free = (self.opposite == own) & (self.opposite[named] == named)
-        return np.where(free, named, self.opposite)
-
-    @property
-    def left_out(self) -> Bools:
-        """(m,) bool: control bones, which Blender takes for deform bones."""
-        return self.control > 0
-
-    @property
-    def solver_parents(self) -> Integers:
-        """(m,) the parents past bones that are left out, except the first bone of a tree, which
-        holds it together; a bone that is left out hangs on nothing."""
-        parents = self.parents.copy()
-        passable = self.left_out & (self.parents >= 0)
-        while (passed := (parents >= 0) & passable[parents]).any():
-            parents[passed] = self.parents[parents[passed]]
-        parents[self.left_out] = -1
-        return parents
-
-    @property
-    def flexible(self) -> bool:
-        """Whether some of the bones do more than rotate."""
-        return any(kind != RIGID for kind in self.kinds) or bool(self.stretch.any())
-
-    @property
-    def joint_count(self) -> int:
-        """Joints of all bendy bones."""
-        bendy = np.array([kind == BENDY for kind in self.kinds], bool)
-        return int((self.segments[bendy] + 1).sum())
-
-    @property
-    def way_arguments(self) -> dict[str, Any]:
-        """Input of the engine for bones that reach to all their children."""
-        return {} if self.ways is None else {"bone_ways": self.ways}
-
-    @property
-    def kind_arguments(self) -> dict[str, Any]:
-        """Input of the solver for bones that are not rigid."""
-        if not self.flexible:
-            return {}
-        return {
-            "bone_kinds": self.kinds,
-            "bone_segments": self.segments,
-            "bone_stretch": self.stretch,
-        }
-
-
-@dataclass
-class Mesh:
-    """A mesh of n vertices before any deformation."""
-
-    name: str
-    vertices: np.ndarray  # (n, 3) in its own space
-    triangles: np.ndarray  # (f, 3)
-    edges: np.ndarray  # (e, 2) edges of no face
-    matrix: np.ndarray  # (4, 4) to armature space
-    reflections: list[Reflection] = field(default_factory=list)
-    weights: SparseWeights | None = None  # present ones; needed where something is locked
-    locked_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
-    locked_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
-    edits: Edits = field(default_factory=Edits)
-    held_on: int = -1  # bone that all of it stays on, by its edits; -1: none
-    doubles: Pairs = field(default_factory=Pairs)  # values: as of edits.influences; see doubles.py
-    deformer: Deformer | None = None  # None: linear blending by vertex groups
-
-    @property
-    def points(self) -> Floats:
-        """(n, 3) its vertices in armature space"""
-        return moved(self.vertices, self.matrix)
-
-    @property
-    def has_locks(self) -> bool:
-        """Some of the present weights stay."""
-        return any(
-            lock is not None and lock.any() for lock in (self.locked_bones, self.locked_vertices)
-        )
+    from ..model.options import Options
 
 
 def join_geometry(meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, Array]:

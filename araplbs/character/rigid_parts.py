@@ -11,9 +11,10 @@ import numpy as np
 from ..base.arrays import Integers
 
 if TYPE_CHECKING:
-    from .edits import Edits
-    from .problem import Mesh, Problem
-    from .sparse_weights import SparseWeights
+    from ..model.edits import Edits
+    from ..model.sparse_weights import SparseWeights
+    from .mesh import Mesh
+    from .problem import Problem
 
 SAME = 1e-3  # weights that differ by less are the same
 

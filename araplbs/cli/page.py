@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..checks.findings import NAMES
-from ..comparison.compare_style import STYLE
 from ..disk.outputs import REPORT_PAGE, page_head, write_page
+from ..features.check.findings import NAMES
+from ..features.compare.style import STYLE
 from ..measures.deformation import in_percent
 
 ABOUT = "The pose with the most stretch, of several. Gray: none. Dark: 100 %."

@@ -39,4 +39,4 @@ def read_input_text(path: str | Path, most: int) -> str:
     try:
         return read_input(path, most).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(f"'{path}' is no text in UTF-8: {error.reason}") from None
+        raise Refused(f"'{path}' is not text in UTF-8: {error.reason}") from None

@@ -108,7 +108,7 @@ def refuse_foreign(path: str | Path, kind: Kind) -> None:
 
 class Outputs:
     """The files that a run reads and will write. Each add() raises Refused where one of these would
-    be replaced, under whatever name, or a file that is not ours."""
+    be replaced, under any of its names, or a file that is not ours."""
 
     def __init__(self, inputs: Iterable[str | Path], named: Iterable[tuple[str, str]] = ()) -> None:
         self._inputs: dict[str | tuple[int, int], list[str | Path]] = {}  # paths by identity()

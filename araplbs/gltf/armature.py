@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.arrays import Array, Bools, Floats
 from ..base.refusal import Refused
-from ..character.problem import Skeleton
+from ..skeleton.skeleton import Skeleton
 from .file.accessors import read_floats
 from .file.container import Document
 from .nodes import ROOT, Nodes, decomposed

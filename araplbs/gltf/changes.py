@@ -14,16 +14,24 @@ from ..base.progress import Listener
 from ..base.refusal import Refused
 from ..base.steps import finish
 from ..character.control_bones import leave_out_in_steps
-from ..character.options import Options
-from ..checks.findings import Finding, as_json
-from ..checks.repair import Repaired, RepairInput, repair
-from ..comparison.compare import CompareOptions, Comparison, compare
-from ..comparison.compare_judge import ANIMATION, RANDOM, Case, judged_poses
+from ..character.pose_sets import checked_poses, pose_set
+from ..features.check.findings import Finding, as_json
+from ..features.compare.compare import Comparison, compare
+from ..features.compare.judge import ANIMATION, RANDOM, Case, judged_poses
+from ..features.compare.options import CompareOptions
+from ..features.quantize import STEPS, QuantizeOptions, quantize
+from ..features.reduce_bones.reduce_bones import (
+    Fewer,
+    ReduceBonesOptions,
+    reduce_bones,
+    reduce_bones_report,
+)
+from ..features.repair.repair import Repaired, RepairInput, repair
+from ..features.transfer.options import TransferOptions
+from ..features.transfer.source import Source
+from ..features.transfer.transfer import Transferred, transfer, transfer_report
+from ..model.options import Options
 from ..reports.report import names_in_line
-from ..skeleton.poses import checked_poses, pose_set
-from ..tools.fewer_bones import Fewer, FewerOptions, fewer_bones, fewer_report
-from ..tools.quantize import STEPS, QuantizeOptions, quantize
-from ..tools.transfer import Source, TransferOptions, Transferred, transfer, transfer_report
 from .animations import poses_of
 from .character import Character
 from .check import CHECK_POSES, problem_as_it_is
@@ -155,7 +163,7 @@ def quantize_character(character: Character, options: QuantizeOptions) -> dict[s
 
 def reduce_character(
     character: Character,
-    table: FewerOptions,
+    table: ReduceBonesOptions,
     options: Options,
     threads: int = 0,
     progress: Listener | None = None,
@@ -166,7 +174,7 @@ def reduce_character(
     skeleton = problem.skeleton
     poses = pose_set(problem, replace(options, pose_count=CHECK_POSES))
     arguments = problem.arguments
-    fewer = fewer_bones(
+    fewer = reduce_bones(
         arguments["vertices"],
         arguments["triangles"],
         rows,
@@ -181,7 +189,7 @@ def reduce_character(
     parts = problem.split(fewer.rows)
     character.write(parts)
     written = [{"name": name} for name in problem.names]
-    report = fewer_report(character.name, skeleton, fewer, written, [], table)
+    report = reduce_bones_report(character.name, skeleton, fewer, written, [], table)
     return fewer, report | {"vertices": sum(problem.sizes)}
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats
 from ..base.refusal import Refused
-from ..character.problem import Mesh, Skeleton
-from ..character.sparse_weights import SparseWeights
+from ..character.mesh import Mesh
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_facts import BoneFacts
+from ..skeleton.skeleton import Skeleton
 from .animations import Clip, read_clips
 from .armature import Armature, find_armatures, read_skins
 from .facts import read_facts

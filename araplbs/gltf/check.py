@@ -10,12 +10,15 @@ import numpy as np
 from ..base.progress import Listener
 from ..base.steps import Steps, finish
 from ..character.control_bones import leave_out_in_steps
-from ..character.options import Options
-from ..character.problem import Mesh, Problem, Skeleton
-from ..character.sparse_weights import SparseWeights
-from ..checks.check import check
-from ..checks.findings import Finding, as_json, health
-from ..skeleton.poses import Poses, checked_poses
+from ..character.mesh import Mesh
+from ..character.pose_sets import checked_poses
+from ..character.problem import Problem
+from ..features.check.check import check
+from ..features.check.findings import Finding, as_json, health
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
 from ..solvers.weigh import decided_in_steps
 from .character import Character
 from .work import poses_asked_for

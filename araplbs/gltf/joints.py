@@ -13,8 +13,11 @@ from ..base.progress import Listener
 from ..base.refusal import Refused
 from ..base.steps import Steps, finish
 from ..character.control_bones import leave_out_in_steps
-from ..character.problem import Mesh, Problem, Skeleton
-from ..solvers.joints import JointOptions, JointRun, JointSolution, joint_report
+from ..character.mesh import Mesh
+from ..character.problem import Problem
+from ..features.joints.joints import JointRun, JointSolution, joint_report
+from ..features.joints.options import JointOptions
+from ..skeleton.skeleton import Skeleton
 from ..solvers.weigh import decided_in_steps
 from .armature import AXES, Armature
 from .character import Character

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..base.arrays import Array, Floats, Integers
 from ..base.refusal import Refused
-from ..character.problem import Mesh
-from ..character.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from ..character.mesh import Mesh
+from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
 from .armature import AXES, Armature, Skin, to_rest
 from .file.accessors import UNPACK, read_accessor, read_floats
 from .file.container import Document

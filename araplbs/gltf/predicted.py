@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.engine import load
 from ..base.refusal import Refused
-from ..character.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
 from .character import Character, characters_of
 from .file.container import Document, is_gltf, read_document
 from .graft import graft

@@ -19,8 +19,8 @@ import numpy as np
 
 from ..base.arrays import Floats
 from ..base.refusal import Refused
-from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..disk.inputs import read_input_text
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from .file.accessors import FLOAT, add_accessor, new_accessor
 from .file.container import Document
 

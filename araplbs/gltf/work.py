@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..base.progress import Listener
-from ..character.options import Options
+from ..model.options import Options
 from ..reports.report import make_report
 from ..skeleton.poses import Poses
 from ..solvers.weigh import Weighed, weigh

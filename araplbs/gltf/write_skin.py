@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.arrays import Array, Bools, Floats, Integers
 from ..base.refusal import Refused
-from ..character.sparse_weights import SparseWeights
+from ..model.sparse_weights import SparseWeights
 from .armature import Armature
 from .file.accessors import (
     BYTE,

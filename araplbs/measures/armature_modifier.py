@@ -12,11 +12,12 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
-from ..character.deformer import Deformer, Envelopes
-from ..character.options import Options
-from ..character.problem import Problem, Skeleton
-from ..character.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from ..character.problem import Problem
+from ..model.deformer import Deformer, Envelopes
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
 from ..skeleton.poses import BENDY, Poses
+from ..skeleton.skeleton import Skeleton
 from .deformation import as_report, bones_of, joints_of, measure
 from .energy import energy
 

@@ -5,7 +5,7 @@ import colorsys
 import numpy as np
 
 from ..base.arrays import Floats
-from ..character.sparse_weights import SparseWeights
+from ..model.sparse_weights import SparseWeights
 
 TURN = 0.618034  # of the circle of hues from a bone to the next: neighbors differ most
 LOOKS = ((0.75, 0.95), (0.55, 1.0), (0.9, 0.7))  # saturation and value, by turns

@@ -9,9 +9,10 @@ import araplbs
 
 from ..base.progress import Listener, Progress
 from ..base.sentence import Sentence, joined
-from ..character.problem import Problem, Skeleton
-from ..character.sparse_weights import SparseWeights
+from ..character.problem import Problem
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
 
 # Keys of a report: those of araplbs.deformation.
 NUMBERS = {

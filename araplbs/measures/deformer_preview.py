@@ -10,7 +10,7 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.progress import Listener
 from ..character.problem import Problem
-from ..character.sparse_weights import SparseWeights
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from .armature_modifier import Columns, blend_linearly, effective_rows
 

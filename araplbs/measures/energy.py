@@ -4,9 +4,9 @@ from typing import Any
 
 import araplbs
 
-from ..character.options import Options
 from ..character.problem import Problem
-from ..character.sparse_weights import SparseWeights
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 
 

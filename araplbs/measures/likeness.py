@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..character.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
 
 LEAST = 1e-3
 KEPT = 0.35

@@ -24,7 +24,7 @@ from ..base.sentence import Sentence, counted, names_in_line
 from ..body.chains import Tree
 
 if TYPE_CHECKING:
-    from ..character.problem import Skeleton
+    from ..skeleton.skeleton import Skeleton
 
 MUCH, MUCH_ASIDE = 0.6, 0.33  # stretch: more is too much, and where tails miss the joints
 MUCH_TORN, SOME_TORN = 1.5, 2  # with so many bones that random poses tear off

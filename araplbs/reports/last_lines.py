@@ -43,9 +43,9 @@ def result_line(
     report: dict[str, Any], facts: dict[str, Any] | None = None, notes: int = 0
 ) -> Sentence:
     """Of weights: "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems, stretch
-    27.3 -> 20.2 %. 2 notes". facts: of checks/gains.py; without any, stretch is that of the
-    report. notes: how many there are. The time is that from the click to this line, if the report
-    has it as "waited"."""
+    27.3 -> 20.2 %. 2 notes". facts: of features/check/before_after.py; without any, stretch is that
+    of the report. notes: how many there are. The time is that from the click to this line, if the
+    report has it as "waited"."""
     seconds = report.get("waited", report["seconds"])
     line = Sentence(
         "Weighted {vertices} vertices in {seconds} s",

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Floats, Integers
-from ..character.problem import Skeleton
 from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
 
 SAMPLES = 2  # each way, of a pixel
 MOST_TESTS = 2_000_000  # samples tested at a time

@@ -14,7 +14,7 @@ import numpy as np
 from ..base.engine import load
 from ..base.faults import Fault, last_errors, names_of_file
 from ..base.refusal import Refused
-from ..character.options import Options
+from ..model.options import Options
 from .without_names import DOTS, without_names
 
 TITLE = "Auto-weight (ARAP): report of a problem"

@@ -8,16 +8,18 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Integers
-from ..base.extent import objects_far_from_bones, taken_as_one
+from ..base.extent import taken_as_one
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..body.chains import Tree
 from ..character.control_bones import REASONS
-from ..character.options import Options
-from ..character.problem import Problem, Skeleton
-from ..character.sparse_weights import SparseWeights
+from ..character.far_objects import objects_far_from_bones
+from ..character.problem import Problem
 from ..measures.deformation import in_words
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_distances import has_skin
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
+from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
 from .doubts import doubt_about, torn_off
 from .notes import bare_bones

@@ -5,13 +5,14 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Floats
-from ..character.options import Options
+from ..character.pose_sets import pose_set
 from ..character.problem import Problem
-from ..character.sparse_weights import SparseWeights
 from ..disk.outputs import PICTURE
 from ..measures.armature_modifier import pose_linearly
 from ..measures.strain_colors import strain_colors
-from ..skeleton.poses import pose_set, spread
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
+from ..skeleton.poses import spread
 from .pictures import (
     THREE_QUARTER,
     camera_around,

@@ -20,11 +20,12 @@ from ..base.progress import Listener, Progress
 from ..body.body import find_body
 from ..body.chains import Tree, lengths_of
 from ..body.limbs import Limb
-from ..character.problem import Problem, Skeleton
-from ..character.sparse_weights import SparseWeights
+from ..character.problem import Problem
 from ..measures.armature_modifier import pose_linearly
 from ..measures.strain_colors import strain_colors
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
 from .last_lines import percent
 from .pictures import camera_around, draw, strain_at_vertices, turned_back, view_axes
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 
 if TYPE_CHECKING:
-    from ..character.sparse_weights import SparseWeights
+    from ..model.sparse_weights import SparseWeights
 
 LEAST_SHARE = 0.02  # of the triangles: a part that has less is taken together with others
 SHORT = 0.12  # of the size of the skeleton: chains below that hang on one bone are one part

@@ -10,8 +10,8 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Index, Integers
 
 if TYPE_CHECKING:
-    from ..character.problem import Skeleton
-    from ..character.sparse_weights import SparseWeights
+    from ..model.sparse_weights import SparseWeights
+    from .skeleton import Skeleton
 
 NEARER = 0.9  # of another distance: skin so much nearer to a bone is its own
 SLACK = 1e-6  # for rounding

@@ -16,8 +16,8 @@ from .bone_distances import NEARER, distances, distances_from_own
 from .bone_names import is_end_bone, is_steering_name
 
 if TYPE_CHECKING:
-    from ..character.problem import Skeleton
-    from ..character.sparse_weights import SparseWeights
+    from ..model.sparse_weights import SparseWeights
+    from .skeleton import Skeleton
 
 LED = 0.6  # a bone with so much of a vertex's weight leads it
 MOST_AT_ONCE = 1 << 20  # distances

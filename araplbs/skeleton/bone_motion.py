@@ -14,7 +14,7 @@ from .bone_evidence import SKIN, SURE, weigh
 from .bone_facts import BoneFacts, leaf_bones, strays
 
 if TYPE_CHECKING:
-    from ..character.problem import Skeleton
+    from .skeleton import Skeleton
 
 MOST = 0.5  # of the deform bones: a bone that carries more of them moves the body
 

@@ -16,7 +16,7 @@ from ..base.arrays import Bools, Integers
 from .bone_names import is_control_name
 
 if TYPE_CHECKING:
-    from ..character.problem import Skeleton
+    from .skeleton import Skeleton
 
 NEAR = 0.15  # of the length of the last bone of a chain: so near its end a bone begins there
 

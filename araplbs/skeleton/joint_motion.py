@@ -18,8 +18,8 @@ from .poses import BENDY
 from .rig_poses import control_turns, distances
 
 if TYPE_CHECKING:
-    from ..character.options import Options
-    from ..character.problem import Skeleton
+    from ..model.options import Options
+    from .skeleton import Skeleton
 
 LEAST_MOTION = 0.05  # of what a joint moves that turns on its own: less is standing still
 REST = 1e-5  # lengths of a bone: less is rest

@@ -9,11 +9,10 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Array, Floats, Integers
-from .chain_ends import hung_on_ends
 
 if TYPE_CHECKING:
-    from ..character.options import Options
-    from ..character.problem import Problem, Skeleton
+    from ..model.options import Options
+    from .skeleton import Skeleton
 
 RIGID: Final = "rigid"
 BENDY: Final = "bendy"
@@ -29,7 +28,6 @@ WAYS: Final = BY_CONTROLS, FURTHER, BONE_BY_BONE
 # Of random poses:
 CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail
 STRETCHES = 0.7, 1.5  # how long a stretchable bone becomes, of its length
-MEASURED = 24  # so many measure what is seen: more change it by a percent
 
 
 @dataclass(frozen=True)
@@ -131,47 +129,6 @@ def sample(
         bone_ranges=ranges,
     )
     return transforms, bends
-
-
-def pose_set(problem: Problem, options: Options, parents: Integers | None = None) -> Poses:
-    """The Poses that a solver of this problem uses. parents: as of sample()."""
-    arguments, given = problem.arguments, None
-    if "poses" in arguments:
-        whole = "pose_count" in arguments
-        given = Poses(
-            arguments["poses"],
-            arguments.get("segment_poses"),
-            whole,
-            arguments.get("pose_weights"),
-        )
-    return with_random(problem, options, given, parents)
-
-
-def checked_poses(problem: Problem, options: Options) -> Poses:
-    """The Poses in which present weights are judged: as pose_set(), but what hangs on the root and
-    begins where a chain ends stays there. No weights help where such poses tear the two apart."""
-    skeleton = problem.skeleton
-    return pose_set(problem, options, hung_on_ends(skeleton, skeleton.solver_parents))
-
-
-def measured_poses(problem: Problem, options: Options) -> Poses:
-    """The Poses in which a result is measured: as pose_set(), but fewer random ones."""
-    return pose_set(problem, replace(options, pose_count=min(options.pose_count, MEASURED)))
-
-
-def with_random(
-    problem: Problem, options: Options, given: Poses | None, parents: Integers | None = None
-) -> Poses:
-    """The Poses that a solver would use with these given ones, or None. parents: as of sample()."""
-    if given is not None and given.whole:
-        return given
-    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"), parents)
-    if given is None or not len(given):
-        return Poses(sampled, None)
-    weights = None
-    if given.weights is not None:
-        weights = np.concatenate([given.weights, np.ones(len(sampled))])
-    return Poses(np.concatenate([given.transforms, sampled]), None, weights=weights)
 
 
 def spread(count: int, most: int) -> Integers:

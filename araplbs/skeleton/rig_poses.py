@@ -19,8 +19,8 @@ from .poses import sample
 from .symmetry import symmetry_plane
 
 if TYPE_CHECKING:
-    from ..character.options import Options
-    from ..character.problem import Skeleton
+    from ..model.options import Options
+    from .skeleton import Skeleton
 
 SHIFT = 0.1  # of what a control moves: how far it is moved itself
 BEND = 1.5  # of the swing: how far a limb bends in all when its end is moved

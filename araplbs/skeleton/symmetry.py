@@ -2,7 +2,8 @@
 other in it.
 
 A skeleton drawn in Blender has its plane at X = 0, which is looked at first. Characters that were
-imported or sculpted face along any axis and are off by a little: mirror/plane.py finds their plane.
+imported or sculpted face along any axis and are off by a little: skeleton/mirror_plane.py finds
+their plane.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import numpy as np
 
 from ..base.arrays import Array, Floats, Index, Integers
 from ..base.extent import size_of
-from ..mirror.plane import find_plane
+from .mirror_plane import find_plane
 from .poses import BENDY
 
 if TYPE_CHECKING:
-    from ..character.problem import Skeleton
+    from .skeleton import Skeleton
 
 TOLERANCE = 1e-3  # how far head and tail may be off their image, as a share of the skeleton
 AT_ONCE = 64  # bones that are held against all others

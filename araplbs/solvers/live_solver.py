@@ -14,13 +14,14 @@ import numpy as np
 
 from ..base.progress import Listener
 from ..base.worker import Worker
-from ..character.options import Options
+from ..character.pose_sets import measured_poses
 from ..character.problem import Problem
 from ..character.rigid_parts import rigid_bones
-from ..character.sparse_weights import SparseWeights
 from ..measures.deformation import measure
 from ..measures.energy import minimized_energy
-from ..skeleton.poses import Poses, measured_poses
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
 from .solve import check, report_deformation
 
 MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames

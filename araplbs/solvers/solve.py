@@ -9,14 +9,14 @@ import araplbs
 import numpy as np
 
 from ..base.progress import Listener, Progress, SolverProgress
-from ..character.options import Options
+from ..character.pose_sets import measured_poses
 from ..character.problem import Problem
 from ..character.rigid_parts import rigid_bones
-from ..character.sparse_weights import SparseWeights
 from ..measures.armature_modifier import report_deformers
 from ..measures.deformation import compare
-from ..skeleton.poses import measured_poses
-from .shells import hold_together
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
+from .follow_host import hold_together
 
 LEAST_INITIAL = (
     0.001  # smaller initial weights are dropped, as the solver drops those of its result

@@ -89,7 +89,7 @@ def read_tets(path: str) -> TetMesh:
         raise Refused(f"'{path}' holds no tetrahedra (it holds: {others})")
     points = np.asarray(mesh.points, float)
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-        raise Refused(f"'{path}' has vertices that are no finite points in space")
+        raise Refused(f"'{path}' has vertices that are not finite points in space")
     if tets.min() < 0 or tets.max() >= len(points):
         raise Refused(f"'{path}' has tetrahedra with vertices that are not there")
     return compact(points, tets)

@@ -12,11 +12,11 @@ import numpy as np
 from ..base.arrays import Array, Bools, Integers
 from ..base.progress import Listener, SolverProgress
 from ..base.refusal import Refused
-from ..character.options import Options
+from ..character.pose_sets import pose_set
 from ..character.problem import Problem
-from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..measures.energy import energy
-from ..skeleton.poses import pose_set
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from .solve import Solution, check, initial_rows, iterate_to_end, report_deformation
 from .tet_mesh import TetMesh, fill, read_tets
 

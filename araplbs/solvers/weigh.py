@@ -10,14 +10,16 @@ from typing import TypeAlias
 
 from ..base.progress import Listener
 from ..base.steps import Steps, finish
+from ..character.coincident_bones import part_doubles
 from ..character.control_bones import leave_out_in_steps
 from ..character.directions import read_directions_in_steps
-from ..character.doubles import part_doubles
-from ..character.options import Options
-from ..character.problem import Mesh, Problem, Skeleton
-from ..character.sparse_weights import SparseWeights
+from ..character.mesh import Mesh
+from ..character.problem import Problem
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_facts import BoneFacts
 from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
 from .solve import Solution, solve
 
 LeaveOut: TypeAlias = Callable[[list[Mesh], Skeleton], Steps[tuple[list[Mesh], Skeleton]]]

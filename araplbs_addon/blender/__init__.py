@@ -1,2 +1,3 @@
 """The only modules that read or write Blender's data; main thread only.
-A room imports from itself and from those before it in ROOMS of tests/core/test_layers.py."""
+A room imports from itself and from those before it in ROOMS of
+tests/package/house/test_layers.py."""

@@ -54,7 +54,7 @@ def main(argv):
         complain(f"araplbs: {error}")
         return 1
     except KeyboardInterrupt:
-        print("araplbs: stopped; what was running is withdrawn", file=sys.stderr, flush=True)
+        print("araplbs: stopped; running tasks are withdrawn", file=sys.stderr, flush=True)
         return 130
 
 

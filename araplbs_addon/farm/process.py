@@ -80,7 +80,7 @@ class BlenderProcess:
         return self.process.poll() is None
 
     def do(self, arguments, wanted=lambda: True, timeout=0):
-        """{"code", "results"} of a task; where no reply comes within `timeout` seconds, unless that
+        """{"code", "results"} of a task; if no reply comes within `timeout` seconds, unless that
         is 0, the process is gone and the result an error. Raises Died, and Withdrawn when `wanted`
         says no more, and then the process is gone, too."""
         start = time.monotonic()

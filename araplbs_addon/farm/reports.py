@@ -93,13 +93,13 @@ def read_reports(folder):
                 content = json.loads(read_input(path, MOST_BYTES).decode())
                 found += [row for entry in content["files"] for row in _rows(entry)]
             elif ".blend" in path.name.lower():
-                bad.append(f"{path} is no report")
+                bad.append(f"{path} is not a report")
         except Refused as reason:
             bad.append(str(reason))
         except OSError as error:
             bad.append(f"{path} cannot be read: {error.strerror}")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            bad.append(f"{path} is no whole report: {error}")
+            bad.append(f"{path} is not a whole report: {error}")
     if not found:
         raise Refused("; ".join([f"there is no report in the folder {folder}", *bad]))
     return found, bad
@@ -135,7 +135,7 @@ def _rows(entry):
 
 def _text(value):
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value
 
 

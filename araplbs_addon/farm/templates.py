@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import fields
 
-from araplbs.character.options import Options
+from araplbs.model.options import Options
 
 OPENJD = """\
 specificationVersion: jobtemplate-2023-09

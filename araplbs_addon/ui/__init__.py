@@ -1,2 +1,2 @@
 """The user interface. A room imports from itself and from those before it in ROOMS of
-tests/core/test_rooms.py."""
+tests/package/house/test_rooms.py."""

@@ -15,7 +15,7 @@
  *
  * - a tree with low gain / own consists of control bones if the evidence of most of its bones says
  *   so, or its position: outside the mesh and away from it, on bones of another chain, or starting
- *   at their joint. With two of these signs more gain is allowed. If the evidence speaks for skin,
+ *   at their joint. With two of these signs more gain is allowed. If the evidence is for skin,
  *   the tree must be away from the mesh.
  * - the root of a tree is a control bone, and its children become roots of their own trees, if it
  *   lies outside the mesh, no bone continues it at its tail and it has hardly any gain. With a sign
@@ -23,7 +23,7 @@
  *   sign, anywhere. If most of its children are inside, it may continue into them and have more
  *   gain: skin that faces it, such as legs on both sides of it, is not moved from there.
  *   Of joints alone, whose bones reach to all their children, it goes if its joint is outside of
- *   the skin, whatever it gains: its ways say nothing of it. So does one that goes nowhere and
+ *   the skin, for any gain: its ways are not evidence. So does one that goes nowhere and
  *   gains hardly anything, if the body goes on from its joint. A root that is the body itself
  *   stays. With a sign it is not the body if a child goes past its joint, or if limbs hang on it
  *   and it comes from outside of the skin to a child that goes on from its tail.
@@ -211,7 +211,7 @@ static int count_children(const arap_study *t, int d) {
     return count;
 }
 
-/* Is d a root beside the body that hangs on it? */
+/* Is d a root next to the body that hangs on it? */
 static int is_mere_root(arap_study *t, int root) {
     double nearest = INFINITY, deepest = 0;
     int children = 0;
@@ -302,8 +302,8 @@ static int goes_on(const arap_study *t, int root) {
 }
 
 /* Does the body go past the joint of this root, in a child that begins before it and ends after it
- * inside of the same skin? A root with a sign then stands beside the body, as a bone that all of a
- * character hangs on does beside its hips. */
+ * inside of the same skin? A root with a sign then stands next to the body, as a bone that all of a
+ * character hangs on does next to its hips. */
 static int is_passed(arap_study *t, int root) {
     const double *joint = arap_study_head(t, root);
     double most = LEADING_BRANCH * sum_branch(t, root);

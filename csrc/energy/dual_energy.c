@@ -31,7 +31,7 @@ struct arap_dual_energy {
     arap_dual_sum *sums; /* (BATCH, count) */
     double *rotations;   /* (BATCH, count, 9) */
     double *own;         /* (count) E_i */
-    /* Of the present run: */
+    /* State of the present run: */
     const arap_influences *in;
     double *force;
     int first, end; /* poses */

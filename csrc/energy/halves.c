@@ -13,7 +13,7 @@
  * by what makes them partners no more: the other half then takes the shape of the first.
  *
  * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for maps, all in
- * parallel. Fails without memory and when it is cancelled. */
+ * parallel. Fails on out-of-memory and when cancelled. */
 #include "energy/halves.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static int is_mirrored(const arap_symmetry *symmetry, const arap_poses *poses, i
     return 1;
 }
 
-/* Is |x - y| small beside a length whose square this is? */
+/* Is |x - y| small compared with a length whose square this is? */
 static int is_near(const double *x, const double *y, double length2) {
     return arap_distance2(x, y) <= ALIKE * ALIKE * length2;
 }
@@ -81,7 +81,7 @@ static int rings_alike(const arap_mesh *mesh, const arap_symmetry *symmetry, int
     return is_near(image, mesh->v + 3 * (size_t)j, longest2);
 }
 
-/* What the tasks look at: the symmetry, the maps, and marks of vertices. */
+/* The input of the tasks: the symmetry, the maps, and marks of vertices. */
 typedef struct halving {
     const arap_mesh *mesh;
     const arap_influences *in;

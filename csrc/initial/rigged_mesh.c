@@ -1,7 +1,7 @@
 /* A mesh with its skeleton: see rigged_mesh.h.
  *
  * Welding, links between loose parts, nearest bones, visibility and the elimination order, as a
- * solver has them: O((n + m) log m) but for the order. Fails without memory and on bad input. */
+ * solver has them: O((n + m) log m) except for the order. Fails on out-of-memory and bad input. */
 #include "initial/rigged_mesh.h"
 
 #include "base/memory.h"

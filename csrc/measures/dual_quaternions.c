@@ -71,7 +71,7 @@ arap_status arap_check_blended(arap_error *error, int count, const double *verti
         double column[3][3];
         for (int k = 0; k < 9; k++) column[k % 3][k / 3] = axes[9 * b + k];
         if (!arap_is_rotation((const double (*)[3])column))
-            return arap_fail(error, ARAP_BAD_VALUE, "bone_axes[%d] is no rotation", b);
+            return arap_fail(error, ARAP_BAD_VALUE, "bone_axes[%d] is not a rotation", b);
     }
     return ARAP_OK;
 }

@@ -7,14 +7,14 @@
  * equally near the first in it is taken: the numbers of the vertices decide nothing. A mesh of
  * triangles keeps about a third of its vertices, dense regions stay dense, parts stay apart, and
  * partners of a mirrored mesh get clusters that are partners. Parts of less than LEAST vertices
- * keep all of theirs: they would lose their faces. Where there are thousands that make up most of
+ * keep all of theirs: they would lose their faces. If there are thousands that make up most of
  * the mesh, those down to ARAP_FEW_OF_PART lose vertices, too, or every visit would go through all
  * of them; a triangle with two corners left becomes an edge. Smaller ones would be so loose that
  * weights get worse. A triangle between three clusters is one of the coarse mesh, a tet between
- * four is a tet, between three a triangle, between two an edge: where a volume is thin, it becomes
+ * four is a tet, between three a triangle, between two an edge: a thin volume becomes
  * a sheet or a wire rather than come apart. Clusters are either on the surface of a volume or
  * inside, so that it keeps its shape. O(edges), prolonging times the influences, on all threads.
- * Fails without memory only. */
+ * Fails only on out-of-memory. */
 #include "mesh/coarse.h"
 
 #include <string.h>
@@ -152,7 +152,7 @@ static void renumber(int n, int *seed, arap_coarse *out) {
     out->seed = seed;
 }
 
-/* Means of the clusters; what is left of triangles and wires. joined: a triangle between two
+/* Means of the clusters; the remaining triangles and wires. joined: a triangle between two
  * clusters is an edge. */
 static void build(const arap_mesh *mesh, int joined, int *sizes, arap_coarse *out) {
     memset(sizes, 0, (size_t)out->count * sizeof *sizes);

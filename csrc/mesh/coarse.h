@@ -12,7 +12,7 @@ typedef struct arap_coarse {
     int count;        /* clusters, the vertices of the coarse mesh */
     int *cluster;     /* (vertices) of the fine mesh -> cluster */
     int *seed;        /* (count) the fine vertex that each grew from */
-    int *made;        /* (count) the clusters as they were made, one after the other */
+    int *made;        /* (count) the clusters in the order in which they were made */
     double *vertices; /* (count, 3) means of the clusters, units of the caller */
     size_t triangle_count;
     int *triangles; /* (triangle_count, 3) */

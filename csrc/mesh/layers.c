@@ -1,8 +1,9 @@
 /* Layers: see layers.h.
  *
- * A garment stays above the skin if both move alike where one lies on the other. Hard parts that
- * meet in a joint lie on each other, too, but slide there, so at least one of two layers must be
- * a sheet. Twice the radius of a part about its mean vertex is its size. A part is a sheet if
+ * A garment stays above the skin if both move in the same way where one lies on the other. Hard
+ * parts that meet in a joint lie on each other, too, but slide there, so at least one of two layers
+ * must be a sheet. Twice the radius of a part about its mean vertex is its size. A part is a sheet
+ * if
  *   - it is open: its border is as long as OPEN of its size or longer. That of a sleeve is, that
  *     of a limb with a hole where another one covers it is not;
  *   - or it is thin, as cloth with thickness: twice its volume over its surface, which is the

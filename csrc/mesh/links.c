@@ -16,7 +16,7 @@
  * O(vertices of the smaller parts x log triangles), at most log2(parts) times: a vertex looks again
  * when what it has found has been joined to its own part. By a sample of its vertices a part knows
  * how far the others need to look, each begins with what the one before has found, and links are
- * those of a look without bounds. Fails without memory only, or cancelled. */
+ * those of a look without bounds. Fails only on out-of-memory or when cancelled. */
 #include "mesh/links.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* differences below it decide nothing: regular shapes have many ties */
-#define CLOSE 1.0001  /* of squares: what is found within that much more is nearest */
+#define CLOSE 1.0001  /* of squares: a point within that much more counts as nearest */
 #define SAMPLE 8 /* one vertex in so many looks before the others, who then need not look far */
 #define CHUNK 32
 

@@ -38,7 +38,7 @@ typedef struct arap_mesh {
     double diagonal;        /* bounding box diagonal, caller's units; 1 for a point; neither counts
                                what lies far off, see extent.h */
     double size;            /* root of twice the surface: about the diagonal for a body, but the
-                               same however it is turned and whatever lies far off; units of v */
+                               same for every rotation and for anything far off; units of v */
     int count;              /* vertices */
     int far_count;          /* of these, that lie far off: in no face, edge or tet */
     int *first;             /* (count) lowest caller's vertex welded into this one */
@@ -51,7 +51,7 @@ typedef struct arap_mesh {
     int *triangles;         /* (triangle_count, 3) */
     size_t collapsed_count; /* triangles of the caller that had an area and lost it to welding */
     size_t surface_count;   /* how many of them are the surface of the tets, which weighs nothing */
-    double thickness;       /* by which areas and lengths count beside volumes, see tets.c */
+    double thickness;       /* by which areas and lengths count next to volumes, see tets.c */
     size_t wire_count;      /* edges of no face, then links between parts */
     size_t link_count;      /* how many of them are links */
     size_t layer_count;     /* how many of these, the last ones, are between layers */

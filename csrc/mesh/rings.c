@@ -31,8 +31,8 @@
  * with every triangle in four.
  *
  * Rows are gathered from what is around each vertex, on all threads; sums over the mesh go in its
- * order. Cost: O(edges), memory 44 bytes per directed edge. Fails without memory, and for more
- * faces than an int counts. */
+ * order. Cost: O(edges), memory 44 bytes per directed edge. Fails on out-of-memory and for
+ * more faces than an int counts. */
 #include "mesh/rings.h"
 
 #include <limits.h>
@@ -102,7 +102,7 @@ static int by_neighbor(const void *a, const void *b) {
                           : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* The same of a whole row as it came, which is long: a center of a fan. */
+/* As above, for a whole unsorted row, which is long: the center of a fan. */
 static size_t sort_row(ring_entry *row, size_t count) {
     size_t kept = 0;
     for (size_t k = 0; k < count; k++) row[k].kind += (int)k * ARAP_EDGE_KINDS;
@@ -364,7 +364,7 @@ static void symmetric_chunk(void *data, int chunk, int worker) {
         mesh->edge_weight_sym[e] = mesh->edge_weight[e] + mesh->edge_weight[mesh->reverse[e]];
 }
 
-/* What is around each vertex. */
+/* The surroundings of each vertex. */
 static void look_around(const ring_task *t) {
     const arap_mesh *mesh = t->mesh;
     size_t n = (size_t)mesh->count, *first = t->first;

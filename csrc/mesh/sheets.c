@@ -4,7 +4,7 @@
  * thickness as a share of its width. From FLAT on, the part is no sheet; below, it counts as the
  * more of a sheet the thinner it is, smoothly. A part without width is a line, not a sheet.
  *
- * O(vertices + parts) time and memory. Fails only without memory. */
+ * O(vertices + parts) time and memory. Fails only on out-of-memory. */
 #include "mesh/sheets.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "base/vec3.h"
 #include "linalg/jacobi.h"
 
-#define FLAT 0.05     /* thickness of a part, of its width, from which on it is no sheet */
+#define FLAT 0.05     /* thickness of a part, of its width, from which on it is not a sheet */
 #define ROUNDING 1e-9 /* width of a line, of its length */
 #define SWEEPS 8      /* of Jacobi's method, by far enough */
 

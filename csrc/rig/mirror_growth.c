@@ -1,8 +1,8 @@
 /* Partners in a nearly symmetric mesh: see mirror_growth.h.
  *
- * A sculpted or scanned body is symmetric but for some thousandths of its size, which is as much as
- * its edges are long: the vertex nearest to an image is then often the neighbor of the partner, or
- * none is near. The deviation is smooth, however, so that edges are still images of each other:
+ * A sculpted or scanned body is symmetric except for some thousandths of its size, which is as much
+ * as its edges are long: the vertex nearest to an image is then often the neighbor of the partner,
+ * or none is near. The deviation is smooth, however, so that edges are still images of each other:
  *
  *   x_l - x_j = S (x_k - x_i)   for partners i, j and their neighbors k, l,
  *
@@ -26,7 +26,7 @@
 /* Of an edge: how far its image may be off, of those along which partners grow first and last. */
 static const double along[LEVELS] = {0.1, 0.25, 0.5};
 
-/* Links are no edges of the caller's. */
+/* Links are not edges of the caller's. */
 static double off_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, int j) {
     double image[3];
     arap_reflect(symmetry, mesh->v + 3 * (size_t)i, symmetry->offset, image);

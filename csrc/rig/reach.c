@@ -36,7 +36,7 @@
 #define SHUT 0.25
 #define BENT 0.03   /* sine of the least bend that says where to */
 #define ASIDE 0.15  /* radians to either side of it */
-#define SWIVEL 0.35 /* likewise */
+#define SWIVEL 0.35 /* radians */
 #define BISECTIONS 14
 
 /* How a joint folds: to which side about X and Z, how far it closes and how far it opens. */

@@ -18,7 +18,7 @@
  * Positions are looked up in cells (cells.h), and in a tree where those are crowded or edges are
  * far longer than most: O(n), or O(n log n), vertices in parallel; O(edges x ring) for the rest;
  * the rows of maps in parallel, those of a vertex as a set of bits: O(influences + bones / 64).
- * Fails without memory, for invalid partners and for a plane without direction. */
+ * Fails on out-of-memory, for invalid partners and for a plane without direction. */
 #include "rig/symmetry.h"
 
 #include <string.h>
@@ -129,7 +129,7 @@ static double point_distance(const void *data, int index, const double *p) {
     return arap_distance2(mesh->v + 3 * (size_t)index, p);
 }
 
-/* Links are no edges of the caller's: they need not be symmetric. */
+/* Links are not edges of the caller's: they need not be symmetric. */
 static double reach(const arap_mesh *mesh, int i) {
     double sum = 0, edge[3];
     int count = 0;

@@ -52,13 +52,13 @@ arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, i
 /* Have the rows of vertices i and j the same bones, mirrored? Of bones that have partners. */
 int arap_are_images(const arap_symmetry *symmetry, const arap_influences *in, int i, int j);
 
-/* The weights of symmetric vertices become the mean of both sides. Those that are equal stay: after
+/* The weights of symmetric vertices become the mean of both sides. Equal weights stay: after
  * ARAP_CANCELLED it can begin again. */
 arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
                                   arap_influences *in);
 
 /* Of vertex i and its partner j, is i the one that decides for both? That on the positive side of
- * the plane, whatever their numbers are, or, if they are equally far from it, the lower one. */
+ * the plane, independent of their numbers, or, if they are equally far from it, the lower one. */
 static inline int arap_symmetry_leads(const arap_symmetry *symmetry, const arap_mesh *mesh, int i,
                                       int j) {
     double side = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)i);

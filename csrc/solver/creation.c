@@ -5,7 +5,7 @@
  * step for these. The elimination order and the clusters of the coarser mesh need only the mesh,
  * and are found beside poses and truss.
  *
- * Costs what these do, and fails where one of them does; what was made by then is freed. */
+ * Costs what these do, and fails if one of them does; everything made by then is freed. */
 #include "solver/solver.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ static arap_status find_own_links(arap_context *context, arap_solver *s, arap_li
     return status;
 }
 
-/* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
+/* Links between parts, pairs of vertices: those that a finer mesh has found, if there is one. */
 static arap_status find_links(arap_context *context, arap_solver *s, const arap_problem *problem,
                               arap_links *links) {
     if (!problem->links) return find_own_links(context, s, links);
@@ -87,7 +87,7 @@ static arap_status find_links(arap_context *context, arap_solver *s, const arap_
     return ARAP_OK;
 }
 
-/* The bones inside parts: those that a finer mesh has found, where there is one. */
+/* The bones inside parts: those that a finer mesh has found, if there is one. */
 static arap_status find_inner(arap_context *context, arap_solver *s, const arap_problem *problem) {
     arap_inner_bones *inner = &s->inner;
     if (problem->links && !problem->part_keeper) return ARAP_OK;
@@ -106,7 +106,7 @@ static arap_status find_inner(arap_context *context, arap_solver *s, const arap_
     return ARAP_OK;
 }
 
-/* The spokes, to the bones that a finer mesh has chosen, where there is one, or else to none that
+/* The spokes, to the bones that a finer mesh has chosen, if there is one, or else to none that
  * the edits forbid. */
 static arap_status make_truss(arap_context *context, arap_solver *s, const arap_problem *problem) {
     int *bones = NULL;
@@ -206,7 +206,7 @@ static arap_status find_order(arap_context *context, void *data) {
                                   o->order);
 }
 
-/* The elimination order, beside poses, truss and coarser levels. */
+/* The elimination order, in parallel with poses, truss and coarser levels. */
 static arap_status begin_order(arap_context *context, arap_solver *s, ordering *order,
                                arap_aside *aside) {
     *order = (ordering){s->mesh.count, s->mesh.ring, s->mesh.neighbor, arap_partners(s),

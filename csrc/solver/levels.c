@@ -6,7 +6,7 @@
  * vertices; the mesh itself only goes through the last stage, from the prolonged weights. If the
  * coarsest level starts from given weights, they are those of the seeds. Locked vertices share
  * clusters with locked ones of the same set only, with the weights of the seed. Each level is a
- * solver of about a third of the vertices. Fails without memory and where the coarse solver does.
+ * solver of about a third of the vertices. Fails on out-of-memory and if the coarse solver fails.
  */
 #include "solver/levels.h"
 
@@ -156,7 +156,7 @@ static arap_status map_edits(arap_context *context, const arap_solver *s, const 
     return ARAP_OK;
 }
 
-/* The problem of the clusters but for its edits; `rows` keeps its weights. */
+/* The problem of the clusters without its edits; `rows` keeps its weights. */
 static arap_status coarse_problem(arap_context *context, const arap_solver *s,
                                   const arap_problem *fine, coarse_arrays *a,
                                   arap_sparse_weights *rows, arap_problem *out) {
@@ -226,7 +226,8 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
     return status;
 }
 
-/* Vertices that may share a cluster: locked alike and of the same set, or of the same rigid part.
+/* Vertices that may share a cluster: with the same locks and of the same set, or of the same rigid
+ * part.
  */
 static void group_vertices(const arap_solver *s, const arap_problem *problem, int *group) {
     for (int v = 0; v < s->mesh.count; v++) {

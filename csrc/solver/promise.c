@@ -7,7 +7,7 @@
  * with them their mirror images, get rows on their own skin,
  *     strength_b Lambda_i #poses (w_ib - h_ib)^2,
  * that draw the weights to the initial ones h. The influences they hold come back into the maps
- * with weight 0, stay there whatever they are worth (reduce.h), and another stage begins; a bone
+ * with weight 0, stay there for any worth (reduce.h), and another stage begins; a bone
  * that still does not answer after it is held GROWTH times as strongly. Finer levels start with the
  * rows of the coarser one. If all bones answer, nothing changes.
  *
@@ -24,7 +24,7 @@
  *
  * Without a truss, rows for peaks do this work (initial_weights.c). O(vertices x influences) for
  * a review, and a stage for each round, ARAP_MOST_ROUNDS at most, on finer levels one.
- * Fails only without memory. */
+ * Fails only on out-of-memory. */
 #include "solver/promise.h"
 
 #include <math.h>

@@ -76,7 +76,7 @@ static void add_row(const arap_rigid_search *s, int i, double share) {
         s->mean[in->bone[e]] += share * in->weight[e];
 }
 
-/* The same of the point of the face beneath vertex i. */
+/* As above, for the point of the face beneath vertex i. */
 static void add_beneath(const arap_rigid_search *s, int i, double share) {
     const arap_mesh *mesh = &s->solver->mesh;
     double bary[3];

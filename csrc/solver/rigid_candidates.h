@@ -27,13 +27,13 @@ typedef struct arap_rigid_search {
     char *may;             /* (parts) those that may become rigid */
     char *beside;          /* (parts) those with faces and no bone inside */
     int *bar;              /* (parts) lowest part of the same bar, or -1 */
-    char *contact;         /* (vertices) of bars, where they lie on something */
+    char *contact;         /* (vertices) of bars that lie on something */
     char *within;          /* (deforming bones) those that some part is around */
     char *end;             /* (vertices) of hanging cards, see hanging.h */
     int *beneath;          /* (vertices) faces that these touch */
     int *touched;          /* (vertices) scratch */
     int *skin;            /* (deforming bones) of the parts around a bone that around most, or -1 */
-    char *free;           /* (parts) those with faces that are no bone's skin */
+    char *free;           /* (parts) those with faces that are not the skin of a bone */
     arap_influences rows; /* of the loose parts; none for those that are not open */
 } arap_rigid_search;
 
@@ -61,7 +61,7 @@ int arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
 int arap_candidate_is_own_image(const arap_rigid_search *search, const arap_candidate *candidate);
 
 /* The bone with the largest of search->mean, of those that are their own images where `central`, or
- * -1. Of equal ones but for rounding the first. */
+ * -1. The first of those that differ only by rounding. */
 int arap_candidate_bone(const arap_rigid_search *search, int central);
 
 #endif

@@ -4,10 +4,10 @@
  * forearm: which of them it follows is chance, and differs from left to right. A ball is a closed
  * part of more than ARAP_BOX vertices that all are about as far from its center. It sits in a joint
  * if the head of a bone is nearer to its center than CENTERED of its radius r, the parent's line
- * ends in the ball, too, and both are longer than r / SMALL: a head is no ball in the joint of its
- * jaw. Artists have all balls of a figure on the bone that starts there, or on the one that ends
- * there: if CUSTOM of them are on the one kind, all are. If several bones of one parent start in
- * the ball, as in a wrist, it follows the parent.
+ * ends in the ball, too, and both are longer than r / SMALL: a head is not a ball in the joint of
+ * its jaw. Artists have all balls of a figure on the bone that starts there, or on the one that
+ * ends there: if CUSTOM of them are on the one kind, all are. If several bones of one parent start
+ * in the ball, as in a wrist, it follows the parent.
  *
  * Orphans. The energy gives a plate to its neighbor's bone as readily as to its own, since a plate
  * that moves with either is not stretched. So a bone that moves no part, and MUCH of no vertex,

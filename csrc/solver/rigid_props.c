@@ -16,7 +16,7 @@
  *
  * What touches a part with a single bone inside may belong to that bone (a trigger), and is left as
  * found, too. So are parts whose bone of the hand is of one side, where the prop is its own image.
- * O(vertices x influences + parts x bones^2). Fails without memory only, or cancelled. */
+ * O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_props.h"
 
 #include <string.h>

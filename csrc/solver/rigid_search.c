@@ -25,7 +25,8 @@
  * Parts that are images of each other become rigid together, to rows that are images, or not at
  * all; one that is its own image takes a bone that is, too. Left out are strands, which have no
  * faces and bend with the skin that they grow on, and parts with locked weights or constraints.
- * O(entries x influences) and the rays of surround.c. Fails without memory only, or cancelled. */
+ * O(entries x influences) and the rays of surround.c. Fails only on out-of-memory or when
+ * cancelled. */
 #include "solver/rigid_search.h"
 
 #include <limits.h>
@@ -191,7 +192,7 @@ static int rows_mirror(const arap_rigid_search *s, int p, int q) {
 }
 
 /* Refuse parts whose images are refused, are vertices of several parts, or have rows that are no
- * images where those of the vertices are: what is rigid has images that are, whatever its row. */
+ * images where those of the vertices are: images of rigid parts are rigid, for any row. */
 static void refuse_lopsided(arap_rigid_search *s) {
     const arap_symmetry *symmetry = &s->solver->symmetry;
     const int *part = s->solver->mesh.part;
@@ -252,7 +253,7 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* The mean row of a bar, by area, where it lies on something, into s->mean; returns whether the bar
+/* The mean row of a bar, by area, if it lies on something, into s->mean; returns whether the bar
  * is its own image. */
 static int take_mean_of_bar(const arap_rigid_search *s, int bar) {
     const arap_solver *solver = s->solver;
@@ -344,7 +345,7 @@ static arap_status make_maps(arap_context *context, const arap_rigid_search *s,
     return status;
 }
 
-/* Which parts are around which bones; what has been found is kept from the first visit on. */
+/* Which parts are around which bones; results are kept from the first visit on. */
 static arap_status look_inside(arap_context *context, arap_rigid_search *s,
                                const arap_bone_lines *lines, arap_solver *solver) {
     const arap_surround_fn visits[] = {arap_candidate_inside, arap_candidate_skin,

@@ -65,7 +65,7 @@ static double *kept_numbers(const arap_influences *all, const arap_influences *k
 }
 
 /* Reduce the influence maps. The rotations stay those of the weights before, and so does the
- * right-hand side: the energy recorded is that of the new weights but for a local step. */
+ * right-hand side: the energy recorded is that of the new weights, without a local step. */
 static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule) {
     arap_maps *m = &s->maps;
     arap_influences limited = {0};
@@ -118,7 +118,7 @@ static arap_status take_shared_maps(arap_context *context, arap_solver *s, arap_
     return status ? status : refresh_maps(context, s);
 }
 
-/* The same, made symmetric before. */
+/* As above, for maps made symmetric before. */
 static arap_status take_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
     arap_status status = arap_share_maps(context, s, maps);
     arap_lap(s, ARAP_TIME_MAPS);
@@ -212,7 +212,7 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
 }
 
 /* Is the search for rigid parts to come before the last stage? The coarser mesh has shown
- * which they are, and after it the stage would begin anew. Not where free plates are the mesh
+ * which they are, and after it the stage would begin again. Not where free plates are the mesh
  * (lumps.h): they grow stiff in the last stage only. */
 static int searches_first(const arap_solver *s) {
     int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;
@@ -221,7 +221,7 @@ static int searches_first(const arap_solver *s) {
 }
 
 /* The search, with these weights, made symmetric, which take the rows of the parts that it finds.
- * When cancelled, the next step leaves the coarser mesh anew. */
+ * When cancelled, the next step leaves the coarser mesh once more. */
 static arap_status search_first(arap_context *context, arap_solver *s, arap_influences *weights) {
     arap_influences before = s->influences, maps = {0};
     arap_status status = arap_share_maps(context, s, weights);

@@ -151,7 +151,7 @@ struct arap_solver {
 };
 
 /* Replace the transforms of the poses (poses, deforming bones, 3, 4) and the spines that go with
- * them (NULL: as they are), and do a local step, whose energy goes to the history. keep_factor:
+ * them (NULL: unchanged), and do a local step, whose energy goes to the history. keep_factor:
  * keep the present factor as the preconditioner and solve the new system by conjugate gradients.
  * Not while a coarser mesh is solved. */
 arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const double *transforms,

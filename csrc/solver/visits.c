@@ -11,7 +11,7 @@
  * the bones of a flat skeleton are in a plane with them.
  *
  * Places count in steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest, far above rounding,
- * and are sorted by radix: O(vertices + bones) time, O(vertices) memory. Fails without memory. */
+ * and are sorted by radix: O(vertices + bones) time, O(vertices) memory. Fails on out-of-memory. */
 #include "solver/visits.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "solver/solver.h"
 
-/* visit (vertices): by the place of the vertices among the bones, whatever their numbers are. */
+/* visit (vertices): by the place of the vertices among the bones, independent of their numbers. */
 arap_status arap_find_visits(arap_context *context, const arap_solver *solver, int *visit);
 
 #endif

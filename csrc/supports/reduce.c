@@ -9,7 +9,7 @@
  * go one by one, those with w*_b <= 0 first, then the cheapest, until at most `most` are left and
  * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
  * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
- * so that between bones that move alike the smallest weight goes; a vertex without energy, as
+ * so that between bones with the same motion the smallest weight goes; a vertex without energy, as
  * without neighbors, gets that of an energy of 1 and so keeps its largest weights.
  *
  * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its
@@ -256,7 +256,7 @@ ARAP_WIDE_PART double fill_row(const reduce_task *task, int i, double *block, in
     return ring;
 }
 
-/* The same of a wide row, whose free weights are vector k of the products. */
+/* As above, for a wide row, whose free weights are vector k of the products. */
 ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worker, int most,
                                 reduce_row *r) {
     const arap_mesh *mesh = task->mesh;

@@ -5,7 +5,7 @@
  *
  * The directions come from the skeleton and the surface, not from the coordinate axes, so that
  * rotating the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory and
- * what has been found, of which a second visit is made. Fails only without memory or when
+ * what has been found, of which a second visit is made. Fails only on out-of-memory or when
  * cancelled. */
 #include "truss/surround.h"
 
@@ -17,7 +17,7 @@
 #include "mesh/bvh.h"
 #include "mesh/nearest.h"
 
-#define MANY_FACES 2000 /* for a bone: its rays are few beside them */
+#define MANY_FACES 2000 /* for a bone: its rays are few compared with them */
 #define RAYS 12         /* around a bone */
 #define SECTIONS 4      /* along it */
 #define RAY 0.3         /* length of a ray, of the size of the mesh */
@@ -157,7 +157,7 @@ static void search_line(void *data, int line, int worker) {
     }
 }
 
-/* Those of all bones, one after the other. */
+/* Collects the rays of all bones, one bone after the other. */
 static arap_status collect(arap_context *context, const search *of, int bones,
                            arap_surroundings *kept) {
     int count = 0;

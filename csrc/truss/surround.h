@@ -11,7 +11,7 @@
 typedef void (*arap_surround_fn)(void *data, int line, int bone, int part, double share,
                                  double off);
 
-/* What has been found of a mesh and its bones, for a second visit. All zero before. */
+/* Results for a mesh and its bones, for a second visit. All zero before. */
 typedef struct arap_surroundings {
     struct arap_surrounding *found;
     int count, known;

@@ -10,11 +10,11 @@
  * is the mean distance of its skin from that bone, or than THIN of the unit, count as that long:
  * else points close to the bone would be held hardest, though the limb as a whole needs it least.
  * All spokes together are the truss. It preserves thickness, center and volume of a limb; R_i is
- * the rotation of the one-ring, so twist and bend stay free. h: what is left of a spoke that has
- * given way (spokes.c). g: near a joint the skin belongs to two bones; there a spoke has JOINT of
- * its strength, rising to all of it at the limb's radius from the joint, or at MIDDLE of the bone
- * if the bone is short for its limb, but not within NEAREST of the radius: of several short bones
- * in a thick limb one would take the skin of all.
+ * the rotation of the one-ring, so twist and bend stay free. h: the remaining strength of a spoke
+ * that has given way (spokes.c). g: near a joint the skin belongs to two bones; there a spoke has
+ * JOINT of its strength, rising to all of it at the limb's radius from the joint, or at MIDDLE of
+ * the bone if the bone is short for its limb, but not within NEAREST of the radius: of several
+ * short bones in a thick limb one would take the skin of all.
  *
  * A part in a plane, as of a cutout, has neither thickness nor volume, and lies on its bones. Only
  * SHEET of its spokes' strength is left, so that bends spread over its width; of a thin part that
@@ -30,7 +30,7 @@
  * what it sits on (links.c). STBs and spines carry no points, so problems with them have no truss.
  *
  * Cost: once O(vertices x bones) distances (bone_lines.c) and the rays of surround.c, O(vertices)
- * memory; then that of one more neighbor per vertex. Fails only without memory or when cancelled.
+ * memory; then that of one more neighbor per vertex. Fails only on out-of-memory or when cancelled.
  */
 #include "truss/truss.h"
 
@@ -108,7 +108,7 @@ static void find_nearest(void *data, int chunk, int worker) {
     }
 }
 
-/* The nearest of those whose patches are open, where the nearest of all is not one of them. */
+/* The nearest of those whose patches are open, if the nearest of all is not one of them. */
 static void find_open(void *data, int chunk, int worker) {
     (void)worker;
     const truss *t = data;

@@ -58,7 +58,7 @@ PARTS = {
 }
 WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires",
                       "worst"}  # fmt: skip
-FILES = {  # modules of tests/core have the names
+FILES = {  # modules of tests/package have the names
     "shapes": "shape_keys", "generated": "generated_meshes", "reference": "elastic_reference",
     "gltf": "gltf_files",
 }  # fmt: skip

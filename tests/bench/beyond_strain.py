@@ -52,7 +52,9 @@ class BeyondStrain:
         }
 
     def in_poses(self, weights, rows, poses):
-        if not rows[np.unique(self.of.triangles)].any(1).all():  # what stays behind tears all apart
+        if (
+            not rows[np.unique(self.of.triangles)].any(1).all()
+        ):  # a part left behind tears everything apart
             return dict.fromkeys(IN_POSES, np.nan)
         some = poses[::EVERY]
         posed = list(self.of.posed(rows, some))

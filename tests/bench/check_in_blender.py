@@ -21,9 +21,9 @@ RUNS = int(os.environ.get("BENCH_RUNS", "3"))
 
 def checked(armature, meshes):
     """What Check Weights finds, and the seconds that it takes with all reading."""
-    tasks = compare.part("tasks.checking")
+    tasks = compare.part("features.check.task")
     targets = compare.part("blender.read.targets").Targets(armature, meshes)
-    options = compare.package("character.options").Options()
+    options = compare.package("model.options").Options()
     best = float("inf")
     for _ in range(RUNS):
         start = time.perf_counter()

@@ -18,7 +18,7 @@ def add_on(name):
 def skeleton_of(model):
     """The add-on's Skeleton of a character's arrays, without limits and other sides."""
     m = len(model["bone_head"])
-    return add_on("character.problem").Skeleton(
+    return add_on("skeleton.skeleton").Skeleton(
         names=[str(name) for name in model.get("bone_names", range(m))],
         heads=model["bone_head"].astype(float), tails=model["bone_tail"].astype(float),
         parents=model["bone_parent"].astype(np.int32),
@@ -30,12 +30,12 @@ def skeleton_of(model):
 
 def mesh_of(name, vertices, triangles, weights=None):
     none = np.zeros((0, 2), int)
-    mesh = add_on("character.problem").Mesh
+    mesh = add_on("character.mesh").Mesh
     return mesh(name, vertices.astype(float), triangles, none, np.eye(4), weights=weights)
 
 
 def rows_of(dense):
     """SparseWeights of (n, m)."""
     vertices, bones = np.nonzero(dense)
-    make = add_on("character.sparse_weights").make_sparse_weights
+    make = add_on("model.sparse_weights").make_sparse_weights
     return make(len(dense), vertices, bones, dense[vertices, bones])

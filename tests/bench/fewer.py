@@ -61,14 +61,14 @@ def measure(name):
     transforms = araplbs.sample_poses(
         skeleton.heads, skeleton.tails, skeleton.parents, POSES, bone_deform=deform, seed=0
     )
-    work, start = add_on("tools.fewer_bones"), time.perf_counter()
-    done = work.fewer_bones(
+    work, start = add_on("features.reduce_bones.reduce_bones"), time.perf_counter()
+    done = work.reduce_bones(
         vertices, yardstick.triangles, rows_of(dense), skeleton, transforms,
-        work.FewerOptions(count=STAY),
+        work.ReduceBonesOptions(count=STAY),
     )  # fmt: skip
     seconds = time.perf_counter() - start
     ways = {"all": dense, **by_hand(dense, skeleton.parents, done.gone, deform)}
-    ways["ours"] = add_on("character.sparse_weights").dense_of(done.rows, len(deform))
+    ways["ours"] = add_on("model.sparse_weights").dense_of(done.rows, len(deform))
     size = np.linalg.norm(np.ptp(vertices, axis=0))
     rows, shown = [], None
     for kind, poses in yardstick.poses.items():

@@ -28,7 +28,7 @@ NOISY = 9  # cells of the creature in each direction: 180,000 triangles
 SHOWN = ("split edges", "inner hull")
 WAYS = ("heat", "as it is", "ours")
 NOTE = f"""\
-A creature of arms and fingers, and the same as generators leave it (tests/core/generated.py): a
+A creature of arms and fingers, and the same as generators leave it (tests/package/generated.py): a
 union of voxels, a second shell 0.4 % of the size below the skin, a hull inside, all edges between
 its sides split and up to 0.002 % of the size apart, fragments next to it, noise. *heat*: Blender's
 automatic weights; an asterisk where vertices got none. *as it is*: the solver without what keeps
@@ -72,7 +72,7 @@ def problem_of(vertices, triangles, bones):
 
 def opening(problem, rows, poses):
     """By how much shells and seams open; None without any."""
-    shells = add_on("character.shells")
+    shells = add_on("character.mesh_faults")
     surface = shells.Surface(problem)
     rest, found = surface.vertices, []
     posed = araplbs.linear_skinning(rest, tuple(rows), poses.transforms)
@@ -116,10 +116,10 @@ def heat_of(meshes, real=()):
 def measure(name, vertices, triangles, bones, heat):
     problem = problem_of(vertices, triangles, bones)
     options, judged = (
-        add_on("character.options").Options(**more)
+        add_on("model.options").Options(**more)
         for more in ({}, {"pose_count": POSES, "seed": SEED})
     )
-    poses = add_on("skeleton.poses").pose_set(problem, judged)
+    poses = add_on("character.pose_sets").pose_set(problem, judged)
     start = time.perf_counter()
     rows = add_on("solvers.solve").solve(problem, options).rows
     seconds = time.perf_counter() - start
@@ -127,13 +127,13 @@ def measure(name, vertices, triangles, bones, heat):
     plain.solve()
     ways = {
         "heat": rows_of(heat["weights"]),
-        "as it is": add_on("character.sparse_weights").SparseWeights(*plain.sparse_weights),
+        "as it is": add_on("model.sparse_weights").SparseWeights(*plain.sparse_weights),
         "ours": rows,
     }
-    kinds = add_on("checks.findings").OF_MESH
-    checked = add_on("character.options").Options(pose_count=12)
-    few = add_on("skeleton.poses").pose_set(problem, checked)
-    findings = add_on("checks.check").check(problem, rows, few, checked)
+    kinds = add_on("features.check.findings").OF_MESH
+    checked = add_on("model.options").Options(pose_count=12)
+    few = add_on("character.pose_sets").pose_set(problem, checked)
+    findings = add_on("features.check.check").check(problem, rows, few, checked)
     row = {
         "name": name,
         "triangles": len(triangles),

@@ -6,8 +6,8 @@ gltf_files.py ZIP OUTPUT_FOLDER [FILE...]     (bench.py calls it)
 The files are those in the folder that the environment variable GLTF names (`make bench PART=gltf
 GLTF=folder`), else those that ../shared/wild/sources.tsv lists, by its get.sh. A seam is a place in
 which vertices of several primitives lie: it is torn if half of the sum of the differences of their
-weights is above 0.05. The validity of the output is looked at by tests/core/gltf_validity.py, which
-knows a part of what the official validator does."""
+weights is above 0.05. The validity of the output is looked at by tests/package/gltf_validity.py,
+which knows a part of what the official validator does."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""The longest time between two calls of progress, in which Esc is not heard, over every function.
+"""The longest time between two calls of progress, in which Esc has no effect, over every function.
 
 heard.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from in_blender import ROOT
 from results import say, table, write_page
 
-sys.path.append(str(ROOT / "tests/core"))
+sys.path.append(str(ROOT / "tests/package"))
 import gaps
 
 NOTE = """\
-Problems that are large for what they ask (`tests/core/gaps.py`), on one thread; seconds of the
+Problems that are large for what they ask (`tests/package/gaps.py`), on one thread; seconds of the
 processor. *calls*: of the progress function. *longest*: from one to the next, in which Esc has no
 effect; the work polls every 0.05 s if it can. A request within a solver's step ends the work where
 the step can begin again, or with it."""

@@ -3,7 +3,7 @@ below it in poses. Plain NumPy; nothing here knows of any energy, nor of araplbs
 
 A part is what triangles join, with corners at one place taken as one. A vertex lies on another
 part if, at rest, it is within NEAR of it, on its outer side, faces the same way, and the nearest
-point is not on an open border, where a surface has no side. Of several parts it lies on the
+point is not on an open border: a surface has no side there. Of several parts it lies on the
 nearest: a coat on the vest, the vest on the skin. A vertex lies under another part if the same
 holds on its inner side.
 

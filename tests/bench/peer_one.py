@@ -17,7 +17,7 @@ import numpy as np
 import tets
 
 ACTIVE_SET = 8  # iterations at most, as in libigl's tutorial
-OURS = {"our_heat": "heat"}  # what the module calls it, where that is something else
+OURS = {"our_heat": "heat"}  # the module's name, if it differs
 
 
 def version_of(*packages):

@@ -1,8 +1,8 @@
 """The numbers of README.md, each from a page of docs/bench that a benchmark writes.
 
 A claim is a piece of README with a number in it and where that comes from. `fill` writes the
-numbers of the pages into README; tests/core/test_readme.py fails while they differ, and if README
-has a number that no claim covers.
+numbers of the pages into README; tests/package/house/test_readme.py fails while they differ, and if
+README has a number that no claim covers.
 
 readme.py     brings README up to date with docs/bench
 """
@@ -100,7 +100,7 @@ class Pages:
         return cells[0], *ratio_of(cells[1]), *ratio_of(cells[3]), cells[-1]
 
     def rigs(self):
-        """The same of rigs.md."""
+        """The same row for rigs.md."""
         short, files = self.fall_short("rigs.md")
         means = [(cells[0], cells[2]) for cells in self.rig_means.values()]
         return files, *means[0], *means[1], short

@@ -53,7 +53,7 @@ def shares_at(vertices, triangles, points):
     count = min(CANDIDATES, len(triangles))
     _, near = cKDTree(corners.mean(1)).query(points, count)
     near = near.reshape(len(points), count)
-    shares = add_on("tools.clearance").nearest_shares(
+    shares = add_on("features.transfer.clearance").nearest_shares(
         points[:, None], *np.moveaxis(corners[near], 2, 0)
     )
     places = np.einsum("ijc,ijcx->ijx", shares, corners[near])
@@ -78,7 +78,7 @@ def off(given, made, weights):
 
 def ours(given, made):
     """(weights, seconds, matched)"""
-    keep, work = add_on("tools.kept"), add_on("tools.restore")
+    keep, work = add_on("features.restore.stored"), add_on("features.restore.restore")
     skeleton = skeleton_of(given)
     m, names = len(skeleton.names), skeleton.names
     start = time.perf_counter()
@@ -88,7 +88,7 @@ def ours(given, made):
     mesh = mesh_of("Now", made["vertices"], made["triangles"])
     [done] = work.restore([kept], [work.Now(mesh, {})], skeleton, work.RestoreOptions())
     seconds = time.perf_counter() - start
-    dense = add_on("character.sparse_weights").dense_of(done.rows, len(done.groups))
+    dense = add_on("model.sparse_weights").dense_of(done.rows, len(done.groups))
     weights = np.zeros((len(dense), m))
     weights[:, [int(name) for name in done.groups]] = dense
     return weights, seconds, float(done.matched.mean())

@@ -6,7 +6,7 @@ Operations per visited ring and pose, counted in csrc/energy/local_kernel.h; squ
 divisions count as one. Per bone of the ring, 36 multiplications and additions each to sum T_b M_b
 into the covariance and as many to sum T_b^T R into P_b. For the rotation: norm 19, scaling 10,
 cofactors 27, determinant, norms and first root 26, four Newton steps of 15, k and z 5, B B^T 30,
-its factors 5, R 90, R^T R 39, product 45, the test for those that take the exact path 8. What is
+its factors 5, R 90, R^T R 39, product 45, the test for those that take the exact path 8. Work
 done once per ring, for all poses together (moments, scatter, gathering, quadratic part of the
 energy), is not counted: it is overhead in the ratio."""
 

@@ -52,7 +52,7 @@ def side_of(vertices, triangles, points):
     np.add.at(of_edge, edge.reshape(-1), np.tile(flat, (3, 1)))
     edge = edge.reshape(3, -1)
     _, near = cKDTree(corners.mean(1)).query(points, CANDIDATES)
-    shares = add_on("tools.clearance").nearest_shares(
+    shares = add_on("features.transfer.clearance").nearest_shares(
         points[:, None], *np.moveaxis(corners[near], 2, 0)
     )
     off = points[:, None] - np.einsum("ijc,ijcx->ijx", shares, corners[near])
@@ -68,7 +68,7 @@ def side_of(vertices, triangles, points):
 
 
 def ours(body, worn, keep_above):
-    options = add_on("tools.shapes").ShapeOptions(keep_above=keep_above)
+    options = add_on("features.transfer_shapes").ShapeOptions(keep_above=keep_above)
     start = time.perf_counter()
     found, matched, *_ = araplbs.transfer_shapes(
         body.vertices, body.triangles, body.shapes, *worn, **options.arguments()

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/live/stalls.md"
-A_SECOND = 60  # turns while it writes (BUSY_TICK in operators/base/live.py)
+A_SECOND = 60  # turns while it writes (BUSY_TICK in window/live_operator.py)
 
 INTRO = """# What a live session costs the window
 

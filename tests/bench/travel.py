@@ -51,15 +51,15 @@ largest over all poses."""
 
 
 def dense_of(rows, bones):
-    rows_type = add_on("character.sparse_weights")
+    rows_type = add_on("model.sparse_weights")
     return rows_type.dense_of(rows_type.SparseWeights(*rows), bones)
 
 
 def own(garment, **options):
     """(weights, Transferred, seconds) of the add-on's own work."""
     transfer, empty = (
-        add_on("tools.transfer"),
-        add_on("character.sparse_weights").empty_sparse_weights,
+        add_on("features.transfer.transfer"),
+        add_on("model.sparse_weights").empty_sparse_weights,
     )
     skeleton = skeleton_of(garment.model)
     body = mesh_of("Body", *garment.body, rows_of(garment.body_weights))
@@ -95,7 +95,9 @@ def heights(points, skin_points, normals, candidates):
     """(n,) how far points are above the nearest of their candidate triangles (n, k, 3), and how far
     off it."""
     corners = skin_points[candidates]
-    shares = add_on("tools.clearance").nearest_shares(points[:, None], *np.moveaxis(corners, 2, 0))
+    shares = add_on("features.transfer.clearance").nearest_shares(
+        points[:, None], *np.moveaxis(corners, 2, 0)
+    )
     nearest = (shares[..., None] * corners).sum(2)
     which = ((points[:, None] - nearest) ** 2).sum(-1).argmin(1)
     at = np.arange(len(points)), which

@@ -37,7 +37,7 @@ def settings(preset):
     presets = add_on("disk.presets")
     file = PRESETS / f"{preset.replace(' ', '_')}.py"
     values = presets.preset_values(file.read_text(encoding="utf-8"))
-    options = add_on("character.options").Options(**values)
+    options = add_on("model.options").Options(**values)
     return options.solver_arguments(), options.symmetric
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from ...character.options import Options
-from ...checks.findings import LEVELS, check_summary
+from ...features.check.findings import LEVELS, check_summary
 from ...gltf.character import load_characters
 from ...gltf.check import check_character
+from ...model.options import Options
 from ..command import Command, Job, Outcome
 from ..errors import FINDINGS
 from .weight import refuse_animation

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ...base.refusal import Refused
-from ...comparison.compare import CompareOptions
-from ...comparison.compare_files import refuse_folder, write_comparisons
-from ...comparison.compare_methods import METHODS, find_methods
-from ...comparison.compare_page import page
-from ...comparison.compare_report import compare_summary
+from ...features.compare.files import refuse_folder, write_comparisons
+from ...features.compare.methods import METHODS, find_methods
+from ...features.compare.options import CompareOptions
+from ...features.compare.page import page
+from ...features.compare.report import compare_summary
 from ...gltf.changes import compare_character
 from ...gltf.character import load_characters
 from ..command import Command, Job, Outcome

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ...features.joints.joints import joint_summary
+from ...features.joints.options import JointOptions
 from ...gltf.character import characters_of
 from ...gltf.file.container import read_document, save_document
 from ...gltf.joints import improve_joints
-from ...solvers.joints import JointOptions, joint_summary
 from ..command import Command, Job, Outcome
 from .weight import WITHOUT, refuse_animation
 

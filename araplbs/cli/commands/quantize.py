@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ...features.quantize import QuantizeOptions, summary_of_quantized
 from ...gltf.changes import quantize_character
 from ...gltf.character import characters_of
 from ...gltf.file.container import read_document, save_document
-from ...tools.quantize import QuantizeOptions, summary_of_quantized
 from ..command import Command, Job, Outcome
 
 

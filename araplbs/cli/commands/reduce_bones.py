@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from ...features.reduce_bones.reduce_bones import ReduceBonesOptions, reduce_bones_summary
 from ...gltf.changes import reduce_character
 from ...gltf.character import characters_of
 from ...gltf.file.container import read_document, save_document
 from ...reports.report import names_in_line
-from ...tools.fewer_bones import FewerOptions, fewer_summary
 from ..command import Command, Job, Outcome
 from ..errors import WrongArguments
 from .weight import refuse_animation
@@ -28,7 +28,7 @@ def _work(job: Job) -> Outcome:
         )
         names = names_in_line([f"'{name}'" for name in report["removed"]])
         job.say(f"  {character.name}: these joints move nothing now: {names}")
-        job.say(f"  {character.name}: {fewer_summary(report)}")
+        job.say(f"  {character.name}: {reduce_bones_summary(report)}")
         outcome.characters.append(report)
     job.save(document, save_document)
     return outcome
@@ -42,7 +42,7 @@ COMMAND = Command(
     """examples:
   araplbs reduce-bones in.glb -o out.glb --bones 30
   araplbs reduce-bones in.glb -o out.glb --remove ends""",
-    FewerOptions,
+    ReduceBonesOptions,
     _work,
     check=_check,
     page=False,

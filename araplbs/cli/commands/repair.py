@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ...character.options import Options
-from ...checks.findings import KINDS
-from ...checks.repair_report import EVERY_KIND, repair_notes, repair_summary
+from ...features.check.findings import KINDS
+from ...features.repair.report import EVERY_KIND, repair_notes, repair_summary
 from ...gltf.changes import repair_character
 from ...gltf.character import characters_of
 from ...gltf.file.container import read_document, save_document
+from ...model.options import Options
 from ..command import Command, Job, Outcome
 from .weight import WITHOUT, refuse_animation
 

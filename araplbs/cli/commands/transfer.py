@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 
 from ...base.refusal import Refused
+from ...features.transfer.options import TransferOptions
+from ...features.transfer.transfer import transfer_summary, transfer_warnings
 from ...gltf.changes import transfer_in_character
 from ...gltf.character import Character, characters_of
 from ...gltf.file.container import read_document, save_document
-from ...tools.transfer import TransferOptions, transfer_summary, transfer_warnings
 from ..command import Command, Job, Outcome
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ...base.refusal import Refused
-from ...character.options import Options
 from ...disk.presets import own_presets, preset_named
 from ...gltf.character import characters_of
 from ...gltf.file.accessors import FLOAT
@@ -17,6 +16,7 @@ from ...gltf.graft import graft
 from ...gltf.obj import read_obj
 from ...gltf.predicted import Predicted
 from ...gltf.work import weigh_character
+from ...model.options import Options
 from ...reports.report import notes, summary, warnings
 from ..command import Command, Job, Outcome
 from ..errors import WrongArguments

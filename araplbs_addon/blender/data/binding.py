@@ -2,7 +2,7 @@
 
 from mathutils import Matrix
 
-from .places import follows, moved_by, world_matrices
+from .rest_transforms import follows, moved_by, world_matrices
 
 
 def armature_of(ob):

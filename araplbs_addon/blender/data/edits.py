@@ -15,7 +15,7 @@ import secrets
 
 import bpy
 import numpy as np
-from araplbs.character.edits import Edits, Pairs
+from araplbs.model.edits import Edits, Pairs
 
 KINDS = (
     ("WEIGHT", "Pinned Weight", "The bone's weight is pinned to a wanted value", "PINNED", 0),
@@ -226,7 +226,7 @@ class ARAPLBS_mesh(bpy.types.PropertyGroup):
     edits: bpy.props.CollectionProperty(type=ARAPLBS_edit)
     active: bpy.props.IntProperty(name="Active Edit", options={"SKIP_SAVE"})
     changes: bpy.props.IntProperty(options={"HIDDEN", "SKIP_SAVE"})  # for a session to notice
-    session: bpy.props.StringProperty(options={"HIDDEN"})  # see live/weights.py
+    session: bpy.props.StringProperty(options={"HIDDEN"})  # see features/auto_weight/live.py
     weighting: bpy.props.StringProperty(options={"HIDDEN"})  # see operators/outcome.py
     made: bpy.props.BoolProperty(options={"HIDDEN"})  # whether Auto-weight has made the weights
     original: bpy.props.StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})  # originals.py

@@ -66,7 +66,7 @@ def blocked_drivers():
     if not names:
         return []
     return [
-        "scripted drivers were not run, what they drive stays as it was saved: "
+        "scripted drivers were not run, so driven values stay as saved: "
         f"{names_in_line(names)} (blender --enable-autoexec -c ... runs them)"
     ]
 

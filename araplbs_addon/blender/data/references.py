@@ -28,9 +28,9 @@ class Reference(NamedTuple):
         """The object. Raises Refused if it was deleted or changed since."""
         ob = self.find()
         if not ob:
-            raise Refused(f"'{self.name}' was deleted meanwhile")
+            raise Refused(f"'{self.name}' was deleted after it was read")
         if not ob.data or ob.data.session_uid != self.data_uid or _size(ob) != self.size:
-            raise Refused(f"'{ob.name}' was changed meanwhile")
+            raise Refused(f"'{ob.name}' has changed since it was read")
         return ob
 
 
@@ -57,7 +57,9 @@ class Subjects:
         """(armature, [meshes]). Raises Refused where they are not what they were."""
         armature = self.armature.get()
         meshes = [reference.get() for reference in self.meshes]
-        changed = [(armature, "was changed meanwhile")] if _parts(armature) != self.parts else []
+        changed = (
+            [(armature, "has changed since it was read")] if _parts(armature) != self.parts else []
+        )
         for ob, edited in zip(meshes, self.in_edit_mode, strict=True):
             if (ob.mode == "EDIT") != edited:
                 changed.append((ob, "has left Edit mode" if edited else "is in Edit mode"))

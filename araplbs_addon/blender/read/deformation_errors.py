@@ -6,10 +6,10 @@ import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import finish
 from araplbs.character.directions import read_directions_in_steps
-from araplbs.character.options import Options
+from araplbs.character.pose_sets import with_random
 from araplbs.character.problem import Problem
 from araplbs.measures.armature_modifier import vertex_strain
-from araplbs.skeleton.poses import with_random
+from araplbs.model.options import Options
 
 from ..data.binding import armature_of
 from ..poses.flexible_bones import curved_parameters_in_steps

@@ -5,7 +5,7 @@ from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line
 
 from ..data.binding import armature_modifier, is_deformed_by
-from ..data.places import deforming_armatures
+from ..data.rest_transforms import deforming_armatures
 
 CARRIERS = {  # modifiers by which a mesh follows another object: its kind, and the object
     "LATTICE": ("lattice", "object"),
@@ -38,7 +38,7 @@ def other_modifiers(ob, armature):
     if own and own.vertex_group in ob.vertex_groups:
         lines.append(
             f"The Armature modifier of '{ob.name}' works by its vertex group '{own.vertex_group}' "
-            "only: where that is not 1, the weights have less effect"
+            "only: if that is not 1, the weights have less effect"
         )
     before = own is not None
     for modifier in ob.modifiers:
@@ -58,7 +58,7 @@ def _line(ob, armature, modifier, before):
         what = CARRIERS[modifier.type][0]
         return [f"'{ob.name}' follows the {what} '{carrier.name}' too, which bones deform"]
     if before and modifier.type in SHAPERS and _has_target(modifier):
-        return [f"'{ob.name}' was weighted as it is without '{modifier.name}', before the bones"]
+        return [f"'{ob.name}' was weighted without '{modifier.name}', before the bones"]
     return []
 
 

@@ -6,7 +6,7 @@ import re
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
-from araplbs.character.problem import Skeleton
+from araplbs.skeleton.skeleton import Skeleton
 from araplbs.skeleton.symmetry import bone_partners
 
 from ..data.bone_kinds import read_bone_kinds

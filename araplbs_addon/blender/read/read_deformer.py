@@ -1,7 +1,7 @@
 """How an Armature modifier deforms a mesh, as a core Deformer, and what it takes of bendy bones."""
 
 import numpy as np
-from araplbs.character.deformer import Deformer, Envelopes
+from araplbs.model.deformer import Deformer, Envelopes
 from araplbs.skeleton.poses import BENDY
 
 from ..data.binding import armature_modifier, is_armature_child

@@ -7,9 +7,9 @@ import numpy as np
 from araplbs.base.affine import inverse
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import finish
+from araplbs.character.mesh import Mesh
 from araplbs.character.mirror_modifier import Reflection
-from araplbs.character.problem import Mesh
-from araplbs.character.sparse_weights import make_sparse_weights
+from araplbs.model.sparse_weights import make_sparse_weights
 
 from ..data.binding import armature_modifier, bone_it_hangs_on
 from ..data.edits import read_edits
@@ -21,7 +21,7 @@ from ..data.mesh_shape import (
     points_of,
     triangle_vertices,
 )
-from ..data.places import moved_by, world_matrices
+from ..data.rest_transforms import moved_by, world_matrices
 from .read_deformer import read_deformer
 
 FLAT = 1e-6  # volume between axes of length 1: below, single precision cannot tell it from 0
@@ -230,7 +230,7 @@ def group_entries(mesh, which=None):
 
 
 def group_entries_in_steps(mesh, which=None):
-    """The same as a generator of short steps.
+    """As above, as a generator of short steps.
 
     Blender has no bulk access to them; this loop is the fastest way that changes nothing. It keeps
     no vertex: of thousands, Python would look for garbage among all that there is.
@@ -272,7 +272,7 @@ def named_entries(ob):
 
 
 def named_entries_in_steps(ob):
-    """The same as a generator of short steps. It begins again where somebody moves, renames or
+    """As above, as a generator of short steps. It begins again where somebody moves, renames or
     removes a group between two steps: its value is that of the groups in its last step."""
     while True:
         names, steps = group_names(ob), group_entries_in_steps(ob.data)

@@ -23,7 +23,7 @@ def refuse_volume(options):
         raise Refused("Volume is File, but no file is given")
     if options.tet_file.startswith("//") and not bpy.data.filepath:
         raise Refused(
-            f"'{options.tet_file}' is beside a .blend file that is not saved yet: save it, or give "
+            f"'{options.tet_file}' is next to a .blend file that is not saved yet: save it, or give "
             "the whole path"
         )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
-from araplbs.mirror.sides import other_names
+from araplbs.skeleton.sides import other_names
 
 from ..data.bones import LEAVE_FREE, visible_bones
 
@@ -56,7 +56,7 @@ class Relations:
     switches: list[Switch] = field(default_factory=list)
     outside: list[tuple[str, str]] = field(default_factory=list)  # IK to objects: bone, constraint
     together: list[set[int]] = field(default_factory=list)  # a bone and the chain that it moves
-    asked: set[int] = field(default_factory=set)  # by drivers of what is no bone
+    asked: set[int] = field(default_factory=set)  # by drivers that are not on a bone
 
     def reached(self, bone):
         """Places of all that follow it, itself too."""

@@ -1,0 +1,236 @@
+"""Branches of deform bones that lie on others, such as those of a backpack on the spine: loose
+parts of their own follow them, everything else the other bones, and no vertex both.
+
+A branch is a double where most of its bones lie on others and fewer hang on it than on these. Its
+own parts are no nearer to bones that it does not lie on, and reach around none of those that it
+lies on, as body and clothes do. Where these parts are as small as buttons, nothing is divided.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..model.edits import Pairs
+from ..skeleton.bone_distances import NEARER, distances_from_own
+from ..skeleton.bone_evidence import SKIN
+from ..skeleton.bone_names import words_of
+from ..skeleton.generators import is_of_engine
+from .patch import JoinedMeshes
+
+if TYPE_CHECKING:
+    from ..skeleton.skeleton import Skeleton
+    from .mesh import Mesh
+
+COINCIDENT = 0.05  # of the shorter one's length: ends so near are at one place (control_bones.c)
+LEAST = 2  # bones of a double that lie on others
+MOST = 0.5  # of the bones of a double, and of the vertices of its parts
+SMALL = 0.1  # of the skin nearest to a double, by area: less is too little for bones of its own
+LEAST_COPIES = 3  # bones whose names differ from those of others by the same words
+DECISIVE = 1.0  # evidence that decides between two chains, for each of their bones
+DEFORM_WORDS = {"def", "deform", "skin", "bind"}
+REACHED = 0.4  # of the rays from a bone: a part that meets fewer is not around it (rigid_search.c)
+SECTIONS, RAYS = 4, 12  # along a bone and around it
+
+
+@dataclass
+class Double:
+    bones: np.ndarray  # (m,) bool: the branch
+    originals: np.ndarray  # (m,) bool: the bone it lies on
+
+
+def find_doubles(skeleton: Skeleton) -> list[Double]:
+    """[Double] of a Skeleton; no bone is of two branches."""
+    same_place = _same_place(skeleton)
+    if not same_place.any():
+        return []
+    hangs_on = _hangs_on(skeleton.parents)
+    same_place &= ~hangs_on & ~hangs_on.T
+    doubled = np.count_nonzero(hangs_on[same_place.any(1)], axis=0)
+    most = np.maximum(MOST * np.count_nonzero(hangs_on[skeleton.deform], axis=0), LEAST - 1)
+    tops = np.flatnonzero(skeleton.deform & (doubled > most))
+    roots = np.argmax(hangs_on[:, skeleton.parents < 0], axis=1)
+    free, found = skeleton.deform.copy(), []
+    for top in sorted(tops, key=lambda bone: np.count_nonzero(hangs_on[bone])):
+        branch = hangs_on[:, top] & free
+        rest = free & ~branch
+        doubled = branch & same_place[:, rest].any(1)
+        if np.count_nonzero(doubled) <= max(MOST * np.count_nonzero(branch), LEAST - 1):
+            continue
+        originals = rest & same_place[:, doubled].any(1)
+        below = rest & hangs_on[:, originals].any(1)
+        sizes = [
+            (np.count_nonzero(own), np.count_nonzero(free & np.isin(roots, roots[own])))
+            for own in (branch, below)
+        ]
+        if sizes[0] < sizes[1]:
+            found.append(Double(branch, originals))
+            free &= ~branch
+    return found
+
+
+def _hangs_on(parents: Integers) -> Bools:
+    """(m, m) bool: this bone is that one or hangs on it, at any distance."""
+    bones = np.arange(len(parents))
+    found = np.zeros((len(parents),) * 2, bool)
+    above: Integers = bones
+    while len(bones):
+        found[bones, above] = True
+        above = parents[above]
+        bones, above = bones[above >= 0], above[above >= 0]
+    return found
+
+
+def _same_place(skeleton: Skeleton) -> Bools:
+    """(m, m) bool: both ends of these two deform bones are at one place."""
+    deform = np.flatnonzero(skeleton.deform)
+    heads, tails = skeleton.heads[deform], skeleton.tails[deform]
+    length = np.linalg.norm(tails - heads, axis=1)
+    near = COINCIDENT * np.minimum(length[:, None], length)
+    off = [np.linalg.norm(ends[:, None] - ends, axis=2) for ends in (heads, tails)]
+    found = np.zeros((len(skeleton.deform),) * 2, bool)
+    found[np.ix_(deform, deform)] = np.maximum(*off) < near
+    return found & ~np.eye(len(found), dtype=bool)
+
+
+def parts_of_doubles(meshes: Sequence[Mesh], skeleton: Skeleton) -> list[tuple[Double, Bools]]:
+    """[(Double, (vertices of all meshes,) bool: its own parts)] of those that have parts."""
+    doubles = find_doubles(skeleton)
+    if not doubles:
+        return []
+    whole = JoinedMeshes(meshes)
+    part = np.unique(whole.parts(), return_inverse=True)[1].ravel()
+    area, open_, found = _areas(whole), np.ones(len(part), bool), []
+    for double in doubles:
+        others = skeleton.deform & ~double.bones & ~double.originals
+        away = _distance(whole.points, skeleton, double.bones)
+        near = _distance(whole.points, skeleton, others) >= NEARER * away
+        own = np.bincount(part, near & open_) > MOST * np.bincount(part)
+        own[_around(whole, part, own, skeleton, double.originals)] = False
+        own = own[part]
+        if own.any() and area[own].sum() >= SMALL * area[near].sum():
+            found.append((double, own))
+            open_ &= ~own
+    return found
+
+
+def bones_with_parts(meshes: Sequence[Mesh], skeleton: Skeleton) -> Bools:
+    """(m,) bool: bones of doubles that have parts."""
+    found = np.zeros(len(skeleton.names), bool)
+    for double, _own in parts_of_doubles(meshes, skeleton):
+        found |= double.bones
+    return found
+
+
+def lesser_doubles(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
+    """(m,) bool: bones that lie on another one, where both are skin by the sums (m,) of
+    bone_evidence.py, the other more so, and neither has loose parts of its own."""
+    skin = (sums <= SKIN) & ~has_parts
+    more = skin & (sums < sums[:, None])
+    return (_same_place(skeleton) & more).any(1) & skin
+
+
+def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
+    """(m,) bool: the controls among whole chains that lie on others and have their names with
+    something added, such as `DEF_`, as tools for retargeting make them.
+
+    All of a chain have one role. Other evidence about them decides, by the sums (m,) of
+    bone_evidence.py; else skin are the bones with the names of an engine's skeleton, those to which
+    a word for deforming is added, or the originals. Chains with loose parts of their own stay.
+    """
+    found, pairs = np.zeros(len(skeleton.names), bool), defaultdict(list)
+    for original, copy in np.argwhere(_same_place(skeleton)).tolist():
+        name, longer = skeleton.names[original], skeleton.names[copy]
+        if name != longer and name in longer:
+            pairs[tuple(longer.split(name, 1))].append((original, copy))
+    for added, chain in pairs.items():
+        originals, copies = np.array(chain).T
+        joined = np.isin(skeleton.parents[copies], copies)  # not so twist bones, on their originals
+        if len(chain) < LEAST_COPIES or 2 * np.count_nonzero(joined) < len(chain):
+            continue
+        if has_parts[[*originals, *copies]].any():
+            continue
+        apart = float(sums[copies].mean() - sums[originals].mean())
+        if abs(apart) < DECISIVE:
+            engine = is_of_engine([skeleton.names[bone] for bone in originals.tolist()])
+            says_deform = not DEFORM_WORDS.isdisjoint(words_of(" ".join(added)))
+            apart = -1.0 if says_deform and not engine else 1.0
+        found[copies if apart > 0 else originals] = True
+    return found
+
+
+def _areas(whole: JoinedMeshes) -> Floats:
+    corners = whole.points[whole.triangles]
+    each = np.linalg.norm(
+        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
+    )
+    sums: Any = sum(np.bincount(side, each, len(whole.points)) for side in whole.triangles.T)
+    return sums / 6
+
+
+def _distance(points: Floats, skeleton: Skeleton, bones: Bools) -> Floats:
+    """(n,) from the nearest of these bones (m,) bool."""
+    nearest = np.full(len(points), np.inf)
+    for bone in np.flatnonzero(bones):
+        np.minimum(nearest, distances_from_own(points, skeleton, bone), out=nearest)
+    return nearest
+
+
+def _around(
+    whole: JoinedMeshes, part: Integers, asked: Bools, skeleton: Skeleton, bones: Bools
+) -> Integers:
+    """The parts (parts,) bool that reach around one of these bones (m,) bool."""
+    triangles = whole.triangles[asked[part[whole.triangles[:, 0]]]]
+    order = np.argsort(part[triangles[:, 0]], kind="stable")
+    corners = whole.points[triangles[order]]
+    numbers, begin = np.unique(part[triangles[order, 0]], return_index=True)
+    found = np.zeros(len(numbers), bool)
+    for bone in np.flatnonzero(bones) if len(numbers) else ():
+        head, along = skeleton.heads[bone], skeleton.tails[bone] - skeleton.heads[bone]
+        rays, met = _rays_across(along), 0
+        for section in range(SECTIONS):
+            hits = _hits(corners - head - (section + 0.5) / SECTIONS * along, rays)
+            met = met + np.logical_or.reduceat(hits, begin, axis=1).sum(0)
+        found |= met >= REACHED * SECTIONS * RAYS
+    return numbers[found]
+
+
+def _rays_across(along: Floats) -> Floats:
+    """(RAYS, 3) unit vectors"""
+    x = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+    x /= np.linalg.norm(x)
+    y = np.cross(along / np.linalg.norm(along), x)
+    angles = 2 * np.pi * (np.arange(RAYS)[:, None] + 0.5) / RAYS
+    return np.cos(angles) * x + np.sin(angles) * y
+
+
+def _hits(corners: Floats, rays: Floats) -> Bools:
+    """(rays, f) bool: a ray from the origin meets a triangle (f, 3, 3)."""
+    a, b, c = np.moveaxis(corners, 1, 0)
+    sides = [rays @ np.cross(p, q).T for p, q in ((a, b), (b, c), (c, a))]
+    turn = (a * np.cross(b, c)).sum(1)
+    return np.all([side * turn >= 0 for side in sides], axis=0) & (turn != 0)
+
+
+def part_doubles(meshes: list[Mesh], skeleton: Skeleton) -> list[Mesh]:
+    """The Meshes, each vertex of which may follow a double or other bones, not both: the former if
+    it is of its own parts."""
+    found = parts_of_doubles(meshes, skeleton)
+    if not found:
+        return meshes
+    first = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
+    said = np.zeros((first[-1], len(skeleton.names)), np.int8)
+    for double, _own in found:
+        said[:, double.bones] = -1
+    for double, own in found:
+        said[own] = np.where(double.bones, 1, -1) * skeleton.deform
+    parted = []
+    for mesh, rows in zip(meshes, np.split(said, first[1:-1]), strict=True):
+        vertices, bones = np.nonzero(rows)
+        parted.append(replace(mesh, doubles=Pairs(vertices, bones, rows[vertices, bones] > 0)))
+    return parted

@@ -1,0 +1,45 @@
+"""A mesh of a character."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..base.affine import moved
+from ..base.arrays import Floats
+from ..model.deformer import Deformer
+from ..model.edits import Edits, Pairs
+from ..model.sparse_weights import SparseWeights
+from .mirror_modifier import Reflection
+
+
+@dataclass
+class Mesh:
+    """A mesh of n vertices before any deformation."""
+
+    name: str
+    vertices: np.ndarray  # (n, 3) in its own space
+    triangles: np.ndarray  # (f, 3)
+    edges: np.ndarray  # (e, 2) edges of no face
+    matrix: np.ndarray  # (4, 4) to armature space
+    reflections: list[Reflection] = field(default_factory=list)
+    weights: SparseWeights | None = None  # present ones; needed where something is locked
+    locked_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
+    locked_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
+    edits: Edits = field(default_factory=Edits)
+    held_on: int = -1  # bone that all of it stays on, by its edits; -1: none
+    doubles: Pairs = field(default_factory=Pairs)  # values: as of edits.influences; see doubles.py
+    deformer: Deformer | None = None  # None: linear blending by vertex groups
+
+    @property
+    def points(self) -> Floats:
+        """(n, 3) its vertices in armature space"""
+        return moved(self.vertices, self.matrix)
+
+    @property
+    def has_locks(self) -> bool:
+        """Some of the present weights stay."""
+        return any(
+            lock is not None and lock.any() for lock in (self.locked_bones, self.locked_vertices)
+        )

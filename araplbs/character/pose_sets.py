@@ -1,0 +1,60 @@
+"""The poses that a problem is solved and measured in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Integers
+from ..skeleton.chain_ends import hung_on_ends
+from ..skeleton.poses import Poses, sample
+
+if TYPE_CHECKING:
+    from ..model.options import Options
+    from .problem import Problem
+
+
+MEASURED = 24  # so many measure what is seen: more change it by a percent
+
+
+def pose_set(problem: Problem, options: Options, parents: Integers | None = None) -> Poses:
+    """The Poses that a solver of this problem uses. parents: as of sample()."""
+    arguments, given = problem.arguments, None
+    if "poses" in arguments:
+        whole = "pose_count" in arguments
+        given = Poses(
+            arguments["poses"],
+            arguments.get("segment_poses"),
+            whole,
+            arguments.get("pose_weights"),
+        )
+    return with_random(problem, options, given, parents)
+
+
+def checked_poses(problem: Problem, options: Options) -> Poses:
+    """The Poses in which present weights are judged: as pose_set(), but what hangs on the root and
+    begins where a chain ends stays there. No weights help where such poses tear the two apart."""
+    skeleton = problem.skeleton
+    return pose_set(problem, options, hung_on_ends(skeleton, skeleton.solver_parents))
+
+
+def measured_poses(problem: Problem, options: Options) -> Poses:
+    """The Poses in which a result is measured: as pose_set(), but fewer random ones."""
+    return pose_set(problem, replace(options, pose_count=min(options.pose_count, MEASURED)))
+
+
+def with_random(
+    problem: Problem, options: Options, given: Poses | None, parents: Integers | None = None
+) -> Poses:
+    """The Poses that a solver would use with these given ones, or None. parents: as of sample()."""
+    if given is not None and given.whole:
+        return given
+    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"), parents)
+    if given is None or not len(given):
+        return Poses(sampled, None)
+    weights = None
+    if given.weights is not None:
+        weights = np.concatenate([given.weights, np.ones(len(sampled))])
+    return Poses(np.concatenate([given.transforms, sampled]), None, weights=weights)

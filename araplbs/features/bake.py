@@ -1,0 +1,236 @@
+"""Weights whose linear blending comes nearest to frames of a deformed mesh. No bpy: any thread may
+compute it."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Floats
+from ..base.option_table import OptionTable, option, option_of, setting
+from ..base.progress import Listener, Progress
+from ..measures.strain_colors import share_colors
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
+from ..reports.report import names_in_line
+
+SHOWN_ERROR = 0.02  # of the size of the mesh: shown in the last color
+
+
+@dataclass(frozen=True)
+class BakeOptions(OptionTable):
+    """The options of baking."""
+
+    poses: str = option(
+        "RANDOM",
+        "Frames From",
+        "Poses or frames in which the deformed mesh is sampled",
+        choices=(
+            ("RANDOM", "Random Poses", "A hidden copy in random poses of the armature"),
+            (
+                "SCENE",
+                "Scene Frames",
+                "Frames of the scene, from start to end: for caches, cloth and animation",
+            ),
+            ("ALL", "All Actions", "Frames of every action that moves bones of the armature"),
+        ),
+    )
+    frames: int = option(
+        60,
+        "Frames",
+        "Number of random poses, or maximum number of frames of the scene or of all actions, "
+        "evenly spread",
+        least=1,
+        most=10000,
+        soft_most=500,
+    )
+    max_influences: int = setting(
+        "BAKE",
+        "max_influences",
+        "Max Influences",
+        "Maximum number of bones that move a vertex, 0 for no limit. The weights are optimized "
+        "for this limit",
+        most=32,
+        soft_most=16,
+    )
+    new_bones: int = setting(
+        "BAKE",
+        "new_bones",
+        "New Bones",
+        "Bones added for each mesh where its own cannot follow it, with keys in these frames: for "
+        "caches, cloth and muscles",
+        most=1000,
+        soft_most=50,
+    )
+    smoothness: float = setting(
+        "BAKE",
+        "smoothness",
+        "Smoothness",
+        "How strongly the weights of neighboring vertices are drawn together, if that costs "
+        "little error",
+        most=1.0,
+        decimals=5,
+        default=1e-4,
+    )
+    only_present: bool = option(
+        False,
+        "Only Present Bones",
+        "Only bones that move a vertex now may move it afterwards",
+    )
+    turn_off: bool = option(
+        False,
+        "Turn Off Modifiers",
+        "Turn off what was baked: all modifiers that deform apart from the Armature modifier, and "
+        "its Preserve Volume",
+    )
+    show_error: bool = option(
+        False,
+        "Error Colors",
+        "Keep the error of every vertex as the color attribute 'Bake Error': red is 2 % of the "
+        "size of the mesh",
+    )
+    swing: float = option_of(Options, "swing")
+    twist: float = option_of(Options, "twist")
+    reach_poses: float = option_of(Options, "reach_poses")
+    seed: int = option_of(Options, "seed")
+    use_joint_limits: bool = option_of(Options, "use_joint_limits")
+
+    @property
+    def pose_count(self) -> int:
+        """The number of random poses, as Options has it."""
+        return self.frames
+
+
+@dataclass
+class BakeProblem:
+    """One mesh of n vertices and the k deforming bones of the m of its armature, in its space."""
+
+    name: str
+    vertices: np.ndarray  # (n, 3) at rest
+    triangles: np.ndarray
+    edges: np.ndarray
+    bones: np.ndarray  # (k,) their places among all bones
+    bone_count: int  # m
+    weights: SparseWeights  # present ones, of all bones
+    locked_bones: np.ndarray | None  # of all bones
+    locked_vertices: np.ndarray | None
+    frames: Any = None  # sequence of p arrays (n, 3)
+    transforms: np.ndarray = None  # (p, k, 3, 4)
+
+
+@dataclass
+class Baked:
+    """rows: SparseWeights of the m bones of the armature, then of the new ones. before, after:
+    {"rms", "max"} as shares of the size."""
+
+    rows: SparseWeights
+    before: dict[str, float]
+    after: dict[str, float]
+    vertex_error: np.ndarray  # (n,) share of the size
+    new_centers: np.ndarray  # (new bones, 3) of what they move, at rest
+    new_transforms: np.ndarray  # (p, new bones, 3, 4) rigid
+    size: float
+    frames: int
+    seconds: float
+
+
+def bake(
+    problem: BakeProblem, options: BakeOptions, threads: int = 0, progress: Listener | None = None
+) -> Baked:
+    """Baked. Raises araplbs.Cancelled when progress (a Listener) stops it."""
+    start, progress = time.perf_counter(), Progress.of(progress)
+    given, m = len(problem.bones), problem.bone_count
+    place = np.full(m, -1)
+    place[problem.bones] = np.arange(given)
+    weights = problem.weights._replace(bones=place[problem.weights.bones].astype(np.int32))
+
+    common: dict[str, Any] = {"weights": tuple(weights), "threads": threads}
+    target = problem.vertices, problem.frames, problem.transforms
+    before = araplbs.bake(*target, **common, iterations=0, progress=progress.part(0, 0.2))
+    candidates = None
+    if options.only_present:
+        candidates = np.zeros((weights.count, given), bool)
+        candidates[weights.vertices, weights.bones] = weights.weights > 0
+        candidates[~candidates.any(axis=1)] = True
+    locked = problem.locked_bones
+    after = araplbs.bake(
+        *target,
+        **common,
+        triangles=problem.triangles,
+        edges=problem.edges,
+        locked_vertices=problem.locked_vertices,
+        locked_bones=None if locked is None else locked[problem.bones],
+        candidates=candidates,
+        max_influences=options.max_influences,
+        new_bones=options.new_bones,
+        smoothness=options.smoothness,
+        progress=progress.part(0.2, 0.8),
+    )
+    starts, bones, values = after["weights"]
+    number = np.concatenate([problem.bones, m + np.arange(options.new_bones)])
+    return Baked(
+        rows=SparseWeights(starts, number[bones].astype(np.int32), values),
+        before=_shares(before),
+        after=_shares(after),
+        vertex_error=after["vertex_error"] / after["size"],
+        new_centers=after["centers"][given:],
+        new_transforms=after["transforms"][:, given:],
+        size=float(after["size"]),
+        frames=len(problem.frames),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _shares(result: Mapping[str, Any]) -> dict[str, float]:
+    return {key: float(result[key] / result["size"]) for key in ("rms", "max")}
+
+
+def error_colors(baked: Baked) -> Floats:
+    """(n, 4) colors of the error of the vertices."""
+    return share_colors(baked.vertex_error / SHOWN_ERROR)
+
+
+def bake_report(
+    armature: str,
+    problems: Sequence[BakeProblem],
+    solutions: Sequence[Baked],
+    new_names: Sequence[list[str]],
+    written: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    """The report, for programs: errors are shares of the size of each mesh, its diagonal.
+    new_names: of the new bones of each mesh."""
+    return {
+        "armature": armature,
+        "objects": [
+            {
+                "name": problem.name,
+                "vertices": len(problem.vertices),
+                "frames": baked.frames,
+                "error_before": baked.before,
+                "error_after": baked.after,
+                "new_bones": names,
+                "seconds": baked.seconds,
+                **done,
+            }
+            for problem, baked, names, done in zip(
+                problems, solutions, new_names, written, strict=True
+            )
+        ],
+    }
+
+
+def bake_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    parts = []
+    for ob in report["objects"]:
+        before, after = ob["error_before"], ob["error_after"]
+        new = f"{len(ob['new_bones'])} new bones, " if ob["new_bones"] else ""
+        parts.append(
+            f"'{ob['name']}': {ob['frames']} frames, {new}error {100 * after['rms']:.3f} % of the "
+            f"size (was {100 * before['rms']:.3f} %), at most {100 * after['max']:.2f} % "
+            f"(was {100 * before['max']:.2f} %)"
+        )
+    return f"Baked {names_in_line(parts)}"

@@ -1,0 +1,2 @@
+"""Bendy bones: groups of vertices for the parameters
+that a bone of many segments takes."""

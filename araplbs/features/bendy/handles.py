@@ -1,0 +1,82 @@
+"""One bendy bone as n bones: their names, rest positions and weights.
+
+Blender moves a vertex at u (0 to 1 along a bone of S segments) by the transforms of two joints,
+(1 - t) M[i] + t M[i + 1] with i + t = u S. That is S + 1 bones that move by M[0] ... M[S], with the
+weight times the hat functions of u S: the conversion is exact. Other numbers of bones divide the
+same u into n - 1 equal parts, and are approximate.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Set
+
+import numpy as np
+
+from ...base.arrays import Floats, Integers
+
+LONGEST_NAME = 63  # bytes of the name of a bone
+
+# Endings of names that Blender's mirror tools recognize; with a number that follows.
+_SIDE = re.compile(r"([ ._-][lr]|[ ._-]?(left|right))(\.\d+)?$", re.IGNORECASE)
+
+
+def segment_names(name: str, count: int, taken: Set[str]) -> list[str]:  # type: ignore[return]
+    """Names of the bones that replace one, none of them in `taken`: arm.L becomes arm_1.L, arm_2.L,
+    so that mirror tools still find the side."""
+    side = _SIDE.search(name)
+    stem, suffix = (name[: side.start()], side[0]) if side and side.start() else (name, "")
+    digits = len(str(count))
+    for tries in itertools.count():  # without end
+        ends = [f"_{'b' * tries}{k:0{digits}}{suffix}" for k in range(1, count + 1)]
+        room = LONGEST_NAME - len(ends[0].encode())
+        start = stem.encode()[:room].decode(errors="ignore")
+        names = [start + end for end in ends]
+        if taken.isdisjoint(names):
+            return names
+
+
+def split_weights(u: Floats, weights: Floats, count: int) -> tuple[Integers, Integers, Floats]:
+    """Hat functions of (k,) u in 0..1 times weights, over `count` bones at equal distances.
+
+    Returns entries (which of the k, bone, weight) that are not 0, two at most of each.
+    """
+    place = np.clip(np.asarray(u, np.float64), 0, 1) * (count - 1)
+    below = np.minimum(place.astype(np.int64), count - 2)
+    above = place - below
+    which = np.tile(np.arange(len(place)), 2)
+    bones = np.concatenate([below, below + 1])
+    parts = np.concatenate([weights * (1 - above), weights * above])
+    entry = parts > 0
+    return which[entry], bones[entry], parts[entry]
+
+
+def stations(joints: Floats, count: int) -> Floats:
+    """(count, 3) points at equal u on the line through (S + 1, 3) joints."""
+    at = np.linspace(0, 1, len(joints))
+    u = np.linspace(0, 1, count)
+    return np.stack([np.interp(u, at, joints[:, axis]) for axis in range(3)], axis=1)
+
+
+def slide_to(u: Callable[[float], float], wanted: float, bracket: float) -> float:
+    """The s nearest to 0 that bisection finds where u(s), which grows, is `wanted`; 0 if none is
+    within 16 times `bracket`. At the ends of the bone, where u stays 0 or 1 beyond, it is exact.
+    """
+    below = (lambda s: u(s) < wanted) if wanted > 0 else (lambda s: u(s) <= 0)
+    for _ in range(5):
+        low, high = -bracket, bracket
+        if below(low) and not below(high):
+            break
+        bracket *= 2
+    else:
+        return 0.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return high if wanted > 0 else low
+
+
+def largest_share(before: Floats, after: Floats) -> float:
+    """The largest distance between (n, 3) points, as a share of the diagonal of their bounds."""
+    diagonal = np.linalg.norm(before.max(axis=0) - before.min(axis=0))
+    distance = np.linalg.norm(after - before, axis=1).max()
+    return float(distance / diagonal) if diagonal > 0 else 0.0

@@ -1,0 +1,168 @@
+"""Faults between bones and the skin that they move: limbs that leave them, bones that are outside,
+idle ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...base.arrays import Floats, Index, Integers
+from ...skeleton.bone_names import is_control_name
+from .findings import Finding
+from .quantities import counted, ramp
+
+if TYPE_CHECKING:
+    from .inspected import Inspected
+
+DRIFT = 0.3, 1.2  # radii of the limb: visible from here on, the bone is outside from here on
+OUTSIDE = 0.25, 2.0  # distance from the skin, in the radius of what the bone moves
+LEAST_RADIUS = 0.02  # of the size: bones of eyes and teeth move less
+LARGE_LIMB = 0.004  # of the surface: lips and brows have bones like limbs, but are smaller
+LEAST_OUTSIDE = 0.004  # of the size: bones of eyelids and lips lie in the skin
+LEAST_DRIVEN = 4  # vertices
+WRONG_PART = 0.5  # severity of a bone inside of what other bones move
+IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a bone to spare, and one that a limb should go with
+# Of a bone, as the engine finds limbs: where its middle is, how wide its limb is at most, and the
+# least number of its vertices.
+MIDDLE, WIDEST, LEAST_LIMB = (0.3, 0.7), 1.5, 6
+FLAT = 0.12  # of what lies around a bone: its thickness squared, in that of its width
+
+
+def _beside(look: Inspected, bone: Index, vertices: Integers) -> tuple[Floats, Floats]:
+    """(distance, place from 0 to 1) of vertices from a bone."""
+    head = look.skeleton.heads[bone]
+    axis, off = look.skeleton.tails[bone] - head, look.vertices[vertices] - head
+    place = np.clip(off @ axis / max(axis @ axis, 1e-300), 0, 1)
+    return np.linalg.norm(off - place[:, None] * axis, axis=1), place
+
+
+def _limb(look: Inspected, bone: Index) -> Integers:
+    """The vertices around the middle of a bone, about."""
+    head, tail = look.skeleton.heads[bone], look.skeleton.tails[bone]
+    middle, far = (head + tail) / 2, WIDEST * np.linalg.norm(tail - head)
+    near = np.arange(len(look))
+    for axis, at in zip(look.axes, middle, strict=True):
+        near = near[np.abs(axis[near] - at) <= far]
+    distance, place = _beside(look, bone, near)
+    around = (place > MIDDLE[0]) & (place < MIDDLE[1])
+    near, distance = near[around], distance[around]
+    if not len(near):
+        return near
+    nearest = np.sort(distance)[: max(LEAST_LIMB, len(near) // 50)]
+    return near[distance <= 2 * nearest.mean()]
+
+
+def _surrounds(look: Inspected, bone: Index, vertices: Integers) -> bool:
+    """False where they lie flat: bones of muscles of the face lie in the skin."""
+    head = look.skeleton.heads[bone]
+    axis, off = look.skeleton.tails[bone] - head, look.vertices[vertices] - head
+    off -= np.outer(off @ axis / max(axis @ axis, 1e-300), axis)
+    _along, thin, wide = np.linalg.eigvalsh(off.T @ off)
+    return thin >= FLAT * wide
+
+
+def drifting_limbs(look: Inspected) -> Iterator[Finding]:
+    """DRIFT: limbs that leave their bones."""
+    if not len(look.triangles):
+        return
+    drift = look.measures["bone_drift"]
+    moves = np.bincount(look.rows.bones, minlength=len(drift)) > 0  # idle ones have their own kind
+    for bone in np.flatnonzero((np.nan_to_num(drift) >= DRIFT[0]) & moves):
+        vertices = _limb(look, bone)
+        vertices = vertices[look.sums[vertices] > 0]
+        if not len(vertices) or not _surrounds(look, bone, vertices):
+            continue
+        value = float(drift[bone])
+        words = f"the limb of {look.name(bone)} leaves its bone by {value:.2f} of its radius"
+        share = look.area_of(vertices) / look.area
+        severity = ramp(value, DRIFT) * (0.5 + 0.5 * min(1, share / LARGE_LIMB))
+        found = list(look.finding("DRIFT", severity, vertices, value, words, bone))
+        yield max(found, key=lambda finding: len(finding.vertices))
+
+
+def _orientation(look: Inspected) -> int:
+    """1, or -1 where the faces of most of the mesh point inward."""
+    a, b, c = (look.vertices[look.triangles[:, k]] - look.vertices.mean(0) for k in range(3))
+    return 1 if (a * np.cross(b, c)).sum() >= 0 else -1
+
+
+def bones_outside(look: Inspected) -> Iterator[Finding]:
+    """BONE_OUTSIDE: bones outside the skin that they move, or inside of what others move."""
+    totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
+    bones = np.flatnonzero(look.skeleton.deform & (totals > 0))
+    if not len(look.triangles) or not len(bones):
+        return
+    corners, heights = look.around_bones
+    corners, heights = corners[:, bones], _orientation(look) * heights[:, bones]
+    found = (corners[:, :, 0] >= 0).all(axis=0)  # where all faces are flat there is no nearest one
+    out = heights.min(axis=0)  # of the sample that is nearest to the skin
+    outside = found & (out > LEAST_OUTSIDE * look.size)
+    keys = look.of_vertex * len(totals) + look.rows.bones
+    wanted = corners * len(totals) + bones[:, None]
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    lost = found & (heights < 0).all(axis=0) & (keys[at] != wanted).all(axis=(0, 2))
+    for k in np.flatnonzero(outside | lost):
+        entries = np.flatnonzero(look.rows.bones == bones[k])
+        share = look.shares[entries]
+        driven = look.of_vertex[entries[share >= 0.5 * share.max()]]
+        if len(driven) < LEAST_DRIVEN:
+            continue
+        if outside[k]:
+            yield from _outside(look, bones[k], driven, float(out[k]))
+        elif share.max() >= 0.5:
+            yield from _in_wrong_part(look, bones[k], driven, corners[:, k])
+
+
+def _outside(look: Inspected, bone: Index, driven: Integers, out: float) -> Iterator[Finding]:
+    center = look.vertices[driven].mean(axis=0)
+    radius = np.linalg.norm(look.vertices[driven] - center, axis=1).mean()
+    value = out / max(float(radius), LEAST_RADIUS * look.size)
+    if value >= OUTSIDE[0]:
+        words = (
+            f"{look.name(bone)} lies outside of the mesh, by {100 * out / look.size:.1f} % of the "
+            f"size, and moves {counted(len(driven))}"
+        )
+        severity = ramp(value, OUTSIDE)
+        found = list(look.finding("BONE_OUTSIDE", severity, driven, value, words, bone))
+        yield max(found, key=lambda finding: len(finding.vertices))
+
+
+def _in_wrong_part(
+    look: Inspected, bone: Index, driven: Integers, corners: Integers
+) -> Iterator[Finding]:
+    """The bone moves nothing of the skin around it."""
+    distance = float(_beside(look, bone, driven)[0].min())
+    around = look.leading(np.unique(corners))
+    value = distance / look.size
+    if value < LEAST_OUTSIDE:
+        return
+    words = (
+        f"{look.name(bone)} lies inside of what {look.name(around)} moves, and moves "
+        f"{counted(len(driven))} elsewhere"
+    )
+    found = list(look.finding("BONE_OUTSIDE", WRONG_PART, driven, value, words, bone))
+    yield max(found, key=lambda finding: len(finding.vertices))
+
+
+def idle_bones(look: Inspected) -> Iterator[Finding]:
+    """IDLE_BONE: deform bones that move nothing."""
+    totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
+    idle = np.flatnonzero(look.skeleton.deform & (totals == 0))
+    if not len(idle) or not totals.any():
+        return
+    drift = look.measures["bone_drift"] if len(look.triangles) else np.full(len(totals), np.nan)
+    for bone in idle:
+        inside = np.isfinite(drift[bone]) and not is_control_name(look.skeleton.names[bone])
+        words = f"{look.name(bone)} moves no vertex"
+        if inside:
+            words += ", though a limb surrounds it"
+        vertices, mesh = np.zeros(0, np.int64), 0
+        severity = IDLE_IN_LIMB if inside else IDLE
+        if inside:
+            found = list(look.finding("IDLE_BONE", severity, _limb(look, bone), 0, words, bone))
+            if found:
+                yield max(found, key=lambda finding: len(finding.vertices))
+                continue
+        yield Finding("IDLE_BONE", severity, mesh, int(bone), vertices, 0.0, words)

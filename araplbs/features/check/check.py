@@ -1,0 +1,72 @@
+"""Check Weights: faults of the weights of a character, and where. No bpy: any thread may do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...base.progress import Listener, Progress
+from ...character.problem import Problem
+from ...model.options import Options
+from ...model.sparse_weights import SparseWeights
+from ...skeleton.poses import Poses
+from .bones import bones_outside, drifting_limbs, idle_bones
+from .gaps import bleeding
+from .inspected import Inspected
+from .mesh import mesh_faults
+from .response import deaf_bones
+from .rows import asymmetry, influences, speckles, unnormalized, unweighted
+from .surface import intersections, loose_parts, strained
+
+if TYPE_CHECKING:
+    from .findings import Finding
+
+# In the order in which they are done; each gives Findings of an Inspected.
+CHECKS = (
+    ("vertices", unweighted),
+    ("vertices", unnormalized),
+    ("vertices", influences),
+    ("surface strain", strained),
+    ("limbs", drifting_limbs),
+    ("bones", bones_outside),
+    ("bones", idle_bones),
+    ("bones", deaf_bones),
+    ("parts", loose_parts),
+    ("parts", intersections),
+    ("gaps", bleeding),
+    ("speckle", speckles),
+    ("symmetry", asymmetry),
+    ("mesh", mesh_faults),
+)
+LEAST = 0.05  # severity: less is not reported
+PREPARED = 0.6  # share of the time before the first check
+MOST_OF_A_KIND = 40  # findings, the worst: nobody reads more
+
+
+def check(
+    problem: Problem,
+    rows: SparseWeights,
+    poses: Poses,
+    options: Options,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> list[Finding]:
+    """The Findings about the weights of a Problem, the worst first.
+
+    rows: SparseWeights of all its vertices in the file, with any sums. poses: the Poses to judge
+    them in. options: max_influences counts, and whether the problem has a symmetry. Raises
+    araplbs.Cancelled when progress (a Listener) stops it.
+    """
+    return findings_of(Inspected(problem, rows, poses, options, threads), progress)
+
+
+def findings_of(look: Inspected, progress: Listener | None = None) -> list[Finding]:
+    """check() of an Inspected."""
+    progress = Progress.of(progress)
+    found = []
+    look.prepare(progress)
+    for done, (stage, find) in enumerate(CHECKS):
+        progress.check(stage, PREPARED + (1 - PREPARED) * done / len(CHECKS))
+        some = [finding for finding in find(look) if finding.severity >= LEAST]
+        some.sort(key=lambda finding: -finding.severity)
+        found += some[:MOST_OF_A_KIND]
+    return sorted(found, key=lambda finding: -finding.severity)

@@ -1,0 +1,93 @@
+"""Kinds of faults of weights, and the place of one. No bpy: any thread may use it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from ...character.problem import Problem
+
+# Identifier, name, and what it says to a rigger.
+KINDS = (
+    ("STRETCH", "Stretch", "The surface is torn apart when posed"),
+    ("COLLAPSE", "Collapse", "The surface folds or loses its volume when posed"),
+    ("BLEEDING", "Bleeding", "A bone moves skin across a gap: other fingers, the other leg or lip"),
+    ("DRIFT", "Drift", "A limb leaves its bone when posed"),
+    ("BONE_OUTSIDE", "Bone Outside", "The bone is outside of the part that it drives"),
+    ("IDLE_BONE", "Idle Bone", "A deform bone moves no vertex"),
+    ("DEAF_BONE", "Deaf Bone", "A bone hardly moves the skin around it"),
+    ("UNWEIGHTED", "Unweighted", "Vertices without weights stay where they are"),
+    ("UNNORMALIZED", "Not Normalized", "Weights do not sum to 1"),
+    ("SPECKLE", "Speckle", "Single vertices have weights unlike those around them"),
+    ("ASYMMETRY", "Asymmetry", "Weights differ from those of the other side"),
+    ("INFLUENCES", "Too Many Influences", "More bones move a vertex than are allowed"),
+    ("LOOSE_PART", "Loose Part", "A separate part does not move with what it sits on"),
+    ("INTERSECTION", "Skin Through Cloth", "The skin beneath comes through when posed"),
+    ("INNER_SHELL", "Inner Shell", "A hull inside another part, which nobody sees"),
+    ("DOUBLE_SHELL", "Double Shell", "The surface is there twice, close together"),
+    ("SPLIT_EDGES", "Split Edges", "Faces that meet share no vertices"),
+    ("ISLANDS", "Islands", "Small parts float free of all else"),
+    ("NOISE", "Noise", "The surface is rough all over"),
+)
+# Faults of the mesh, which no weights repair.
+OF_MESH = frozenset({"INNER_SHELL", "DOUBLE_SHELL", "SPLIT_EDGES", "ISLANDS", "NOISE"})
+
+
+@dataclass
+class Finding:
+    """One thing that is wrong, at one place."""
+
+    kind: str  # identifier in KINDS
+    severity: float  # 0 to 1: hardly seen to ruined; findings are sorted by it
+    mesh: int  # place in the names of the Problem
+    bone: int = -1  # place in the names of the Skeleton, -1: of no bone
+    vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the mesh
+    value: float = 0.0  # what was measured, in the unit of its kind
+    words: str = ""  # one line for people, with names and numbers
+    pose: int = -1  # of those that were looked at, the one in which it is worst; -1: in any
+
+
+# Least severity of each level, the worst first.
+LEVELS: Final = {"high": 0.66, "medium": 0.33, "low": 0.0}
+
+NAMES: Final = {kind: name for kind, name, _about in KINDS}
+
+
+def level(severity: float) -> str:
+    """The name in LEVELS of a severity."""
+    return next(name for name, least in LEVELS.items() if severity >= least)
+
+
+def health(findings: Iterable[Finding]) -> dict[str, int]:
+    """{level: how many findings have it}, for all LEVELS."""
+    found = [level(finding.severity) for finding in findings]
+    return {name: found.count(name) for name in LEVELS}
+
+
+def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any]]:
+    """Findings about a Problem as plain data."""
+    names = problem.skeleton.names
+    return [
+        {
+            "kind": finding.kind,
+            "level": level(finding.severity),
+            "severity": round(float(finding.severity), 3),
+            "mesh": problem.names[finding.mesh],
+            "bone": names[finding.bone] if finding.bone >= 0 else None,
+            "vertices": [int(vertex) for vertex in finding.vertices],
+            "value": float(finding.value),
+            "words": finding.words,
+        }
+        for finding in findings
+    ]
+
+
+def check_summary(report: dict[str, Any]) -> str:
+    """Lines for people, the worst first; the last one counts."""
+    lines = [
+        f"{found['level']}: {NAMES[found['kind']]}: {found['words']}"
+        for found in report["findings"]
+    ]
+    counts = ", ".join(f"{count} {name}" for name, count in report["health"].items())
+    return "\n    ".join([*lines, f"{report['vertices']:,} vertices, findings: {counts}"])

@@ -1,0 +1,370 @@
+"""The input of the checks of weights: a Problem with its weights and poses, and properties that
+several checks need, found once."""
+
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cached_property
+from threading import Event
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ...base.arrays import Bools, Floats, Index, Integers
+from ...base.extent import size_of
+from ...base.progress import Listener, Progress
+from ...character.mesh_faults import Shell, Surface, find_islands, find_shells, noise
+from ...character.problem import Problem
+from ...measures.deformation import bones_of, joints_of
+from ...model.options import Options
+from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...skeleton.poses import Poses
+from ...skeleton.symmetry import on_one_side, reflected
+from .findings import Finding
+from .quantities import connected, factors
+
+CANDIDATE = 1.4  # strain in one pose: triangles with less over all of them are not looked at
+
+# Shares of the size of the character.
+TOUCHES = 0.01  # a part sits on what is so near
+COVERED = 0.02  # skin so deep below cloth is covered by it
+SIDES = 0.002  # of the size: so far vertices may be off their image
+
+SAMPLES = 0.15, 0.5, 0.85  # along bones, that are looked for in the skin
+LOOK = 0.05  # seconds between two looks at the progress
+PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
+
+# Properties that do not depend on weights and take long to find.
+OF_MESH = (
+    *("axes", "corners", "has_face", "image_points", "nearest", "parts", "links", "areas", "area"),
+    *("outward", "seen", "surface", "shells", "islands", "noises"),
+)
+
+
+class Inspected:
+    """A Problem with its weights and poses, and what several checks need of them."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: SparseWeights,
+        poses: Poses,
+        options: Options,
+        threads: int = 0,
+        like: "Inspected | None" = None,
+    ) -> None:
+        """like: of the same problem with other weights; its knowledge of the mesh is reused."""
+        known = vars(like) if like else {}
+        vars(self).update({name: known[name] for name in OF_MESH if name in known})
+        self.problem, self.poses, self.options, self.threads = problem, poses, options, threads
+        self.raw = rows
+        good = np.isfinite(rows.weights) & (rows.weights > 0)
+        self.rows = rows
+        if not good.all():
+            self.rows = make_sparse_weights(
+                rows.count, rows.vertices[good], rows.bones[good], rows.weights[good]
+            )
+        self.skeleton = problem.skeleton
+        self.vertices = np.asarray(problem.arguments["vertices"], float)
+        self.triangles = np.asarray(problem.arguments["triangles"], int).reshape(-1, 3)
+        self.edges = np.asarray(problem.arguments["edges"], int).reshape(-1, 2)
+        self.size = max(size_of(self.vertices), 1e-30)
+        self.sums = self.rows.sums()
+        self._stopped = Event()
+
+    def _go_on(self, *_said: object) -> bool:
+        """For `progress`."""
+        return not self._stopped.is_set()
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+    @cached_property
+    def axes(self) -> Floats:
+        """(3, n) the coordinates of the vertices, one after the other."""
+        return np.ascontiguousarray(self.vertices.T)
+
+    @cached_property
+    def corners(self) -> Integers:
+        """(3, f) the corners of the triangles, in the same way."""
+        return np.ascontiguousarray(self.triangles.T)
+
+    @cached_property
+    def outward(self) -> tuple[Floats, Floats]:
+        """(sums of the outward normals of the faces by area (n, 3), areas (n,)) of the vertices;
+        nothing where there is no face."""
+        a, b, c = (self.vertices[self.corners[k]] for k in range(3))
+        faces = np.cross(b - a, c - a) / 2
+        center = self.vertices.mean(axis=0)
+        if ((a - center) * faces).sum() < 0:  # most of the faces point inward
+            faces = -faces
+        normals, areas = np.zeros((len(self), 3)), np.zeros(len(self))
+        for corners in self.corners:
+            np.add.at(normals, corners, faces)
+            np.add.at(areas, corners, np.linalg.norm(faces, axis=1) / 3)
+        return normals, areas
+
+    @cached_property
+    def shares(self) -> Floats:
+        """(entries,) weights with sum 1."""
+        return self.rows.weights / self.sums[self.of_vertex]
+
+    @cached_property
+    def of_vertex(self) -> Integers:
+        """(entries,) the vertex of each."""
+        return self.rows.vertices
+
+    @cached_property
+    def has_face(self) -> Bools:
+        """(n,) bool: some triangle or edge has it."""
+        found = np.zeros(len(self), bool)
+        found[self.triangles] = True
+        found[self.edges] = True
+        return found
+
+    @cached_property
+    def strained(self) -> tuple[Integers, Floats, Floats]:
+        """(triangles (t,), largest and smallest factor (p, t) of their lengths) of those that may
+        be strained too much."""
+        if not len(self.triangles):
+            return np.zeros(0, int), np.zeros((0, 0)), np.zeros((0, 0))
+        least = CANDIDATE / np.sqrt(len(self.poses))  # root mean square over the poses
+        some = np.flatnonzero(self.measures["triangle_strain"] >= least)
+        corners = self.triangles[some]
+        used, local = np.unique(corners, return_inverse=True)
+        posed = self.posed(used)[:, local.reshape(-1, 3)]
+        return some, *factors(self.vertices[corners], posed)
+
+    def posed(self, which: Integers, some: slice = slice(None)) -> Floats:
+        """(p, k, 3) these vertices in the poses."""
+        rows, at = self.rows, self.entries(which)[1]
+        start = np.concatenate([[0], np.cumsum(np.diff(rows.start)[which])])
+        poses = self.poses[some]
+        more: dict[str, Any] = {}
+        if self.skeleton.flexible:
+            bones = bones_of(self.skeleton)
+            del bones["bone_deform"]
+            parameters = self.problem.parameters
+            more = {**bones, **joints_of(self.skeleton, poses)}
+            more["parameters"] = None if parameters is None else parameters[which]
+        return araplbs.linear_skinning(
+            self.vertices[which],
+            (start, rows.bones[at], rows.weights[at]),
+            poses.transforms,
+            threads=self.threads,
+            **more,
+        )
+
+    @cached_property
+    def measures(self) -> dict[str, Any]:
+        """The arrays of araplbs.Deformation, with the strain of triangles."""
+        return self.measured(self.poses, per_triangle=True)
+
+    @cached_property
+    def seen(self) -> "araplbs.Deformation":
+        return araplbs.Deformation(
+            self.vertices, self.triangles, **bones_of(self.skeleton), threads=self.threads
+        )
+
+    def measured(self, poses: Poses, **more: Any) -> dict[str, Any]:
+        """Measures of araplbs.Deformation in these Poses."""
+        self.seen.clear()
+        self.seen.skin(
+            tuple(self.rows),
+            poses.transforms,
+            **joints_of(self.skeleton, poses),
+            parameters=self.problem.parameters,
+            progress=self._go_on,
+        )
+        return self.seen.measures(**more)
+
+    @cached_property
+    def surface(self) -> Surface:
+        return self.problem.surface
+
+    @cached_property
+    def shells(self) -> list[Shell]:
+        return find_shells(self.surface, self.threads)
+
+    @cached_property
+    def islands(self) -> list[tuple[int, Integers, int]]:
+        return find_islands(self.surface, self.threads)
+
+    @cached_property
+    def noises(self) -> list[tuple[float, int]]:
+        return [noise(self.surface, mesh) for mesh in range(len(self.problem.names))]
+
+    def prepare(self, progress: Listener | None = None) -> None:
+        """What several checks need; parts of it are not parallel by themselves."""
+        steps = [["strained"], ["nearest", "inspection"]]
+        progress = Progress.of(progress)
+        progress.check("surface strain", 0)
+
+        def work(names: list[str]) -> None:
+            for name in names:
+                if not self._stopped.is_set():
+                    getattr(self, name)
+
+        with ThreadPoolExecutor(max_workers=len(steps)) as pool:
+            waiting = [pool.submit(work, names) for names in steps]
+            try:
+                while wait(waiting, timeout=LOOK)[1]:
+                    progress.check("surface strain", 0)
+            except BaseException:
+                self._stopped.set()
+                raise
+            for each in waiting:
+                each.result()
+
+    @cached_property
+    def image_points(self) -> Integers:
+        """Vertices on one side, whose images are looked for on the other: indices, or none."""
+        symmetry = self.problem.arguments.get("symmetry")
+        return on_one_side(self.vertices, symmetry, SIDES * self.size)
+
+    @cached_property
+    def nearest(self) -> tuple[Integers, Floats, Floats, Integers]:
+        """araplbs.nearest_points of, in this order, all vertices, on other parts than their own;
+        samples of all bones; images of `image_points`."""
+        skeleton, vertices = self.skeleton, self.vertices
+        along = skeleton.tails - skeleton.heads
+        bones = [skeleton.heads + share * along for share in SAMPLES]
+        images = reflected(vertices[self.image_points], self.problem.arguments.get("symmetry"))
+        points = np.concatenate([vertices, *bones, images])
+        owners = np.full(len(points), -1)
+        owners[: len(vertices)] = np.arange(len(vertices))
+        radius = np.full(len(points), np.inf)
+        radius[: len(vertices)] = max(COVERED, TOUCHES) * self.size
+        radius[len(points) - len(images) :] = SIDES * self.size
+        return araplbs.nearest_points(
+            vertices,
+            self.triangles,
+            points,
+            owners=owners,
+            radius=radius,
+            edges=self.edges,
+            progress=self._go_on,
+            threads=self.threads,
+        )
+
+    @property
+    def neighbors(self) -> tuple[Integers, Floats, Floats, Integers]:
+        """(corners (n, 3), coordinates (n, 3), heights (n,), parts (n,)): for each vertex the
+        nearest point of the other parts."""
+        corners, at, heights, parts = self.nearest
+        n = len(self)
+        return corners[:n], at[:n], heights[:n], parts
+
+    @property
+    def around_bones(self) -> tuple[Integers, Floats]:
+        """(corners (samples, m, 3), heights (samples, m)) of SAMPLES of all bones."""
+        corners, _at, heights, _parts = self.nearest
+        n, m = len(self), len(self.skeleton.names)
+        here = slice(n, n + len(SAMPLES) * m)
+        return corners[here].reshape(-1, m, 3), heights[here].reshape(-1, m)
+
+    @property
+    def on_other_side(self) -> tuple[Integers, Floats]:
+        """(corners (k, 3), coordinates (k, 3)) of the images of `image_points`."""
+        corners, at, _heights, _parts = self.nearest
+        first = len(self) + len(SAMPLES) * len(self.skeleton.names)
+        return corners[first:], at[first:]
+
+    @cached_property
+    def parts(self) -> Integers:
+        """(n,) what is connected, vertices at one place taken as one."""
+        return self.neighbors[3]
+
+    @cached_property
+    def links(self) -> Integers:
+        """(k, 2) edges between parts that lie on each other."""
+        if not len(self.triangles) or not self.parts.max(initial=0):
+            return np.zeros((0, 2), int)
+        corners, at, heights, _parts = self.neighbors
+        near = np.flatnonzero(np.abs(heights) <= TOUCHES * self.size)
+        return np.column_stack([near, corners[near, at[near].argmax(1)]])
+
+    @cached_property
+    def inspection(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """(contrast (n,), roughness (n,), straight (e,), along (e,)), see araplbs.inspect_weights;
+        vertices at one place are connected."""
+        return araplbs.inspect_weights(
+            self.vertices,
+            self.triangles,
+            tuple(self.rows),
+            edges=self.edges,
+            links=self.links,
+            progress=self._go_on,
+            threads=self.threads,
+        )
+
+    @cached_property
+    def areas(self) -> Floats:
+        """(f,) areas of the triangles."""
+        a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
+        return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+    @cached_property
+    def area(self) -> float:
+        return max(float(self.areas.sum()), 1e-300)
+
+    def area_of(self, vertices: Integers) -> float:
+        """Area of the triangles with all corners among these."""
+        chosen = np.zeros(len(self), bool)
+        chosen[vertices] = True
+        a, b, c = chosen[self.corners]
+        return float(self.areas[a & b & c].sum())
+
+    def regions(self, bad: Bools) -> list[Integers]:
+        """Arrays of the bad vertices (n,) bool that edges, or one place, connect."""
+        ids = np.flatnonzero(bad)
+        if not len(ids):
+            return []
+        place = np.full(len(bad), -1)
+        # Equal numbers for equal places, and as good as never for others.
+        _, same = np.unique(self.vertices[ids] @ PLACE, return_inverse=True)
+        place[ids] = same.reshape(-1)
+        a, b, c = bad[self.corners]
+        corners = place[self.triangles[a & b | b & c | c & a]]
+        pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+        pairs = np.concatenate([pairs, place[self.edges]])
+        label = connected(int(same.max()) + 1, pairs[(pairs >= 0).all(1)])[place[ids]]
+        order = np.argsort(label, kind="stable")
+        return np.split(ids[order], np.flatnonzero(np.diff(label[order])) + 1)
+
+    def finding(
+        self,
+        kind: str,
+        severity: float,
+        vertices: Integers,
+        value: float,
+        words: str,
+        bone: Index = -1,
+        pose: int = -1,
+    ) -> list[Finding]:
+        """Findings at these vertices of the problem, one for each mesh that has some, with the
+        vertices that they are images of."""
+        mesh_of = np.searchsorted(self.problem.first, vertices, side="right") - 1
+        found = []
+        for mesh in np.unique(mesh_of):
+            own = vertices[mesh_of == mesh] - self.problem.first[mesh]
+            own = np.unique(self.problem.sources[mesh][own])
+            found.append(
+                Finding(kind, float(severity), int(mesh), int(bone), own, float(value), words, pose)
+            )
+        return found
+
+    def name(self, bone: Index) -> str:
+        return f"'{self.skeleton.names[bone]}'" if bone >= 0 else "no bone"
+
+    def entries(self, vertices: Integers) -> tuple[Integers, Integers]:
+        """(place in `vertices`, entry of the rows) of their entries, row after row."""
+        sizes = np.diff(self.rows.start)[vertices]
+        rows = np.repeat(np.arange(len(vertices)), sizes)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return rows, self.rows.start[vertices][rows] + within
+
+    def leading(self, vertices: Integers, but: Index = -1) -> int:
+        """The bone with most weight over these vertices, apart from one."""
+        _rows, at = self.entries(np.unique(vertices))
+        at = at[self.rows.bones[at] != but]
+        return int(np.bincount(self.rows.bones[at], self.shares[at]).argmax()) if len(at) else -1

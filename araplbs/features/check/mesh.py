@@ -1,0 +1,95 @@
+"""Faults of the mesh itself, as generated meshes have them: shells inside or on others, edges that
+are split, parts that float free, noise. Each is named as what it is; it is bad where it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...base.arrays import Floats, Integers
+from ...character.mesh_faults import NOISY, nearest_on
+from .quantities import ramp
+
+if TYPE_CHECKING:
+    from .findings import Finding
+    from .inspected import Inspected
+
+OPENS = 0.001, 0.02  # of the size of the character: a gap that is seen, one that is ruin
+NAMED = 0.06  # severity of what is there and harms nothing
+MANY = 0.02  # of the edges: fewer that are split, and at one place, are the seams of any import
+WORDS = {
+    "INNER": ("INNER_SHELL", "inner shell", "lies inside another part"),
+    "DOUBLE": ("DOUBLE_SHELL", "double shell", "lies on another part"),
+}
+
+
+def mesh_faults(look: Inspected) -> Iterator[Finding]:
+    """INNER_SHELL, DOUBLE_SHELL, SPLIT_EDGES, ISLANDS, NOISE."""
+    if not len(look.triangles) or look.problem.numbers is not None:
+        return
+    yield from _shells(look)
+    yield from _split(look)
+    for mesh, vertices, count in look.islands:
+        what = "1 island floats" if count == 1 else f"{count:,} islands float"
+        words = f"{what} free of '{look.problem.names[mesh]}'"
+        yield from look.finding("ISLANDS", NAMED, vertices, count, words)
+    for mesh, (name, (share, faces)) in enumerate(
+        zip(look.problem.names, look.noises, strict=True)
+    ):
+        if share >= NOISY:
+            own = np.arange(*look.problem.first[mesh : mesh + 2])
+            words = (
+                f"'{name}', {faces:,} triangles, is rough all over: bent steeply at "
+                f"{100 * share:.0f} % of its edges"
+            )
+            yield from look.finding("NOISE", NAMED, own, share, words)
+
+
+def _shells(look: Inspected) -> Iterator[Finding]:
+    surface = look.surface
+    for shell in look.shells:
+        rest = surface.vertices[shell.vertices]
+        corners, at, heights, _parts = nearest_on(surface, shell.host, rest, look.threads)
+        used, local = np.unique(np.column_stack([shell.vertices, corners]), return_inverse=True)
+        local = local.reshape(-1, 4)
+        posed = look.posed(used)
+        below = np.einsum("pkci,kc->pki", posed[:, local[:, 1:]], at)
+        gap = np.linalg.norm(posed[:, local[:, 0]] - below, axis=2) - np.abs(heights)
+        kind, name, where = WORDS[shell.kind]
+        words = f"{name} of {shell.faces:,} faces {where}"
+        yield from _opening(look, kind, shell.vertices, gap, words)
+
+
+def _split(look: Inspected) -> Iterator[Finding]:
+    surface, split = look.surface, look.surface.split
+    if split is None:
+        return
+    own = np.flatnonzero(split.groups != np.arange(len(look)))
+    both = np.concatenate([own, split.groups[own]])
+    used, local = np.unique(both, return_inverse=True)
+    posed = look.posed(used)[:, local.reshape(2, -1)]
+    rest = np.linalg.norm(surface.vertices[own] - surface.vertices[split.groups[own]], axis=1)
+    gap = np.linalg.norm(posed[:, 0] - posed[:, 1], axis=2) - rest
+    what = "1 edge is" if split.edges == 1 else f"{split.edges:,} edges are"
+    named = not split.exact or split.edges >= MANY * surface.side_count
+    yield from _opening(look, "SPLIT_EDGES", np.unique(both), gap, f"{what} split", named)
+
+
+def _opening(
+    look: Inspected,
+    kind: str,
+    vertices: Integers,
+    gap: Floats,
+    words: str,
+    named: bool = True,
+) -> Iterator[Finding]:
+    """gap (p, k): by how much more than at rest; named: also where that is nothing."""
+    each = gap.max(axis=1, initial=0) / look.size if gap.size else np.zeros(1)
+    pose, value = int(each.argmax()), float(each.max())
+    if value > OPENS[0]:
+        more = f"{words}, and opens by up to {100 * value:.1f} % of the size"
+        yield from look.finding(kind, ramp(value, OPENS), vertices, value, more, -1, pose)
+    elif named:
+        yield from look.finding(kind, NAMED, vertices, value, words)

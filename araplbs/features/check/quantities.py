@@ -1,0 +1,53 @@
+"""Numbers and words that several checks of weights need."""
+
+from typing import Any
+
+import numpy as np
+
+from ...base.arrays import Floats, Integers
+
+
+def ramp(value: float, limits: tuple[float, float], least: float = 0.2) -> float:
+    """Severity of a value: `least` at the first of the limits, 1 at the second."""
+    first, last = limits
+    return float(np.clip(least + (1 - least) * (value - first) / (last - first), 0, 1))
+
+
+def connected(count: int, pairs: Integers) -> Integers:
+    """(count,) the lowest member of the connected component of each, by pairs (k, 2)."""
+    label = np.arange(count)
+    while len(pairs):
+        low = np.minimum(label[pairs[:, 0]], label[pairs[:, 1]])
+        before = label.copy()
+        np.minimum.at(label, label[pairs[:, 0]], low)
+        np.minimum.at(label, label[pairs[:, 1]], low)
+        label = label[label]
+        if (label == before).all():
+            break
+    while (label[label] != label).any():
+        label = label[label]
+    return label
+
+
+def share_of(values: Floats, share: float) -> Any:
+    """The quantile of values along their last axis: one of them, a float for one row."""
+    found = np.sort(values, axis=-1)[..., int(share * (values.shape[-1] - 1))]
+    return float(found) if values.ndim == 1 else found
+
+
+def counted(count: int) -> str:
+    return "1 vertex" if count == 1 else f"{count:,} vertices"
+
+
+def factors(rest: Floats, posed: Floats) -> tuple[Floats, Floats]:
+    """(p, f) largest and smallest factor of length of triangles with corners (f, 3, 3) at rest and
+    (p, f, 3, 3) as posed."""
+    e, f = rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0]
+    base = np.linalg.norm(e, axis=1)
+    along = (e * f).sum(1) / base
+    height = np.linalg.norm(f - (along / base)[:, None] * e, axis=1)
+    x = (posed[:, :, 1] - posed[:, :, 0]) / base[:, None]
+    y = (posed[:, :, 2] - posed[:, :, 0] - along[:, None] * x) / height[:, None]
+    xx, yy, xy = (x * x).sum(-1), (y * y).sum(-1), (x * y).sum(-1)
+    mean, root = (xx + yy) / 2, np.sqrt(((xx - yy) / 2) ** 2 + xy**2)
+    return np.sqrt(mean + root), np.sqrt(np.maximum(mean - root, 0))

@@ -1,0 +1,115 @@
+"""Bones that do not move the skin around them.
+
+A bone without influence stretches nothing, so no other measure shows it. The skin of a bone is what
+is clearly nearest to it and faces away from it, so that the bone sees it from inside. A bone turns
+with all that hangs on it: skin that goes with a child answers, too. The response is the share of
+the way that this skin goes along. If a file has weights, skin could be taken from there; this is
+for files whose weights are in doubt, so places alone decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...base.arrays import Bools, Floats, Integers
+from ...skeleton.bone_names import is_end_bone
+from .findings import Finding
+from .quantities import ramp
+
+if TYPE_CHECKING:
+    from ...skeleton.skeleton import Skeleton
+    from .inspected import Inspected
+
+CLEARLY = 1.3  # times as far is the next bone: nearer ones share their skin
+LEAST_SKIN, LEAST_SHARE = (
+    4,
+    0.003,
+)  # vertices, and share of the surface: less does not count as skin
+# Responses: of painted characters, no bone with such skin is below the first. See manual/check.md.
+DEAF = 0.12, 0.0
+MOST_LOOKED_AT = 30_000  # vertices: of more, some at equal distances are
+
+
+def deaf_bones(look: Inspected) -> Iterator[Finding]:
+    """DEAF_BONE: bones with weights that hardly move their own skin."""
+    if not len(look.triangles):
+        return
+    moves = np.bincount(look.rows.bones, minlength=len(look.skeleton.names)) > 0
+    for bone, vertices, share in own_skin(look):
+        if not moves[bone] or is_end_bone(look.skeleton.names[bone]):
+            continue  # idle bones have their own kind
+        response = response_of(look, bone, vertices)
+        if share < LEAST_SHARE or response >= DEAF[0]:
+            continue
+        words = (
+            f"{look.name(bone)} hardly moves the skin around it: {100 * response:.0f} % of the way "
+            "when it turns"
+        )
+        found = list(
+            look.finding("DEAF_BONE", ramp(response, DEAF, 0.4), vertices, response, words, bone)
+        )
+        yield max(found, key=lambda finding: len(finding.vertices))
+
+
+def response_of(look: Inspected, bone: int, vertices: Integers) -> float:
+    """Share of the way that these vertices go along when the bone turns about any axis, with all
+    bones that hang on it; those far from its joint count for more."""
+    hangs = _hanging(look.skeleton, bone)
+    rows, at = look.entries(vertices)
+    along = np.bincount(rows, look.shares[at] * hangs[look.rows.bones[at]], len(vertices))
+    way = np.linalg.norm(look.vertices[vertices] - look.skeleton.heads[bone], axis=1)
+    return float((along * way).sum() / max(float(way.sum()), 1e-300))
+
+
+def _hanging(skeleton: Skeleton, bone: int) -> Bools:
+    """(m,) bool: the bone and what hangs on it."""
+    found = np.zeros(len(skeleton.names), bool)
+    for b, above in enumerate(skeleton.parents):
+        chain = [b]
+        while above >= 0 and chain[-1] != bone and len(chain) <= len(found):
+            chain.append(int(above))
+            above = skeleton.parents[above]
+        found[b] = chain[-1] == bone
+    return found
+
+
+def own_skin(look: Inspected) -> Iterator[tuple[int, Integers, float]]:
+    """(bone, its own skin, share of the surface) of each deform bone that has some."""
+    some = np.arange(0, len(look), 1 + len(look) // MOST_LOOKED_AT)
+    normals, areas = look.outward
+    points, outward = look.vertices[some], normals[some]
+    first, second = (np.full(len(some), np.inf) for _ in range(2))
+    nearest, seen = np.full(len(some), -1), np.zeros(len(some), bool)
+    for bone in np.flatnonzero(look.skeleton.deform):
+        distance, off = _from_bone(look.skeleton, int(bone), points)
+        nearer = distance < first
+        second = np.where(nearer, first, np.minimum(second, distance))
+        first = np.where(nearer, distance, first)
+        nearest[nearer] = bone
+        seen[nearer] = (off[nearer] * outward[nearer]).sum(1) > 0
+    own = seen & (second > CLEARLY * first) & (look.sums[some] > 0)
+    total = max(float(areas[some].sum()), 1e-300)
+    for bone in np.flatnonzero(look.skeleton.deform):
+        vertices = some[own & (nearest == bone)]
+        if len(vertices) >= LEAST_SKIN:
+            yield int(bone), vertices, float(areas[vertices].sum()) / total
+
+
+def _from_bone(skeleton: Skeleton, bone: int, points: Floats) -> tuple[Floats, Floats]:
+    """(distances (n,) of points from a bone, ways (n, 3) there from it): from its line to the tail,
+    or from all its lines to children."""
+    ends = skeleton.tails[bone][None]
+    if skeleton.ways is not None:
+        children = np.flatnonzero((skeleton.parents == bone) & skeleton.ways)
+        ends = skeleton.heads[children] if len(children) else ends
+    best, ways = np.full(len(points), np.inf), np.zeros((len(points), 3))
+    for end in ends:
+        along, to = end - skeleton.heads[bone], points - skeleton.heads[bone]
+        at = np.clip(to @ along / max(float(along @ along), 1e-300), 0, 1)
+        off = to - at[:, None] * along
+        distance = np.linalg.norm(off, axis=1)
+        nearer = distance < best
+        best[nearer], ways[nearer] = distance[nearer], off[nearer]
+    return best, ways

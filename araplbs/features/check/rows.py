@@ -1,0 +1,184 @@
+"""Faults of the weights themselves: missing ones, sums, too many influences, speckle,
+asymmetry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...base.arrays import Bools, Floats, Integers
+from ...skeleton.bone_distances import nearest_bones
+from ...skeleton.symmetry import reflected
+from .inspected import SIDES
+from .quantities import counted, ramp
+
+if TYPE_CHECKING:
+    from .findings import Finding
+    from .inspected import Inspected
+
+SUMS = 2e-3  # off 1: single precision and 8 bits come nearer
+OFF_SUM = 0.002, 2.0  # engines that do not normalize move such vertices by that share
+DROPPED = 0.0, 0.35  # weight that a limit of influences cuts off
+LOOSE = 0.1  # severity of vertices without weights that no face has: nothing is seen of them
+
+CONTRAST = 0.3, 0.9  # of a speckle to its neighbors
+ROUGH = 0.34  # of its contrast, that the neighbors may have among each other
+
+UNLIKE = 0.1, 0.8  # weight that is on other bones than on the other side
+ALIKE = 0.66  # share of the vertices that need one for a mesh to be symmetric
+LEAST_UNLIKE = 2  # vertices
+
+
+def unweighted(look: Inspected) -> Iterator[Finding]:
+    """UNWEIGHTED: vertices that stay where they are."""
+    bare = look.sums <= 0
+    for seen in (True, False):
+        vertices = np.flatnonzero(bare & (look.has_face == seen))
+        if not len(vertices):
+            continue
+        for found in look.finding("UNWEIGHTED", 0, vertices, 0, ""):
+            count = len(found.vertices)
+            whole = count == look.problem.sizes[found.mesh]
+            found.value = count / look.problem.sizes[found.mesh]
+            found.severity = min(1.0, 0.75 + found.value) if seen else LOOSE
+            name = look.problem.names[found.mesh]
+            which = "all vertices" if whole else counted(count)
+            found.words = f"{which} of '{name}' have no weights and stay where they are"
+            if count == 1 and not whole:
+                found.words = f"1 vertex of '{name}' has no weights and stays where it is"
+            if not seen:
+                found.words += ", in no face"
+            yield found
+
+
+def unnormalized(look: Inspected) -> Iterator[Finding]:
+    """UNNORMALIZED: sums that are not 1, and weights that are not numbers."""
+    raw = look.raw
+    strange = raw.vertices[~np.isfinite(raw.weights) | (raw.weights < 0)]
+    if len(strange):
+        words = "weights that are not positive numbers"
+        yield from look.finding("UNNORMALIZED", 1, np.unique(strange), np.nan, words)
+    off = np.abs(look.sums - 1)
+    vertices = np.flatnonzero((off > SUMS) & (look.sums > 0))
+    if not len(vertices):
+        return
+    for found in look.finding("UNNORMALIZED", 0, vertices, 0, ""):
+        sums = look.sums[vertices[_in_mesh(look, vertices, found.mesh)]]
+        found.value = float(sums[np.abs(sums - 1).argmax()])
+        found.severity = min(0.6, ramp(abs(found.value - 1), OFF_SUM, least=0.1))
+        found.words = (
+            f"weights of {counted(len(found.vertices))} of '{look.problem.names[found.mesh]}' do "
+            f"not sum to 1, the farthest to {found.value:.3g}"
+        )
+        yield found
+
+
+def _in_mesh(look: Inspected, vertices: Integers, mesh: int) -> Bools:
+    first = look.problem.first
+    return (vertices >= first[mesh]) & (vertices < first[mesh + 1])
+
+
+def influences(look: Inspected) -> Iterator[Finding]:
+    """INFLUENCES: more bones than options.max_influences."""
+    most = look.options.max_influences
+    rows = look.rows
+    counts = np.diff(rows.start)
+    vertices = np.flatnonzero(counts > most)
+    if not most or not len(vertices):
+        return
+    entries = np.flatnonzero((counts > most)[look.of_vertex])
+    entries = entries[np.lexsort((-rows.weights[entries], look.of_vertex[entries]))]
+    rows_of = look.of_vertex[entries]
+    rank = np.arange(len(entries)) - np.searchsorted(rows_of, rows_of)
+    beyond = np.bincount(rows_of, look.shares[entries] * (rank >= most), len(look))
+    for found in look.finding("INFLUENCES", 0, vertices, 0, ""):
+        own = vertices[_in_mesh(look, vertices, found.mesh)]
+        found.value = float(counts[own].max())
+        dropped = float(beyond[own].max())
+        found.severity = min(0.6, ramp(dropped, DROPPED, least=0.1))
+        found.words = (
+            f"{counted(len(found.vertices))} of '{look.problem.names[found.mesh]}' have up to "
+            f"{counts[own].max()} influences, {most} are allowed; up to {100 * dropped:.0f} % of "
+            "a vertex's weight would be cut off"
+        )
+        yield found
+
+
+def speckles(look: Inspected) -> Iterator[Finding]:
+    """SPECKLE: single vertices unlike all around them."""
+    contrast, roughness = look.inspection[:2]
+    bad = (contrast >= CONTRAST[0]) & (roughness <= ROUGH * contrast) & (look.sums > 0)
+    ids = np.flatnonzero(bad)
+    if not len(ids):
+        return
+    rows, at = look.entries(ids)
+    order = np.lexsort((look.rows.bones[at], -look.shares[at], rows))
+    strongest = look.rows.bones[at[order[np.searchsorted(rows, np.arange(len(ids)))]]]
+    # The tip of a finger that has a bone of its own does not count.
+    meant = strongest == nearest_bones(look.vertices[ids], look.skeleton)
+    for bone in np.unique(strongest[~meant]):
+        vertices = ids[(strongest == bone) & ~meant]
+        value = float(contrast[vertices].max())
+        words = (
+            f"{counted(len(vertices))} of {look.name(bone)} with other weights than all around, up "
+            f"to {100 * value:.0f} % on other bones"
+        )
+        yield from look.finding("SPECKLE", ramp(value, CONTRAST), vertices, value, words, bone)
+
+
+def asymmetry(look: Inspected) -> Iterator[Finding]:
+    """ASYMMETRY: weights unlike those of the other side, where mesh and skeleton have two."""
+    symmetry = look.problem.arguments.get("symmetry")
+    if symmetry is None or not len(look.triangles):
+        return
+    partners = symmetry[0]
+    corners, at = look.on_other_side
+    there = corners[:, 0] >= 0  # not of ends of wires and loose vertices: no face is near these
+    own, corners, at = look.image_points[there], corners[there], at[there]
+    other = corners[np.arange(len(own)), at.argmax(1)]
+    off = np.linalg.norm(reflected(look.vertices[own], symmetry) - look.vertices[other], axis=1)
+    near = off <= SIDES * look.size
+    # Where parts lie on each other, the nearest one may not be the image.
+    sizes = np.bincount(look.parts)[look.parts]
+    near &= sizes[own] == sizes[other]
+    if np.count_nonzero(near) < ALIKE * max(len(there), 1) or not near.any():
+        return
+    lone = np.bincount(look.of_vertex, look.shares * (partners < 0)[look.rows.bones], len(look))
+    comparable = (look.sums > 0) & (lone == 0)  # no bone of it is without partner
+    near &= comparable[own] & comparable[other]
+    own, other = own[near], other[near]
+    unlike = np.zeros(len(look))
+    unlike[own] = _differences(look, partners, own, other)
+    np.maximum.at(unlike, other, unlike[own])
+    bad = unlike >= UNLIKE[0]
+    for region in look.regions(bad):
+        if len(region) < LEAST_UNLIKE:
+            continue
+        value = float(np.percentile(unlike[region], 90))
+        bone = look.leading(region)
+        words = (
+            f"{counted(len(region))} at {look.name(bone)}: {100 * value:.0f} % of the weight is on "
+            "other bones than on the other side"
+        )
+        # Both sides are reported: which one is right is not known.
+        yield from look.finding("ASYMMETRY", ramp(value, UNLIKE), region, value, words, bone)
+
+
+def _differences(look: Inspected, partners: Integers, own: Integers, other: Integers) -> Floats:
+    """(k,) half the sum of differences between the rows of vertices `own` and `other`, the bones of
+    these replaced by their partners."""
+    rows, at = look.entries(own)
+    other_rows, other_at = look.entries(other)
+    bones = look.rows.bones
+    keys = np.concatenate([rows, other_rows]) * len(partners)
+    keys += np.concatenate([bones[at], partners[bones[other_at]]])
+    values = np.concatenate([look.shares[at], -look.shares[other_at]])
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    first = np.flatnonzero(np.concatenate([[True], np.diff(keys) > 0]))
+    if not len(keys):
+        return np.zeros(len(own))
+    summed = np.abs(np.add.reduceat(values, first))
+    return np.bincount(keys[first] // len(partners), summed, len(own)) / 2

@@ -1,0 +1,200 @@
+"""Faults of the posed surface: stretch, collapse, parts that float, skin that comes through
+cloth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import araplbs
+import numpy as np
+
+from ...base.arrays import Floats, Integers
+from .inspected import COVERED, TOUCHES
+from .quantities import counted, ramp, share_of
+
+if TYPE_CHECKING:
+    from .findings import Finding
+    from .inspected import Inspected
+
+# Stretch and collapse come from the singular values of the map of each triangle, its largest
+# and smallest factor of length in any pose. Painted characters, whose every joint turns by up to 60
+# degrees at once, reach 2.5 and 0.15 in most armpits and crotches.
+STRETCH = 2.5, 7.0  # factor: visible from here on, ruined from here on
+COLLAPSE = 0.8, 1.0  # share of a length that is lost: visible from here on, ruined from here on
+IN_REGION = 0.75  # quantile over the triangles of a region that stands for it: one alone is noise
+LEAST_REGION = 3  # vertices: less is a speckle or a sliver
+LARGE_REGION = 0.004  # of the surface: smaller regions are less severe
+
+# Shares of the size of the character.
+FLOATS = 0.01, 0.06  # so far a part leaves what it sits on: 2 cm of a man are seen
+THROUGH = 0.002, 0.015  # so far it comes through: 4 mm of a man are seen
+ALIKE = 0.5  # cosine between the normals of skin and cloth that lie on each other
+ABOVE = 0.7  # cosine between the normal of cloth and the way to what has come through
+CARRIED = 0.1  # quantile over what touches: a part is carried if some of it is
+LEAST_COVERED = 12  # vertices: less is a joint that fits into a socket, not clothing
+LEAST_THROUGH = 3  # vertices
+
+
+def strained(look: Inspected) -> Iterator[Finding]:
+    """STRETCH and COLLAPSE, a finding for each bone that has most weight there."""
+    some, most, least = look.strained
+    yield from _regions_of(look, "STRETCH", most, STRETCH, some)
+    yield from _regions_of(look, "COLLAPSE", 1 - least, COLLAPSE, some)
+
+
+def _regions_of(
+    look: Inspected, kind: str, values: Floats, limits: tuple[float, float], triangles: Integers
+) -> Iterator[Finding]:
+    """Findings of a kind where values (p, t) of some triangles are beyond the first limit."""
+    if not values.size:
+        return
+    worst = values.max(axis=0)
+    kept = worst >= limits[0]
+    values, worst, triangles = values[:, kept], worst[kept], triangles[kept]
+    corners = look.triangles[triangles]
+    bad = np.zeros(len(look), bool)
+    bad[corners] = True
+    bad &= look.sums > 0
+    region_of, regions = np.full(len(look), -1), look.regions(bad)
+    bones = np.full(len(regions) + 1, -1)
+    for number, region in enumerate(regions):
+        region_of[region] = number
+        if len(region) >= LEAST_REGION:
+            bones[number] = look.leading(region)
+    bone_of = bones[region_of[corners].max(axis=1)]
+    for bone in np.unique(bone_of[bone_of >= 0]):
+        own = np.flatnonzero(bone_of == bone)
+        vertices = np.flatnonzero(bad & (bones[region_of] == bone))
+        value = share_of(worst[own], IN_REGION)
+        pose = int(values[:, own].mean(axis=1).argmax())
+        share = look.areas[triangles[own]].sum() / look.area
+        severity = ramp(value, limits) * (0.4 + 0.6 * min(1, np.sqrt(share / LARGE_REGION)))
+        amount = f"{value:.1f} times as long"
+        if kind == "COLLAPSE":
+            amount = f"{100 * value:.0f} % of a length lost"
+        words = f"{counted(len(vertices))} at {look.name(bone)}: up to {amount} in the worst pose"
+        yield from look.finding(kind, severity, vertices, value, words, bone, pose)
+
+
+def loose_parts(look: Inspected) -> Iterator[Finding]:
+    """LOOSE_PART: parts that leave the surface on which they sit."""
+    if not len(look.triangles):
+        return
+    corners, at, heights, parts = look.neighbors
+    if parts.max() == 0:
+        return
+    counts = np.bincount(parts)
+    distance = np.abs(heights)
+    nearest = np.full(len(counts), np.inf)
+    np.minimum.at(nearest, parts, distance)
+    touching = distance <= nearest[parts] + TOUCHES * look.size / 2
+    touching &= (nearest[parts] <= TOUCHES * look.size) & (corners[:, 0] >= 0)
+    touching[touching] = np.isin(np.flatnonzero(touching), look.triangles)
+    touching &= counts[parts] <= counts[parts[corners[:, 0]]]
+    chosen = np.flatnonzero(touching)
+    if not len(chosen):
+        return
+    used, local = np.unique(np.column_stack([chosen, corners[chosen]]), return_inverse=True)
+    local = local.reshape(-1, 4)
+    posed = look.posed(used)
+    below = np.einsum("pkci,kc->pki", posed[:, local[:, 1:]], at[chosen])
+    gap = np.linalg.norm(posed[:, local[:, 0]] - below, axis=2)
+    leaves = np.abs(gap - distance[chosen]) / look.size
+    for part in np.unique(parts[chosen]):
+        own = parts[chosen] == part
+        each = share_of(leaves[:, own], CARRIED)
+        pose, value = int(each.argmax()), float(each.max())
+        if value < FLOATS[0]:
+            continue
+        vertices = np.flatnonzero(parts == part)
+        bone = look.leading(vertices)
+        below = look.leading(np.unique(corners[chosen[own]]))
+        words = (
+            f"a part of {counted(len(vertices))} at {look.name(bone)} leaves what it sits on, at "
+            f"{look.name(below)}, by {100 * value:.1f} % of the size"
+        )
+        severity = ramp(value, FLOATS)
+        yield from look.finding("LOOSE_PART", severity, vertices, value, words, bone, pose)
+
+
+def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
+    """(n, 3) sums of the normals of triangles by area."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    flat = np.cross(b - a, c - a)
+    corners = triangles.ravel()
+    return np.column_stack(
+        [np.bincount(corners, np.repeat(flat[:, k], 3), len(vertices)) for k in range(3)]
+    )
+
+
+def intersections(look: Inspected) -> Iterator[Finding]:
+    """INTERSECTION: vertices that lie below another part and come out of it."""
+    if not len(look.triangles):
+        return
+    corners, at, heights, parts = look.neighbors
+    if parts.max() == 0:
+        return
+    under = np.flatnonzero((heights < 0) & (heights > -COVERED * look.size))
+    if not len(under):
+        return
+    rest = look.vertices[corners[under]]
+    facing = np.cross(rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0])
+    own = vertex_normals(look.vertices, look.triangles)[under]
+    long = np.linalg.norm(facing, axis=1) * np.linalg.norm(own, axis=1)
+    to = look.vertices[under] - np.einsum("kci,kc->ki", rest, at[under])
+    under = under[((facing * own).sum(1) > ALIKE * long) & ((facing * to).sum(1) < 0)]
+    pair = parts[under].astype(np.int64) * (int(parts.max()) + 1) + parts[corners[under, 0]]
+    _, pair, counts = np.unique(pair, return_inverse=True, return_counts=True)
+    stays = counts[pair.reshape(-1)] >= LEAST_COVERED
+    under, pair = under[stays], pair.reshape(-1)[stays]
+    if not len(under):
+        return
+    used, local = np.unique(np.column_stack([under, corners[under]]), return_inverse=True)
+    local = local.reshape(-1, 4)
+    posed = look.posed(used)
+    triangle = posed[:, local[:, 1:]]
+    normal = np.cross(triangle[:, :, 1] - triangle[:, :, 0], triangle[:, :, 2] - triangle[:, :, 0])
+    normal /= np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-300)
+    off = posed[:, local[:, 0]] - np.einsum("pkci,kc->pki", triangle, at[under])
+    out = (off * normal).sum(2) / look.size
+    for number in np.unique(pair):
+        of_pair = np.flatnonzero(pair == number)
+        through = out[:, of_pair] > THROUGH[0]
+        pose = int(through.sum(1).argmax())
+        some = under[of_pair[through[pose]]]
+        if len(some) >= LEAST_THROUGH:
+            yield from _come_through(look, some, int(parts[corners[some[0], 0]]), pose)
+
+
+def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Iterator[Finding]:
+    """Findings where these vertices are really outside of a part in a pose: they may lie beneath
+    another place of it now."""
+    faces = look.triangles[look.parts[look.triangles[:, 0]] == cloth]
+    used, local = np.unique(faces, return_inverse=True)
+    points = look.posed(some, slice(pose, pose + 1))[0]
+    surface = look.posed(used, slice(pose, pose + 1))[0]
+    corners, at, heights, _parts = araplbs.nearest_points(
+        surface, local.reshape(-1, 3), points, threads=look.threads
+    )
+    a, b, c = (surface[corners[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    off = points - np.einsum("kci,kc->ki", surface[corners], at)
+    # Beyond a hem the way to the nearest point leads along the cloth.
+    above = (off * normal).sum(1) > ABOVE * np.linalg.norm(normal, axis=1) * np.abs(heights)
+    height = np.zeros(len(look))
+    height[some] = heights / look.size
+    out = np.zeros(len(look), bool)
+    out[some] = above & (heights > THROUGH[0] * look.size)
+    for region in look.regions(out):
+        if len(region) < LEAST_THROUGH:
+            continue
+        value = float(height[region].max())
+        bone = look.leading(region)
+        over = look.problem.place(int(used[0]))[0]
+        words = (
+            f"{counted(len(region))} at {look.name(bone)} come through '{over}' by "
+            f"{100 * value:.1f} % of the size"
+        )
+        severity = ramp(value, THROUGH) * min(1, 0.4 + 0.6 * len(region) / LEAST_COVERED)
+        yield from look.finding("INTERSECTION", severity, region, value, words, bone, pose)

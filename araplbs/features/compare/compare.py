@@ -1,0 +1,199 @@
+"""Every method on one character, judged in poses that none of them was optimized for. No bpy: any
+thread may do it, and scripts without Blender (compare_arrays.py)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import araplbs
+import numpy as np
+
+from ...base.arrays import Floats, Integers
+from ...base.engine import engine_errors
+from ...base.extent import size_of
+from ...base.progress import Listener, Progress
+from ...base.refusal import Refused
+from ...model.options import Options
+from ...model.sparse_weights import SparseWeights
+from .judge import RANDOM, Case, Judge, Outcome, View
+from .methods import REFERENCE, WEIGHTS, Work, find_methods
+from .options import CompareOptions
+
+if TYPE_CHECKING:
+    from .methods import Method, Posed
+
+METHODS_SHARE, JUDGE_SHARE = 0.5, 0.5  # of the time of compare()
+
+
+@dataclass
+class Comparison:
+    case: Case
+    options: CompareOptions
+    outcomes: list[Outcome]
+    parts: list[tuple[str, Integers]]  # [(name, bones)]
+    views: list[View]
+    seconds: float
+
+    @property
+    def done(self) -> list[Outcome]:
+        return [outcome for outcome in self.outcomes if outcome.reason is None]
+
+    @property
+    def failed(self) -> list[Outcome]:
+        return [outcome for outcome in self.outcomes if outcome.reason is not None]
+
+    @property
+    def in_order(self) -> tuple[list[Outcome], list[Outcome]]:
+        """The results in the order of a page: (ours, heat, the weights in the file and the best of
+        the others, in random poses; the rest in the order of the registry)."""
+        heat = "BLENDER_HEAT" if self.find("BLENDER_HEAT") else "HEAT"
+        first = [each for name in ("OURS", heat, "PRESENT") if (each := self.find(name))]
+        rest = [each for each in self.done if each not in first]
+
+        def strain(outcome: Outcome) -> float | None:
+            found: float | None = outcome.measures[RANDOM]["surface_strain"]
+            return found
+
+        others = [o for o in rest if o.kind == WEIGHTS and strain(o) is not None]
+        if others:
+            best = min(others, key=lambda o: strain(o) or 0.0)
+            first.append(best)
+            rest.remove(best)
+        return first, rest
+
+    def find(self, identifier: str) -> Outcome | None:
+        return next((each for each in self.done if each.identifier == identifier), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        problem = self.case.problem
+        names = problem.skeleton.names
+        return {
+            "character": self.case.name,
+            "objects": problem.names,
+            "vertices": len(problem.arguments["vertices"]),
+            "triangles": len(problem.arguments["triangles"]),
+            "bones": int(problem.skeleton.deform.sum()),
+            "poses": {kind: len(poses) for kind, poses in self.case.poses.items()},
+            "options": self.options.as_dict(),
+            "engine": araplbs.__version__,
+            "seconds": self.seconds,
+            "notes": self.case.notes,
+            "parts": {name: [names[b] for b in bones] for name, bones in self.parts},
+            "methods": [outcome.as_dict() for outcome in self.outcomes],
+        }
+
+
+def compare(
+    case: Case,
+    options: CompareOptions | None = None,
+    threads: int = 0,
+    progress: Listener | None = None,
+    methods: Sequence[str] | None = None,
+) -> Comparison:
+    """The Comparison of methods (identifiers, default all) on a Case.
+
+    Raises araplbs.Cancelled when progress (a Listener) stops it.
+    """
+    start = time.perf_counter()
+    options, progress = options or CompareOptions(), Progress.of(progress)
+    wanted = find_methods(methods)
+    parts: dict[str, Progress] = {}
+    total, begin = sum(method.share for method in wanted), 0.0
+    for method in wanted:
+        size = METHODS_SHARE * method.share / total
+        parts[method.identifier] = progress.part(begin, size, method.name)
+        begin += size
+    made: dict[str, tuple[Any, float, str | None]] = {}
+    found = []
+    for method in wanted:
+        outcome = Outcome(method.identifier, method.name, method.about, method.kind)
+        result = _make(case, options, threads, parts, method, made, outcome)
+        found.append((method, outcome, result))
+    judge = Judge(case, threads)
+    good = [entry for entry in found if entry[2] is not None]
+    total, begin = sum(method.judging for method, *_rest in good), METHODS_SHARE
+    for method, outcome, result in good:
+        size = JUDGE_SHARE * method.judging / total
+        start_of_one = time.perf_counter()
+        try:
+            judge(method, outcome, result, progress.part(begin, size, method.name))
+        except _failures() as reason:
+            outcome.reason = str(reason)
+        if method.kind == REFERENCE:  # which does all of its work here
+            outcome.seconds = time.perf_counter() - start_of_one
+        begin += size
+    outcomes = [outcome for _method, outcome, _result in found]
+    _tell_distances(outcomes, case.problem.arguments["vertices"])
+    return Comparison(
+        case, options, outcomes, judge.parts, judge.views, time.perf_counter() - start
+    )
+
+
+def _tell_distances(outcomes: Sequence[Outcome], points: Floats) -> None:
+    """How far all are from the best reference there is, the last one in the registry."""
+    references = [o for o in outcomes if o.kind == REFERENCE and o.reason is None]
+    if not references:
+        return
+    size = max(size_of(points), 1e-300)
+    for outcome in outcomes:
+        if outcome.reason is None and outcome is not references[-1]:
+            apart = (outcome.shown[1:] - references[-1].shown[1:]).astype(float)
+            outcome.to_reference = float(np.sqrt((apart**2).sum(axis=-1).mean()) / size)
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    return (Refused, ValueError, MemoryError, *engine_errors("SolverError"))
+
+
+def _make(
+    case: Case,
+    options: CompareOptions,
+    threads: int,
+    parts: dict[str, Progress],
+    method: Method,
+    made: dict[str, tuple[Any, float, str | None]],
+    outcome: Outcome,
+) -> SparseWeights | Posed | None:
+    """SparseWeights or a Posed, None where outcome has a reason. made: {identifier: (result or
+    None, seconds, reason)} of those that were made already."""
+
+    def weights_of(identifier: str) -> SparseWeights:
+        (other,) = find_methods([identifier])
+        rows, _seconds, reason = run(other)
+        if reason:
+            raise Refused(f"{other.name}: {reason}")
+        return rows
+
+    def run(method: Method) -> tuple[Any, float, str | None]:
+        if method.identifier not in made:
+            part = parts.get(method.identifier) or parts[outcome.identifier]
+            part.check(method.name, 0.0)
+            work = Work(
+                case.problem,
+                Options(max_influences=options.max_influences, seed=options.seed),
+                threads,
+                part,
+                {"PRESENT": case.present, **case.given},
+                weights_of,
+            )
+            if method.kind != WEIGHTS:
+                weights_of("OURS")  # whose time is not its own
+            start, result, reason = time.perf_counter(), None, None
+            try:
+                result = method.make(work)
+            except _failures() as error:
+                reason = str(error)
+            seconds = case.seconds.get(method.identifier, time.perf_counter() - start)
+            made[method.identifier] = result, seconds, reason
+        return made[method.identifier]
+
+    try:
+        result, seconds, outcome.reason = run(method)
+    except Refused as reason:  # of what it builds on
+        outcome.reason = str(reason)
+        return None
+    outcome.seconds = None if method.identifier == "PRESENT" else seconds
+    return result

@@ -1,0 +1,95 @@
+"""The folder of a comparison: a page for each character, index.html, and report.json with all
+numbers. Each is written as a whole, nothing else is touched."""
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import araplbs
+
+from ...base.refusal import Refused
+from ...disk.files import remove_leftovers
+from ...disk.outputs import (
+    COMPARISON,
+    COMPARISON_PAGE,
+    Kind,
+    page_head,
+    refuse_foreign,
+    write_json,
+    write_page,
+)
+from .style import STYLE
+
+INDEX, REPORT = "index.html", "report.json"
+
+
+def files_of(folder: str | Path, names: Sequence[str] = ()) -> list[tuple[Path, Kind]]:
+    """[(path, kind)] of the files that a comparison of these characters writes, in addition to
+    those of any comparison."""
+    pages = dict.fromkeys([INDEX, *page_names(names)])
+    kinds = dict.fromkeys(pages, COMPARISON_PAGE) | {REPORT: COMPARISON}
+    return [(Path(folder, name), kind) for name, kind in kinds.items()]
+
+
+def refuse_folder(folder: str | Path, names: Sequence[str] = ()) -> None:
+    """Raises Refused where the files could not be written, or would replace files of another
+    kind."""
+    refuse_no_folder(folder)
+    for path, kind in files_of(folder, names):
+        refuse_foreign(path, kind)
+
+
+def refuse_no_folder(folder: str | Path) -> None:
+    """Raises Refused for an existing path that is not a folder."""
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise Refused(f"'{folder}' is not a folder")
+
+
+def page_names(names: Sequence[str]) -> list[str]:
+    """A file name for the page of each character: index.html where there is one."""
+    if len(names) == 1:
+        return [INDEX]
+    found, taken = [], {"index"}
+    for name in names:
+        stem = base = re.sub(r"[^\w-]+", "_", name).strip("_") or "character"
+        number = 1
+        while stem.casefold() in taken:
+            number += 1
+            stem = f"{base}_{number}"
+        taken.add(stem.casefold())
+        found.append(f"{stem}.html")
+    return found
+
+
+def write_comparisons(folder: str | Path, made: Sequence[tuple[str, str, dict[str, Any]]]) -> Path:
+    """Writes the pages of [(name, page, dictionary)]; the path of index.html. Raises Refused as
+    refuse_folder() does."""
+    folder = Path(folder)
+    titles = [name for name, _page, _content in made]
+    refuse_folder(folder, titles)
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder)
+    names = page_names(titles)
+    pages = {name: page for name, (_name, page, _content) in zip(names, made, strict=True)}
+    if len(made) != 1:
+        pages[INDEX] = _contents(zip(names, titles, strict=True))
+    for name, page in pages.items():
+        write_page(folder / name, COMPARISON_PAGE, page)
+    characters = [
+        {"page": name, **content} for name, (_name, _page, content) in zip(names, made, strict=True)
+    ]
+    content = {"version": araplbs.__version__, "characters": characters}
+    write_json(folder / REPORT, COMPARISON, content)
+    return folder / INDEX
+
+
+def _contents(pages: Iterable[tuple[str, str]]) -> str:
+    lines = "".join(f'<p><a href="{escape(name)}">{escape(title)}</a></p>' for name, title in pages)
+    return (
+        f"{page_head(COMPARISON_PAGE)}"
+        f"<title>Skinning methods compared</title><style>{STYLE}</style></head><body><main>"
+        f'<p class="eyebrow">Skinning methods compared</p><h1>Characters</h1>{lines}'
+        "</main></body></html>\n"
+    )

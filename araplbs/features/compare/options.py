@@ -1,0 +1,31 @@
+"""The options of Compare Methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...base.option_table import OptionTable, option, option_of
+from ...model.options import Options
+
+
+@dataclass(frozen=True)
+class CompareOptions(OptionTable):
+    max_influences: int = option_of(Options, "max_influences")
+    judged_poses: int = option(
+        24,
+        "Test Poses",
+        "Number of random poses to judge by. No method was optimized for them",
+        least=1,
+        most=1000,
+        soft_most=100,
+    )
+    judged_frames: int = option(
+        24,
+        "Test Frames",
+        "Maximum number of frames of the armature's actions to judge by, evenly spread over all "
+        "there are",
+        least=0,
+        most=1000,
+        soft_most=100,
+    )
+    seed: int = option_of(Options, "seed")

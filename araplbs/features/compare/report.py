@@ -1,0 +1,22 @@
+"""The outcome of a comparison, in one line."""
+
+from typing import Any
+
+from ...measures.deformation import in_percent
+from .judge import RANDOM
+from .methods import REFERENCE
+
+
+def compare_summary(report: dict[str, Any]) -> str:
+    """The line for the dictionary of a Comparison."""
+    done = [m for m in report["methods"] if m["reason"] is None]
+    failed = len(report["methods"]) - len(done)
+    which = "1 method" if len(done) == 1 else f"{len(done)} methods"
+    line = f"{report['vertices']:,} vertices, {which} compared in {report['seconds']:.1f} s"
+    judged = [m for m in done if m["kind"] != REFERENCE]
+    known = [m for m in judged if m["measures"][RANDOM]["surface_strain"] is not None]
+    if known:
+        best = min(known, key=lambda method: method["measures"][RANDOM]["surface_strain"])
+        strain = in_percent(best["measures"][RANDOM]["surface_strain"])
+        line += f", least Surface Strain: {best['name']}, {strain}"
+    return f"{line}; {failed} could not run" if failed else line

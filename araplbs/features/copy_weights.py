@@ -1,0 +1,171 @@
+"""Weights of one mesh for its copies and for its other side, unchanged.
+
+Meshes of the same edges are matched by index: copies of a character, its mirror image. For others
+the other side is found by reflection: each vertex takes the weights of the nearest point of the
+image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.extent import size_of
+from ..base.option_table import OptionTable, option
+from ..base.refusal import Refused
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..reports.report import names_in_line
+
+ON = 1e-3  # of the size: an image so near is at the vertex
+LEAST = 1e-4  # smaller weights of points between vertices are dropped
+
+
+@dataclass(frozen=True)
+class CopyOptions(OptionTable):
+    """The options of Copy Weights."""
+
+    side: str = option(
+        "MIRROR",
+        "Side",
+        "Whose weights the other meshes get",
+        choices=(
+            ("MIRROR", "Mirrored", "Weights of the bones on the other side: the other glove"),
+            ("SAME", "Same", "Weights of the same bones: copies with the same vertices"),
+        ),
+    )
+    distance: float = option(
+        0.02,
+        "Distance",
+        "How far the image of a mesh of other vertices may be off, as a share of its size",
+        least=0.0,
+        most=1.0,
+        soft_most=0.1,
+    )
+
+
+@dataclass(frozen=True)
+class Given:
+    """The mesh that has the weights, or one that gets some. Places are in armature space."""
+
+    name: str
+    points: np.ndarray  # (n, 3)
+    triangles: np.ndarray
+    edges: np.ndarray  # (e, 2) all of them
+
+
+@dataclass
+class Copied:
+    """Of one mesh."""
+
+    rows: SparseWeights  # of the bones of the source
+    by_index: bool
+    off: int  # vertices whose image is farther than ON
+
+
+def same_edges(a: Integers, b: Integers) -> bool:
+    """Are these the same edges, in any order?"""
+    if a.shape != b.shape:
+        return False
+
+    def keys(edges: Integers) -> Integers:
+        return np.sort(edges.min(axis=1).astype(np.int64) << 32 | edges.max(axis=1))
+
+    return bool(np.array_equal(keys(a), keys(b)))
+
+
+def copy_weights(
+    source: Given, rows: SparseWeights, target: Given, options: CopyOptions, threads: int = 0
+) -> Copied:
+    """The weights of a target. Raises Refused where it is neither a copy nor at the image."""
+    alike = len(source.points) == len(target.points) and same_edges(source.edges, target.edges)
+    if alike and len(source.edges):
+        return Copied(rows, True, 0)
+    if options.side == "SAME":
+        raise Refused(
+            f"'{target.name}' has other vertices or edges than '{source.name}': Transfer Weights "
+            "goes by place"
+        )
+    if not len(source.triangles):
+        raise Refused(f"'{source.name}' has no faces")
+    image = target.points * [-1.0, 1.0, 1.0]
+    corners, at, heights, _parts = araplbs.nearest_points(
+        source.points, source.triangles, image, threads=threads
+    )
+    size = max(size_of(source.points), 1e-30)
+    far = int((np.abs(heights) > options.distance * size).sum())
+    if far:
+        raise Refused(
+            f"{far} of {len(image)} vertices of '{target.name}' are farther from the image of "
+            f"'{source.name}' than Distance: is it on the other side of the armature?"
+        )
+    off = int((np.abs(heights) > ON * size).sum())
+    return Copied(_between(rows, corners, at), False, off)
+
+
+def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeights:
+    """Of points in triangles, with sum 1 where the corners have it; a corner's own at a corner."""
+    at = np.where(at < 1e-6, 0.0, at)
+    at = at / at.sum(axis=1, keepdims=True)
+    flat = corners.reshape(-1)
+    counts = np.diff(rows.start)[flat]
+    entry = np.repeat(np.arange(len(flat)), counts)
+    within = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+    source = rows.start[flat][entry] + within
+    places, bones = entry // 3, rows.bones[source].astype(np.int64)
+    weights = rows.weights[source] * at.reshape(-1)[entry]
+    stride = int(bones.max(initial=0)) + 1
+    keys, inverse = np.unique(places * stride + bones, return_inverse=True)
+    sums: Any = np.bincount(inverse.reshape(-1), weights)
+    kept = sums >= LEAST
+    return make_sparse_weights(len(corners), keys[kept] // stride, keys[kept] % stride, sums[kept])
+
+
+def at_most(rows: SparseWeights, most: int) -> SparseWeights:
+    """No more bones at a vertex than the source has anywhere."""
+    return rows.cut_down(most, np.zeros(len(rows.bones), bool)) if most else rows
+
+
+def for_bones(
+    rows: SparseWeights, to: Integers, count: int, names: Sequence[str], target: str
+) -> SparseWeights:
+    """The rows of the bones that these are for a target: to (m,) places among its `count` bones, -1
+    for none. Raises Refused where one with weight has none; names: those that are missing."""
+    bones = to[rows.bones]
+    lost = np.unique(rows.bones[(bones < 0) & (rows.weights > 0)])
+    if len(lost):
+        missing = names_in_line([f"'{names[b]}'" for b in lost.tolist()])
+        raise Refused(f"The armature of '{target}' has no deform bones {missing}")
+    kept = bones >= 0
+    return make_sparse_weights(rows.count, rows.vertices[kept], bones[kept], rows.weights[kept])
+
+
+def copies_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    objects = report["objects"]
+    where = names_in_line([f"'{each['name']}'" for each in objects])
+    how = "mirrored" if report["options"]["side"] == "MIRROR" else "the same"
+    vertices = sum(each["vertices"] for each in objects)
+    return f"Weights of '{report['source']}', {how}, for {where}: {vertices:,} vertices"
+
+
+def copies_warnings(done: Sequence[tuple[str, Copied]]) -> list[str]:
+    """Lines about what an artist should look at."""
+    return [
+        f"'{name}' is not an exact image: {each.off} of {each.rows.count} vertices take weights from "
+        "a place nearby"
+        for name, each in done
+        if each.off
+    ]
+
+
+def written_bones(deform: Bools, locked: Bools, names: Sequence[str], target: str) -> Bools:
+    """(m,) bool: the bones whose groups are written. Raises Refused where one is locked."""
+    if locked.any():
+        which = names_in_line([names[b] for b in np.flatnonzero(locked).tolist()])
+        raise Refused(f"'{target}' has locked vertex groups, unlock them first: {which}")
+    return deform

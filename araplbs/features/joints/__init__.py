@@ -1,0 +1,2 @@
+"""Optimize Joints: better places for joints, with their weights,
+at once or live."""

@@ -1,0 +1,141 @@
+"""Where the bones of a skeleton are once their joints have moved, and which of them have."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...base.arrays import Bools, Floats
+from ...base.extent import size_of
+from ...skeleton.skeleton import Skeleton
+
+SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
+LEAST_MOVE = 1e-7  # share of the skeleton's size: less does not count as a move
+LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
+
+
+def ends_of(skeleton: Skeleton) -> Floats:
+    """(2 m, 3) head and tail of each bone, one after the other."""
+    return np.stack([skeleton.heads, skeleton.tails], axis=1).reshape(-1, 3)
+
+
+def _near(skeleton: Skeleton) -> float:
+    """Distance below which ends are at one place."""
+    return SAME_PLACE * size_of(ends_of(skeleton))
+
+
+def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
+    """For each end of a bone a bool array: which of these places are at the same place."""
+    near = _near(skeleton)
+    for end in ends_of(skeleton):
+        yield np.linalg.norm(ends - end, axis=1) <= near
+
+
+def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
+    """Whether its bones, as the armature has them, are here, up to what Edit mode rounds off."""
+    here, drawn = np.stack([heads, tails], axis=1).reshape(-1, 3), skeleton.as_drawn
+    return bool(np.abs(here - ends_of(drawn)).max() <= _near(drawn))
+
+
+def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
+    """(m, 2) bool: ends that must not move, since one at the same place is locked (m, 2)."""
+    locked = ends_of(skeleton)[locks.reshape(-1)]
+    pinned = [bool(same.any()) for same in _together(skeleton, locked)]
+    return np.array(pinned).reshape(-1, 2)
+
+
+def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton:
+    """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
+
+    An end of another bone that is where a joint was goes with the joint. Where its head does and
+    its tail is at no joint, the bone moves unchanged, and so do bones connected to it; so does a
+    bone that would become too short otherwise.
+
+    Of a skeleton that was read from joints the heads alone are joints. Its drawn tails are those
+    of such other bones: they keep their direction, or, where this was right, turn with the bone.
+    """
+    if skeleton.directions == "TAILS":
+        return _moved(skeleton, np.repeat(skeleton.deform, 2), heads, tails)
+    drawn, deform = skeleton.as_drawn, skeleton.deform
+    only_heads = np.column_stack([deform, np.zeros_like(deform)]).reshape(-1)
+    moved = _moved(drawn, only_heads, heads, drawn.tails)
+    if skeleton.directions == "LENGTHS":
+        turned = _turned_tails(skeleton, moved.heads, tails)
+        axes = _kept_axes(moved.roll_axes, turned - moved.heads)
+        moved = replace(moved, tails=turned, drawn_tails=turned, roll_axes=axes)
+    read = skeleton.tails + (moved.heads - skeleton.heads)
+    read[deform] = tails[deform]
+    return replace(
+        skeleton,
+        heads=moved.heads,
+        tails=read,
+        drawn_tails=moved.tails,
+        roll_axes=moved.roll_axes,
+    )
+
+
+def _moved(skeleton: Skeleton, given: Bools, heads: Floats, tails: Floats) -> Skeleton:
+    """As moved_skeleton(), for a Skeleton as it is drawn. given: (2 m,) ends that are here."""
+    m = len(skeleton.names)
+    old = ends_of(skeleton)
+    new = np.stack([heads, tails], axis=1).reshape(-1, 3)
+    joints = np.flatnonzero(given)
+    result, moves = np.where(given[:, None], new, old), given.copy()
+    for end, same in enumerate(_together(skeleton, old[joints])):
+        if given[end] or not same.any():
+            continue
+        joint = joints[np.argmax(same)]
+        result[end] = new[joint] + (old[end] - old[joint])
+        moves[end] = True
+    for bone in np.flatnonzero(~given[1::2]).tolist():  # parents come first
+        head, tail, parent = 2 * bone, 2 * bone + 1, skeleton.parents[bone]
+        if not moves[head] and parent >= 0 and np.array_equal(old[head], old[2 * parent + 1]):
+            result[head], moves[head] = result[2 * parent + 1], moves[2 * parent + 1]
+        along = old[tail] - old[head]
+        length = np.linalg.norm(result[tail] - result[head])
+        if (moves[head] and not moves[tail]) or length < LEAST_SHARE * np.linalg.norm(along):
+            result[tail], moves[tail] = old[tail] + (result[head] - old[head]), True
+    ends = result.reshape(m, 2, 3)
+    axes = _kept_axes(skeleton.roll_axes, ends[:, 1] - ends[:, 0])
+    tails = ends[:, 1].copy()
+    return replace(
+        skeleton, heads=ends[:, 0].copy(), tails=tails, drawn_tails=tails, roll_axes=axes
+    )
+
+
+def _turned_tails(skeleton: Skeleton, heads: Floats, tails: Floats) -> Floats:
+    """(m, 3) drawn tails, where directions are right and lengths are not: bones that went to a
+    joint point at it again, the others go with their heads. Here: the ends that were found."""
+    drawn = skeleton.drawn_tails - skeleton.heads
+    result = heads + drawn
+    joints = skeleton.heads[skeleton.deform]
+    ends = _together(skeleton, joints)
+    at_joint = np.array([bool(same.any()) for same in ends]).reshape(-1, 2)[:, 1]
+    length = np.linalg.norm(drawn, axis=1)
+    for bone in np.flatnonzero(at_joint & skeleton.deform).tolist():
+        along = tails[bone] - heads[bone]
+        result[bone] = heads[bone] + along * length[bone] / max(np.linalg.norm(along), 1e-30)
+    return result
+
+
+def _kept_axes(axes: Floats, along: Floats) -> Floats:
+    """(m, 3) unit vectors across the bones, as near as can be to what they were."""
+    along = along / np.maximum(np.linalg.norm(along, axis=1), 1e-30)[:, None]
+    across = axes - (axes * along).sum(axis=1)[:, None] * along
+    length = np.linalg.norm(across, axis=1)[:, None]
+    return np.where(length > 1e-6, across / np.maximum(length, 1e-30), axes)
+
+
+def moved_bones(before: Skeleton, after: Skeleton) -> Bools:
+    """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
+    least = LEAST_MOVE * size_of(ends_of(before))
+    far = np.abs(ends_of(after) - ends_of(before)).max(axis=1) > least
+    return far.reshape(-1, 2).any(axis=1)
+
+
+def only_heads_of(skeleton: Skeleton, bones: Bools) -> Bools:
+    """(m, 2) bool: the ends of bones that go with the heads of these (m,)."""
+    chosen = skeleton.heads[bones]
+    free = [bool(same.any()) for same in _together(skeleton, chosen)]
+    return np.array(free).reshape(-1, 2)

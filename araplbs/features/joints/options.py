@@ -1,0 +1,80 @@
+"""The options of Optimize Joints."""
+
+from dataclasses import dataclass
+
+from ...base.option_table import setting
+from ...model.options import Options
+
+
+@dataclass(frozen=True)
+class JointOptions(Options):
+    """The options of the weights, and those of the joints.
+
+    A subclass, not two tables side by side: the task of the joints is one of the weights, and the
+    operator, the command line, scripts and reports are flat, so each would have to join the two.
+    """
+
+    optimize_weights: bool = setting(
+        "JOINTS",
+        "optimize_weights",
+        "Also Weights",
+        "Joints and weights are optimized together and both are written. Otherwise the joints are "
+        "found for the present weights, which stay unchanged",
+    )
+    anchor: float = setting(
+        "JOINTS",
+        "anchor",
+        "Anchor",
+        "How strongly every joint is pulled to where it was: 0.3 halves the movement and costs a "
+        "twentieth of the gain, 0 leaves all to the optimization",
+        soft_most=2.0,
+        default=0.3,
+    )
+    max_shift: float = setting(
+        "JOINTS",
+        "max_shift",
+        "Max Shift",
+        "Farthest that a joint may move, as a share of the mean length of its bones",
+        least=0.001,
+        most=1e3,
+        soft_most=1.0,
+    )
+    least_length: float = setting(
+        "JOINTS",
+        "least_length",
+        "Least Length",
+        "Share of its length that every bone keeps",
+        least=0.01,
+        most=0.99,
+        advanced=True,
+    )
+    centering: float = setting(
+        "JOINTS",
+        "centering",
+        "Centering",
+        "Pull to the middle of the limb where the mesh says nothing about a joint, as between "
+        "rigid parts. 0.001 to 0.01 is sensible, 0 turns it off",
+        soft_most=0.1,
+        decimals=4,
+        advanced=True,
+    )
+    joint_stiffness: float = setting(
+        "JOINTS",
+        "joint_stiffness",
+        "Stiffness",
+        "Resistance of the joints to every single step: higher values converge more slowly. Each "
+        "bone has a factor of its own",
+        most=1e3,
+        soft_most=10.0,
+        advanced=True,
+        engine=(),  # which gets it times the factors of the bones
+    )
+    joint_iterations: int = setting(
+        "JOINTS",
+        "iterations",
+        "Joint Iterations",
+        "Maximum number of iterations; it ends by itself when the error no longer falls",
+        most=1000,
+        soft_most=100,
+        advanced=True,
+    )

@@ -1,0 +1,144 @@
+"""Weights of the new vertices of patches, all others locked. No bpy here: any thread may do it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.progress import Listener, Progress
+from ..character.problem import Problem
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..solvers.solve import solve
+
+if TYPE_CHECKING:
+    from ..solvers.solve import Solution
+
+LEAST_INITIAL = 0.001  # smaller weights do not count as influences of the start
+AS_LOW, SMOOTHER = 1.01, 0.7  # shares of the energy and of the roughness from fresh weights
+MOST = 1000  # new vertices: of more, the border says too little
+STEPS = 200  # of conjugate gradients, at most: this is where the optimization starts
+EXACT = 1e-3  # of the first residual
+
+
+def solve_new(
+    problem: Problem, options: Options, threads: int = 0, progress: Listener | None = None
+) -> Solution:
+    """The Solution of a Problem of patches, see solvers.solve.
+
+    It is solved from two starts: from fresh weights, which know the bones but see too much of them
+    in a patch, and from the weights around, continued into the patch, which know no bone that is
+    new as well. The latter are kept where the energy is as low and they are much smoother.
+    """
+    going_on = _from_border(problem)
+    if going_on is None:
+        return solve(problem, options, threads, progress)
+    progress = Progress.of(progress)
+    fresh = solve(problem, options, threads, progress.part(0, 0.5, energies=True))
+    problem.arguments.update(weights=going_on, start_from_weights=True)
+    other = solve(problem, options, threads, progress.part(0.5, 0.5, energies=True))
+    as_low = other.report["energy_after"] <= AS_LOW * fresh.report["energy_after"]
+    smoother = _roughness(problem, other) < SMOOTHER * _roughness(problem, fresh)
+    best = other if as_low and smoother else fresh
+    return replace(best, seconds=fresh.seconds + other.seconds)
+
+
+def _roughness(problem: Problem, solution: Solution) -> float:
+    """Mean difference of weights over the edges at new vertices."""
+    arguments, rows = problem.arguments, solution.rows
+    triangles, is_new = arguments["triangles"], ~arguments["locked_vertices"]
+    sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
+    edges = np.concatenate(sides)
+    edges = edges[is_new[edges].any(1)]
+    dense = np.zeros((rows.count, len(problem.skeleton.names)))
+    dense[rows.vertices, rows.bones] = rows.weights
+    return np.abs(dense[edges[:, 0]] - dense[edges[:, 1]]).sum() / max(len(edges), 1)
+
+
+def _from_border(problem: Problem) -> SparseWeights | None:
+    """The SparseWeights that continue the locked ones; None where these say too little."""
+    arguments = problem.arguments
+    if "locked_vertices" not in arguments:  # all is new
+        return None
+    locked, given = arguments["locked_vertices"], arguments["weights"]
+    new = np.flatnonzero(~locked)
+    held = locked & (given.sums() > 0)
+    if len(new) > MOST or not held.any():
+        return None
+    rows = inpaint(arguments, held)
+    sums = rows.sum(1, keepdims=True)
+    rows = np.where(sums > 0.5, rows / np.maximum(sums, 0.5), 0)  # others start from fresh ones
+    rows[rows < LEAST_INITIAL] = 0
+    mine, bones = np.nonzero(rows)
+    keeps = arguments["locked_bones"][arguments["vertex_sets"][new[mine]], bones]
+    kept = problem.locked_entries(given)
+    return make_sparse_weights(
+        given.count,
+        np.concatenate([given.vertices[kept], new[mine[~keeps]]]),
+        np.concatenate([given.bones[kept], bones[~keeps]]),
+        np.concatenate([given.weights[kept], rows[mine, bones][~keeps]]),
+    )
+
+
+def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
+    """(new vertices, m) weights that continue those that are held (n,) bool harmonically, over
+    edges that count equally; 0 without a connection to a held one. arguments: of the solver."""
+    given: SparseWeights = arguments["weights"]
+    new = np.flatnonzero(~arguments["locked_vertices"])
+    _points, place = np.unique(arguments["vertices"], axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    triangles = arguments["triangles"]
+    sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
+    pairs = np.sort(place[np.concatenate(sides)], axis=1)
+    pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    count = place.max() + 1
+    taken = held[given.vertices]
+    bones, column = np.unique(given.bones[taken], return_inverse=True)
+    fixed = np.zeros((count, len(bones)))
+    fixed[place[given.vertices[taken]], column.reshape(-1)] = given.weights[taken]
+    free = np.ones(count, bool)
+    free[place[held]] = False
+    sums = fixed.sum(1, keepdims=True)
+    fixed = np.divide(fixed, sums, out=np.zeros_like(fixed), where=sums > 0)
+    found = fixed + _harmonic(pairs, free, fixed)
+    out = np.zeros((len(new), arguments["bone_heads"].shape[0]))
+    out[:, bones] = np.maximum(found[place[new]], 0)
+    return out
+
+
+def _harmonic(pairs: Integers, free: Bools, fixed: Floats) -> Floats:
+    """Free vertices become the mean of their neighbors: conjugate gradients, column by column."""
+    pairs = pairs[free[pairs].any(1)]
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    degree = np.bincount(both[:, 0], minlength=len(free))
+    begin = np.flatnonzero(np.diff(both[:, 0], prepend=-1))
+    rows = both[begin, 0]
+    scale = np.maximum(degree, 1)[:, None]
+
+    def around(x: Floats) -> Floats:
+        """Sums over neighbors, of what is free."""
+        total = np.zeros_like(x)
+        if len(rows):
+            total[rows] = np.add.reduceat(x[both[:, 1]], begin, axis=0)
+        return total * free[:, None]
+
+    x = np.zeros_like(fixed)
+    residual = around(fixed)
+    toward = residual / scale
+    before = (residual * residual / scale).sum(0)
+    least = EXACT**2 * before
+    for _ in range(STEPS):
+        if (before <= least).all():
+            break
+        image = (scale * toward - around(toward)) * free[:, None]
+        step = before / np.maximum((toward * image).sum(0), 1e-300)
+        x += step * toward
+        residual -= step * image
+        now = (residual * residual / scale).sum(0)
+        toward = residual / scale + now / np.maximum(before, 1e-300) * toward
+        before = now
+    return x

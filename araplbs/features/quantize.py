@@ -1,0 +1,138 @@
+"""Weights as game engines store them: whole steps of 8 or 16 bits that sum to 1 exactly.
+
+Every weight is rounded down to a step, and what is then missing goes, a step each, to those that
+lost most (the largest remainder): no other steps with that sum are nearer to the weights. Fewer
+influences are the largest ones, normalized; Auto-weight with a limit finds better ones.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Integers
+from ..base.option_table import OptionTable, option
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
+
+STEPS = {"8": 255, "16": 65535, "NONE": 0}
+PLATFORMS = {"MOBILE": 2, "GAME": 4, "FILM": 0}
+MOST_STEPS = 255  # so many influences fit into 8 bits
+
+
+@dataclass(frozen=True)
+class QuantizeOptions(OptionTable):
+    """Raises BadOption for a value outside of its limits."""
+
+    bits: str = option(
+        "8",
+        "Bits",
+        "How the engine stores a weight",
+        choices=(
+            ("8", "8 Bits", "Steps of 1/255"),
+            ("16", "16 Bits", "Steps of 1/65535"),
+            ("NONE", "Float", "No steps; weights sum to 1 as floats do"),
+        ),
+    )
+    platform: str = option(
+        "GAME",
+        "Platform",
+        "How many bones may move one vertex. A material can have a limit of its own",
+        choices=(
+            ("MOBILE", "Mobile (2)", "2 bones"),
+            ("GAME", "Game (4)", "4 bones"),
+            ("FILM", "Film (Any)", "Any number of bones"),
+            ("CUSTOM", "Custom", "As many as set in Max Influences"),
+        ),
+    )
+    max_influences: int = option(
+        8,
+        "Max Influences",
+        "Maximum number of bones that move a vertex, 0 for no limit. For the platform Custom",
+        least=0,
+        most=MOST_STEPS,
+        soft_most=16,
+    )
+    threshold: float = option(
+        0.0,
+        "Threshold",
+        "Smaller weights are removed; the largest of a vertex always stays",
+        least=0.0,
+        most=1.0,
+        soft_most=0.1,
+    )
+
+    @property
+    def limit(self) -> int:
+        """Influences of a vertex at most, 0: any number."""
+        return PLATFORMS.get(self.platform, self.max_influences)
+
+
+def vertex_limits(
+    count: int, faces: tuple[Integers, Integers], limits: Sequence[int] | Integers, usual: int
+) -> Integers:
+    """(n,) influences of each vertex at most, 0: any number.
+
+    faces: (vertices, materials) of all corners of faces. limits: of each material, 0: `usual`. Of
+    several materials the least counts.
+    """
+    most = np.iinfo(np.int64).max
+    of_material = np.where(np.asarray(limits) > 0, limits, usual or most)
+    found = np.full(count, most)
+    vertices, materials = faces
+    np.minimum.at(found, vertices, of_material[materials])
+    bare = np.ones(count, bool)
+    bare[vertices] = False
+    found[bare] = usual or most
+    return np.where(found == most, 0, found)
+
+
+def quantize(
+    rows: SparseWeights, steps: int, limits: Integers, threshold: float = 0.0
+) -> SparseWeights:
+    """SparseWeights of these as whole steps, whose sum is 1 exactly: round(weight * steps) are
+    integers that sum to `steps`. Rows without weights stay so.
+
+    steps: 0 for floats that sum to 1. limits (n,): influences at most, 0: any number. threshold:
+    weights below it, of a sum of 1, go.
+    """
+    vertices, bones, weights = rows.vertices, rows.bones, rows.weights
+    some = weights > 0
+    vertices, bones, weights = vertices[some], bones[some], weights[some]
+    weights = weights / np.bincount(vertices, weights, rows.count)[vertices]
+    rank = _rank(vertices, -weights, bones)
+    most = limits[vertices]
+    keep = ((most == 0) | (rank < most)) & ((weights >= threshold) | (rank == 0))
+    vertices, bones, weights = vertices[keep], bones[keep], weights[keep]
+    weights = weights / np.bincount(vertices, weights, rows.count)[vertices]
+    if steps:
+        wanted = weights * steps
+        whole = np.floor(wanted).astype(np.int64)
+        missing = steps - np.bincount(vertices, whole, rows.count).astype(np.int64)
+        rank = _rank(vertices, whole - wanted, -weights, bones)
+        whole += rank < missing[vertices]
+        some = whole > 0
+        vertices, bones, weights = vertices[some], bones[some], whole[some] / steps
+    return make_sparse_weights(rows.count, vertices, bones, weights)
+
+
+def _rank(vertices: Integers, *keys: Array) -> Integers:
+    """(entries,) place of each entry among those of its vertex, by these keys ascending."""
+    order = np.lexsort((*keys[::-1], vertices))
+    counts = np.bincount(vertices)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order)) - (np.cumsum(counts) - counts)[vertices[order]]
+    return rank
+
+
+def summary_of_quantized(report: dict[str, Any]) -> str:
+    """One line for people."""
+    steps = STEPS[report["options"]["bits"]]
+    how = f"steps of 1/{steps} that sum to 1 exactly" if steps else "floats that sum to 1"
+    changed = sum(each["changed"] + each["removed"] for each in report["objects"])
+    most = max(each["most_influences"] for each in report["objects"])
+    largest = max(each["largest_change"] for each in report["objects"])
+    return (
+        f"Weights are {how}, at most {most} influences: {changed:,} entries changed, "
+        f"by {largest:.4f} at most"
+    )

@@ -1,0 +1,189 @@
+"""Range of Motion: poses of single joints, the action that is made of them, and its report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.arrays import Array, Bools, Floats
+from ..base.option_table import OptionTable, option, option_of
+from ..model.options import Options
+from ..reports.report import names_in_line
+
+if TYPE_CHECKING:
+    from ..skeleton.skeleton import Skeleton
+
+LEAST_TURN = math.radians(0.5)  # limits that leave less lock an axis
+SAME = 1e-6  # of a value that is keyed
+
+
+@dataclass(frozen=True)
+class MotionOptions(OptionTable):
+    """The options of Range of Motion."""
+
+    swing: float = option_of(Options, "swing")
+    twist: float = option_of(Options, "twist")
+    use_joint_limits: bool = option_of(Options, "use_joint_limits")
+    combinations: int = option(
+        12,
+        "Combinations",
+        "Random poses of all joints together after those of each alone: at the usual number those "
+        "that Check Weights looks at",
+        least=0,
+        most=10000,
+        soft_most=100,
+    )
+    acts: bool = option(
+        True,
+        "Walk and Reach",
+        "Where legs are found: a walk in place, arms that reach, steps up; neck, tail and back of "
+        "animals",
+    )
+    spacing: int = option(
+        10, "Spacing", "Frames from each pose to the next", least=1, most=1000, soft_most=50
+    )
+    seed: int = option_of(Options, "seed")
+    symmetric: bool = option_of(Options, "symmetric")
+    reach_poses: float = option_of(Options, "reach_poses")
+
+    def options(self) -> Options:
+        """The Options that its combinations are sampled with."""
+        return Options(
+            pose_count=max(self.combinations, 2),
+            swing=self.swing,
+            twist=self.twist,
+            use_joint_limits=self.use_joint_limits,
+            seed=self.seed,
+            symmetric=self.symmetric,
+            reach_poses=self.reach_poses,
+        )
+
+
+def joint_turns(
+    skeleton: Skeleton, bone: int, swing: float, twist: float, rest: Floats
+) -> list[tuple[str, Floats]]:
+    """[(name, (4, 4) turn in the bone's own rest space)] of a joint: about each of its axes to both
+    limits; swing and twist (about Y) where it has none. A bone whose tail means nothing has axes
+    that follow its way to the next joint. rest: (4, 4) of the bone"""
+    found: list[tuple[str, Floats]] = []
+    axes = np.eye(4)
+    if skeleton.directions == "JOINTS":
+        axes[:3, :3] = _along(rest[:3, :3].T @ (skeleton.tails[bone] - skeleton.heads[bone]))
+    for axis, usual in enumerate((swing, twist, swing)):
+        low, high = skeleton.limits[bone, axis]
+        low, high = (-usual, usual) if np.isnan(low) else (low, high)
+        for angle in (high, low):
+            if abs(angle) >= LEAST_TURN:
+                name = f"{skeleton.names[bone]} {'XYZ'[axis]} {math.degrees(angle):+.0f}"
+                found.append((name, axes @ about(axis, float(angle)) @ axes.T))
+    return found
+
+
+def _along(way: Floats) -> Floats:
+    """(3, 3) the least rotation that takes Y to this direction."""
+    size = np.linalg.norm(way)
+    y = way / size if size > 0 else np.array([0.0, 1.0, 0.0])
+    if y[1] < -1 + SAME:
+        return np.diag([1.0, -1.0, -1.0])
+    cross = np.array([[0, y[0], 0], [-y[0], 0, -y[2]], [0, y[2], 0]])
+    return np.asarray(np.eye(3) + cross + cross @ cross / (1 + y[1]))
+
+
+def about(axis: int, angle: float) -> Floats:
+    """(4, 4) rotation about X, Y or Z."""
+    found, (i, j) = np.eye(4), [k for k in (0, 1, 2) if k != axis]
+    sine = math.sin(angle) * (-1 if axis == 1 else 1)
+    found[i, i] = found[j, j] = math.cos(angle)
+    found[i, j], found[j, i] = -sine, sine
+    return found
+
+
+def chained(
+    moved: Mapping[int, Floats], rest: Sequence[Floats], parents: Sequence[int] | Array
+) -> dict[int, Floats]:
+    """{bone: (4, 4) what it does in its own rest space} of transforms from rest in armature space;
+    all other bones go with their parents. rest: (4, 4) each."""
+    found: dict[int, Floats] = {}
+    for bone, wanted in moved.items():
+        above = int(parents[bone])
+        while above >= 0 and above not in moved:
+            above = int(parents[above])
+        carried = np.eye(4) if above < 0 else moved[above]
+        own = np.asarray(rest[bone])
+        found[bone] = np.linalg.inv(own) @ np.linalg.inv(carried) @ wanted @ own
+    return found
+
+
+Snapshot = dict[tuple[str, str], tuple[float, ...]]  # (bone, property) -> its values
+
+
+def curves(
+    poses: Sequence[Snapshot], rest: Mapping[tuple[str, str], tuple[float, ...]]
+) -> list[tuple[str, str, int, Array, Floats]]:
+    """[(bone, property, index, (k,) which poses have a key, (k,) values)] of everything that any
+    pose moves; poses between two with the same value on both sides have none."""
+    moved = sorted({key for pose in poses for key in pose})
+    found = []
+    for bone, name in moved:
+        usual = rest[bone, name]
+        values = np.array([pose.get((bone, name), usual) for pose in poses], float)
+        if np.abs(values - usual).max() <= SAME:
+            continue
+        if name == "rotation_quaternion":
+            values *= _signs(values)[:, None]
+        for index, column in enumerate(values.T):
+            steps = np.abs(np.diff(column)) > SAME
+            keyed = np.concatenate([[True], steps]) | np.concatenate([steps, [True]])
+            which = np.flatnonzero(keyed)
+            found.append((bone, name, index, which, column[which]))
+    return found
+
+
+def _signs(quaternions: Floats) -> Floats:
+    """(p,) 1 or -1: with these each is on the side of the one before it."""
+    turned = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0
+    return np.concatenate([[1], np.where(np.cumsum(turned) % 2, -1, 1)])
+
+
+def unmoved(skeleton: Skeleton, moved: Bools) -> list[str]:
+    """Names of deform bones that hang on others and that nothing turns."""
+    still = skeleton.deform & ~moved & (skeleton.parents >= 0)
+    return [skeleton.names[b] for b in np.flatnonzero(still)]
+
+
+def motion_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    parts = [f"{report['joints']} joints alone"]
+    if report["combinations"]:
+        parts.append(f"{report['combinations']} combinations")
+    if report["acts"]:
+        parts.append("walk and reach")
+    first, last = report["frames"]
+    return (
+        f"'{report['action']}', frames {first} to {last}: {', '.join(parts)}, "
+        f"{len(report['markers'])} markers, in {report['seconds']:.1f} s"
+    )
+
+
+def motion_warnings(
+    still: Iterable[str], before: str | None, acts: bool, broken: Sequence[str] = ()
+) -> list[str]:
+    """Lines about what an artist should know. still: unmoved(); before: the name of the action that
+    was played until now; acts: a walk was asked for in vain; broken: paths of drivers."""
+    lines, names = [], list(still)
+    if broken:
+        what = "driver does not run, and what it moves stays" if len(broken) == 1 else ""
+        what = what or "drivers do not run, and what they move stays"
+        lines.append(f"{len(broken)} {what}: {names_in_line(list(broken))}")
+    if names:
+        what = "deform bone is" if len(names) == 1 else "deform bones are"
+        lines.append(f"{len(names)} {what} turned by no control: {names_in_line(names)}")
+    if before:
+        lines.append(f"'{before}' was played until now; it is kept, with a fake user")
+    if acts:
+        lines.append("No walk and no reach: no legs were found")
+    return lines

@@ -1,0 +1,88 @@
+"""The order in which Reduce Bones lets bones go, so that a dialog can name them before any weight
+is solved. Choosing is greedy: those that go for a larger number of bones are the first of those
+that go for a smaller one. No bpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...base.arrays import Bools, Floats
+from ...model.sparse_weights import SparseWeights, dense_of
+from ...skeleton.skeleton import Skeleton
+from .reduce_bones import ReduceBonesOptions, choose, ends_and_twists
+
+FEWEST = 2  # bones that remain, see ReduceBonesOptions.count
+
+
+@dataclass(frozen=True)
+class Order:
+    """names: of bones with Deform on. unused: those without skin of their own, which go first;
+    groups: of the others, in their order, bones that go together; wanted: places of those that are
+    selected, ends: of those that are ends and twists by their names."""
+
+    names: list[str]
+    flagged: int
+    unused: list[int]
+    groups: list[list[int]]
+    wanted: list[int]
+    ends: list[int]
+
+    def going(self, options: ReduceBonesOptions) -> list[str]:
+        """Names of the bones that go with these options, in their order."""
+        if options.which != "COUNT":
+            found = self.wanted if options.which == "SELECTED" else self.ends
+            return [self.names[bone] for bone in found]
+        left, gone = self.flagged, []
+        for group in [*([bone] for bone in self.unused), *self.groups]:
+            if left <= options.stays:
+                break
+            gone += group
+            left -= len(group)
+        return [self.names[bone] for bone in gone]
+
+
+def removal_order(
+    vertices: Floats,
+    rows: SparseWeights,
+    skeleton: Skeleton,
+    transforms: Floats,
+    options: ReduceBonesOptions,
+    wanted: Bools,
+    unused: Bools,
+) -> Order:
+    """As choose() would take them, for any number of bones and any way to choose."""
+    dense = dense_of(rows, len(skeleton.names))
+    sums = dense.sum(1, keepdims=True)
+    dense = dense / np.where(sums > 0, sums, 1)
+    flagged = int(np.count_nonzero(skeleton.deform | unused))
+    idle: list[int] = []
+    groups: list[list[int]] = []
+    if flagged > FEWEST:
+        fewest = replace(options, which="COUNT", platform="CUSTOM", count=FEWEST)
+        place = vertices, dense, skeleton, transforms
+        gone, replaced_by = choose(*place, fewest, wanted, unused)
+        idle = [bone for bone in replaced_by if not skeleton.deform[bone]]
+        groups = _together([b for b in replaced_by if gone[b] and skeleton.deform[b]], skeleton)
+    return Order(
+        list(skeleton.names),
+        flagged,
+        idle,
+        groups,
+        np.flatnonzero(wanted & skeleton.deform).tolist(),
+        np.flatnonzero(ends_and_twists(skeleton.names) & skeleton.deform).tolist(),
+    )
+
+
+def _together(order: Sequence[int], skeleton: Skeleton) -> list[list[int]]:
+    """A bone and its mirror image go at once."""
+    other_side = skeleton.other_side.tolist()
+    groups: list[list[int]] = []
+    for bone in order:
+        if groups and groups[-1] == [other_side[bone]] and other_side[bone] != bone:
+            groups[-1].append(bone)
+        else:
+            groups.append([bone])
+    return groups

@@ -1,0 +1,335 @@
+"""Fewer bones: which ones a character misses least, and the weights of the others, solved again so
+that they come nearest to what all bones did. Options, the work, the report. No bpy.
+
+Vertices are posed by all bones in the poses. The cost of a bone is how far its vertices move, by
+their weights, if the best replacement bone takes them. The cheapest goes first, with its mirror
+image; its weights are the other's for the next choice. Then araplbs.bake solves the weights of the
+bones that stay for the posed vertices. By strain alone bones that move the most would go first: a
+surface that does not bend has none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ...base.arrays import Bools, Floats, Integers
+from ...base.option_table import OptionTable, option, option_of
+from ...base.progress import Listener, Progress
+from ...base.refusal import Refused
+from ...measures.deformation import bones_of
+from ...model.options import Options
+from ...model.sparse_weights import SparseWeights, dense_of
+from ...reports.report import names_in_line
+from ...skeleton.bone_names import is_end_bone, words_of
+from ...skeleton.skeleton import Skeleton
+
+TWIST_WORDS = {"twist", "roll", "bicep", "tweak"}
+# Bones that a skinned character may have: Unity's advice for phones, VRChat's rank Good.
+PLATFORMS = {"MOBILE": 30, "QUEST": 90, "VRCHAT": 150}
+SMOOTHNESS = 1e-4  # as of Bake Modifiers
+
+
+@dataclass(frozen=True)
+class ReduceBonesOptions(OptionTable):
+    """The options of Reduce Bones."""
+
+    which: str = option(
+        "COUNT",
+        "Remove",
+        "Which deform bones go",
+        choices=(
+            (
+                "COUNT",
+                "Least Missed",
+                "Those whose absence shows least in the poses, down to a number",
+            ),
+            ("SELECTED", "Selected", "The bones selected in Pose mode"),
+            ("ENDS", "Ends and Twists", "Ends of chains and twist bones, by their names"),
+        ),
+    )
+    platform: str = option(
+        "CUSTOM",
+        "Platform",
+        "How many deform bones remain",
+        choices=(
+            ("CUSTOM", "Custom", "As many as set in Bones"),
+            ("MOBILE", "Mobile (30)", "What engines advise for phones"),
+            ("QUEST", "VRChat on Quest (90)", "Performance rank Good"),
+            ("VRCHAT", "VRChat on PC (150)", "Performance rank Good"),
+        ),
+    )
+    count: int = option(
+        30, "Bones", "Number of deform bones that remain", least=2, most=10000, soft_most=200
+    )
+    max_influences: int = option_of(Options, "max_influences")
+    animation: str = option_of(Options, "animation")
+
+    @property
+    def stays(self) -> int:
+        return PLATFORMS.get(self.platform, self.count)
+
+    def posing(self) -> Options:
+        """The Options that poses are made by."""
+        return Options(max_influences=self.max_influences, animation=self.animation)
+
+
+@dataclass
+class Fewer:
+    """rows: SparseWeights of all bones; those that went have none. replaced_by: {bone: the one that
+    took its place best}, in the order in which they went. distance: of the posed vertices from
+    where all bones took them, root mean square, a share of the size: of weights added to the
+    replacing bones, and solved. strain: {"before", "after"}: (area, p99)."""
+
+    rows: SparseWeights
+    gone: np.ndarray  # (m,) bool
+    replaced_by: dict[int, int]
+    distance: tuple[float, float]
+    strain: dict[str, tuple[float, float]]
+    seconds: float
+    flagged: int  # bones with Deform on before
+
+
+def reduce_bones(
+    vertices: Floats,
+    triangles: Integers,
+    rows: SparseWeights,
+    skeleton: Skeleton,
+    transforms: Floats,
+    options: ReduceBonesOptions,
+    wanted: Bools | None = None,
+    edges: Integers | None = None,
+    threads: int = 0,
+    progress: Listener | None = None,
+    unused: Bools | None = None,
+) -> Fewer:
+    """The Fewer of vertices (n, 3) with rows of all m bones, in poses (p, m, 3, 4). wanted (m,)
+    bool: with SELECTED those that go. unused (m,) bool: bones with Deform on that were left out as
+    controls; they count as well, and go first.
+
+    Raises Refused where nothing is to be done, araplbs.Cancelled when progress (a Listener) stops.
+    """
+    start, progress = time.perf_counter(), Progress.of(progress)
+    m = len(skeleton.names)
+    dense = dense_of(rows, m)
+    sums = dense.sum(1, keepdims=True)
+    dense = dense / np.where(sums > 0, sums, 1)
+    size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    frames = np.stack([_posed(vertices, dense, pose) for pose in transforms])
+    unused = np.zeros(m, bool) if unused is None else unused
+    gone, replaced_by = choose(vertices, dense, skeleton, transforms, options, wanted, unused)
+    progress("choosing", 0.2)
+    merged = dense.copy()
+    for bone, other in replaced_by.items():
+        merged[:, other] += merged[:, bone]
+        merged[:, bone] = 0
+    stay = np.flatnonzero(skeleton.deform & ~gone)
+    flagged = int(np.count_nonzero(skeleton.deform | unused))
+
+    def seen(found: SparseWeights) -> tuple[float, float]:
+        measured = araplbs.deformation(
+            vertices, triangles, tuple(found), transforms, **bones_of(skeleton), threads=threads
+        )
+        return float(measured["area"]), float(measured["p99"])
+
+    if not (gone & skeleton.deform).any():  # no weight has to go anywhere
+        same, now = seen(rows), time.perf_counter() - start
+        strain = {"before": same, "after": same}
+        return Fewer(rows, gone, replaced_by, (0.0, 0.0), strain, now, flagged)
+    baked = araplbs.bake(
+        vertices,
+        frames,
+        transforms[:, stay],
+        triangles=triangles,
+        edges=edges,
+        weights=merged[:, stay],
+        max_influences=options.max_influences,
+        smoothness=SMOOTHNESS,
+        threads=threads,
+        progress=progress.part(0.2, 0.7),
+    )
+    begin, bones, weights = baked["weights"]
+    solved = SparseWeights(begin, stay[bones].astype(np.int32), weights)
+
+    def distance(found: Floats) -> float:
+        squares = [
+            np.square(_posed(vertices, found, pose) - frame).sum(1).mean()
+            for pose, frame in zip(transforms, frames, strict=True)
+        ]
+        return float(np.sqrt(np.mean(squares))) / size
+
+    return Fewer(
+        solved,
+        gone,
+        replaced_by,
+        (distance(merged), distance(dense_of(solved, m))),
+        {"before": seen(rows), "after": seen(solved)},
+        time.perf_counter() - start,
+        flagged,
+    )
+
+
+def _posed(vertices: Floats, dense: Floats, pose: Floats) -> Floats:
+    blended = (dense @ pose.reshape(len(pose), 12)).reshape(-1, 3, 4)
+    return np.einsum("vij,vj->vi", blended[..., :3], vertices) + blended[..., 3]
+
+
+def choose(
+    vertices: Floats,
+    dense: Floats,
+    skeleton: Skeleton,
+    transforms: Floats,
+    options: ReduceBonesOptions,
+    wanted: Bools | None = None,
+    unused: Bools | None = None,
+) -> tuple[Bools, dict[int, int]]:
+    """(gone (m,) bool, {bone that goes: the one that replaces it best}, in their order).
+
+    Only as many unused ones are removed as necessary, the ends of chains first. Both of a pair go,
+    though one would do. Cost: O(bones^2 * (poses + gone bones)). Raises Refused where none would
+    go, or none stay."""
+    names, weights = skeleton.names, dense.copy()
+    stay = skeleton.deform.copy()
+    if options.which == "COUNT":
+        may, least = stay.copy(), options.stays
+    else:
+        may = (
+            wanted if options.which == "SELECTED" and wanted is not None else ends_and_twists(names)
+        )
+        may, least = may & stay, 1
+    if not may.any():
+        raise Refused(
+            "No deform bone is selected"
+            if options.which == "SELECTED"
+            else "No deform bone has a name of an end or a twist"
+        )
+    idle: list[int] = []
+    if options.which == "COUNT":
+        flagged = stay if unused is None else stay | unused
+        count = int(np.count_nonzero(flagged))
+        if count <= least:
+            raise Refused(f"There are {count} deform bones already, {least} were asked for")
+        idle = _from_the_ends(flagged & ~stay, skeleton.parents)[: count - least]
+        least -= int(np.count_nonzero(flagged & ~stay)) - len(idle)
+    if may.sum() >= stay.sum() and options.which != "COUNT":
+        raise Refused("All deform bones would go: leave at least one")
+    center = vertices.mean(0)
+    points = np.hstack([vertices - center, np.ones((len(vertices), 1))])
+    products = _products(transforms, center)
+    sums = {int(bone): _moments(points, weights[:, bone]) for bone in np.flatnonzero(stay)}
+    replaced_by: dict[int, int] = {}
+    other_side = skeleton.other_side.tolist()
+    while stay.sum() > least and may.any():
+        costs, best = _costs(sums, np.flatnonzero(may), np.flatnonzero(stay), products)
+        pairs = {b: cost + costs.get(other_side[b], 0.0) for b, cost in costs.items()}
+        first = min(pairs, key=lambda bone: (pairs[bone], bone))
+        for bone in dict.fromkeys((first, other_side[first])):
+            if bone not in best or not may[bone] or stay.sum() < 2:
+                continue
+            other = best[bone]
+            if not stay[other]:  # its image went just now
+                other = replaced_by[other] if replaced_by[other] != bone else -1
+            if other < 0 or not stay[other]:
+                continue
+            stay[bone] = may[bone] = False
+            replaced_by[bone] = other
+            weights[:, other] += weights[:, bone]
+            weights[:, bone] = 0
+            sums[other] = _moments(points, weights[:, other])
+    gone, staying = skeleton.deform & ~stay, np.flatnonzero(stay)
+    for bone in idle:
+        off = np.linalg.norm(skeleton.heads[staying] - skeleton.heads[bone], axis=1)
+        replaced_by[bone], gone[bone] = int(staying[off.argmin()]), True
+    return gone, replaced_by
+
+
+def _from_the_ends(bones: Bools, parents: Integers) -> list[int]:
+    """These bones (m,), each after all that hang on it."""
+    depth = np.zeros(len(parents), int)
+    above = parents.copy()
+    while (above >= 0).any():
+        depth[above >= 0] += 1
+        above = np.where(above >= 0, parents[above], -1)
+    return sorted(np.flatnonzero(bones).tolist(), key=lambda bone: (-depth[bone], bone))
+
+
+def ends_and_twists(names: Sequence[str]) -> Bools:
+    return np.array([is_end_bone(n) or bool(TWIST_WORDS & set(words_of(n))) for n in names], bool)
+
+
+def _moments(points: Floats, weights: Floats) -> Floats:
+    """(4, 4) sum of w^2 v v^T."""
+    return (points * (weights * weights)[:, None]).T @ points
+
+
+def _products(transforms: Floats, center: Floats) -> Floats:
+    """(m, m, 4, 4) sum over poses of A^T B of the transforms of two bones, for points around this
+    center and up to what all bones share: differences alone count."""
+    about = transforms.copy()
+    about[..., 3] += transforms[..., :3] @ center
+    about[..., 3] -= about[..., 3].mean(1, keepdims=True)
+    poses, m = about.shape[:2]
+    flat = about.transpose(0, 2, 1, 3).reshape(3 * poses, 4 * m)
+    return (flat.T @ flat).reshape(m, 4, m, 4).transpose(0, 2, 1, 3)
+
+
+def _costs(
+    sums: dict[int, Floats], may: Integers, stay: Integers, products: Floats
+) -> tuple[dict[int, float], dict[int, int]]:
+    """({bone: what it costs}, {bone: by which other one}) of the bones that may go."""
+    costs, best = {}, {}
+    for bone in may.tolist():
+        others = stay[stay != bone]
+        if not len(others):
+            continue
+        both = products[others, bone]
+        off = products[others, others] - both - both.transpose(0, 2, 1) + products[bone, bone]
+        found = np.tensordot(off, sums[bone], 2)
+        least = int(found.argmin())
+        costs[bone], best[bone] = max(float(found[least]), 0.0), int(others[least])
+    return costs, best
+
+
+def reduce_bones_report(
+    armature: str,
+    skeleton: Skeleton,
+    fewer: Fewer,
+    written: Sequence[dict[str, Any]],
+    uses: Sequence[str],
+    options: ReduceBonesOptions,
+) -> dict[str, Any]:
+    """uses: lines about what hangs on the bones that went."""
+    names = skeleton.names
+    return {
+        "armature": armature,
+        "bones_before": fewer.flagged,
+        "bones_after": fewer.flagged - int(fewer.gone.sum()),
+        "removed": {names[bone]: names[other] for bone, other in fewer.replaced_by.items()},
+        "distance_merged": fewer.distance[0],
+        "distance": fewer.distance[1],
+        "strain": fewer.strain,
+        "uses": list(uses),
+        "objects": list(written),
+        "seconds": fewer.seconds,
+        "options": options.as_dict(),
+    }
+
+
+def reduce_bones_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    before, after = (100 * report["strain"][when][0] for when in ("before", "after"))
+    return (
+        f"{report['bones_before']} -> {report['bones_after']} deform bones: "
+        f"{100 * report['distance']:.2f} % of the size off what all bones did, "
+        f"stretch {before:.1f} -> {after:.1f} %"
+    )
+
+
+def reduce_bones_warnings(report: dict[str, Any]) -> list[str]:
+    """Lines about what a rigger should look at."""
+    names = names_in_line([f"'{name}'" for name in report["removed"]])
+    return [f"Deform is off now for {names}", *report["uses"]]

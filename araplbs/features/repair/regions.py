@@ -1,0 +1,216 @@
+"""The region that a repair of findings solves again: their vertices, rings around them, and the
+same on the other side. No bpy here: any thread may do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import araplbs
+import numpy as np
+
+from ...base.arrays import Bools, Floats, Integers
+from ...base.refusal import Refused
+from ...character.mesh import Mesh
+from ...character.patch import JoinedMeshes, nearest_of
+from ...model.sparse_weights import join_sparse_weights
+from ...skeleton.skeleton import Skeleton
+from ...skeleton.symmetry import TOLERANCE, Symmetry, reflected, symmetry_plane
+from ..check.beyond_repair import BEYOND
+
+if TYPE_CHECKING:
+    from ..check.findings import Finding
+
+# How many rings around what was found are solved with it.
+RINGS = {
+    "STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2,
+    "DEAF_BONE": 2,
+}  # fmt: skip
+WIDER = 4  # more of them where that was not enough
+COVERS = 0.03  # of the size of all: cloth lies so near to the skin beneath
+
+
+SAME_WEIGHTS = 0.01  # of two sides: a smaller median difference does not count
+
+
+class Regions:
+    """All masks are of the vertices of the meshes one after the other, (n,) bool.
+
+    open: those whose weights may change.
+    """
+
+    def __init__(
+        self,
+        meshes: Sequence[Mesh],
+        refusals: Sequence[str | None],
+        skeleton: Skeleton,
+        symmetric: bool,
+        threads: int = 0,
+    ) -> None:
+        """Of Meshes with all their weights. refusals: why those of each cannot be changed, or None.
+        symmetric: weights that are the same on both sides stay so."""
+        self.refusals, self.skeleton, self.symmetric = refusals, skeleton, symmetric
+        self.threads = threads
+        self.whole = JoinedMeshes(meshes)
+        self.first = self.whole.first
+        locked = [
+            np.full(len(mesh.vertices), bool(why))
+            if mesh.locked_vertices is None
+            else mesh.locked_vertices | bool(why)
+            for mesh, why in zip(meshes, refusals, strict=True)
+        ]
+        self.open = ~np.concatenate(locked)
+        self.weights = join_sparse_weights([mesh.weights for mesh in meshes])
+
+    @cached_property
+    def parts(self) -> Integers:
+        """(n,) equal numbers for what is connected."""
+        return self.whole.parts()
+
+    def split(self, mask: Bools) -> list[Bools]:
+        """The part of each mesh."""
+        return [mask[a:b] for a, b in zip(self.first[:-1], self.first[1:], strict=True)]
+
+    def nothing(self) -> Bools:
+        return np.zeros(len(self.open), bool)
+
+    def at(self, finding: Finding) -> Bools:
+        """The vertices of a finding."""
+        mask = self.nothing()
+        mask[self.first[finding.mesh] + finding.vertices] = True
+        return mask
+
+    def region(self, finding: Finding, wider: bool = False) -> Bools:
+        """The region that is solved again; wider: after a repair that did not help. Raises Refused
+        where nothing can be."""
+        kind, rings = finding.kind, RINGS.get(finding.kind, 0)
+        if kind in BEYOND:
+            raise Refused(BEYOND[kind])
+        about = self.about(finding)
+        if wider and kind == "INTERSECTION":
+            about = np.isin(self.parts, self.parts[about])
+        for part, why in zip(self.split(about), self.refusals, strict=True):
+            if why and part.any():
+                raise Refused(why)
+        near = self.whole.grow(about, rings + WIDER if wider and rings else rings)
+        if kind == "INTERSECTION":
+            near &= np.isin(self.parts, self.parts[about])
+        if kind == "ASYMMETRY" or (self.symmetric and self._is_symmetric(near)):
+            near |= self._other_side(near)
+        if not (near & self.open).any():
+            raise Refused("The finding lies outside the paint mask")
+        return near & self.open
+
+    def about(self, finding: Finding) -> Bools:
+        """Vertices that have to change to remove a finding."""
+        at = self.at(finding)
+        if finding.kind in ("IDLE_BONE", "DEAF_BONE"):
+            return at | self._around_bone(finding)
+        if finding.kind == "INTERSECTION":
+            return self._cloth(at)
+        if finding.kind == "LOOSE_PART":
+            return np.isin(self.parts, self.parts[at])
+        if finding.kind == "BLEEDING":
+            return self._bled(at, finding.bone)
+        return at
+
+    def _bled(self, at: Bools, bone: int) -> Bools:
+        """Vertices (bool) across a gap, with all around them that the bone moves as well and that
+        goes with the same other bone as they do."""
+        rows = self.weights
+        others = rows.bones != bone
+        order = np.lexsort((np.where(others, rows.weights, 0), rows.vertices))
+        strongest = np.full(rows.count, -1)
+        strongest[rows.vertices[order]] = np.where(others, rows.bones, -1)[order]
+        moved = np.zeros(rows.count, bool)
+        moved[rows.vertices[~others & (rows.weights > 0)]] = True
+        alike = moved & np.isin(strongest, strongest[at])
+        while True:
+            more = at | (self.whole.grow(at, 1) & alike)
+            if (more == at).all():
+                return at
+            at = more
+
+    def _cloth(self, at: Bools) -> Bools:
+        """The cloth over vertices (bool) of a part that comes through it."""
+        others = np.flatnonzero(~np.isin(self.parts, self.parts[at]))
+        if not len(others):
+            raise Refused("No covering part found")
+        nearest, distances = nearest_of(self.whole.points, np.flatnonzero(at), others)
+        cloth = self.nothing()
+        cloth[nearest[distances <= COVERS * self.whole.size]] = True
+        if not cloth.any():
+            raise Refused("No covering part found")
+        return cloth
+
+    def _around_bone(self, finding: Finding) -> Bools:
+        """Vertices that no other deform bone is nearer to."""
+        skeleton, points = self.skeleton, self.whole.points
+        name = skeleton.names[finding.bone]
+        if not skeleton.deform[finding.bone]:
+            raise Refused(f"'{name}' is left out as a control bone: no vertex is to follow it")
+        own = _distances(points, skeleton.heads[finding.bone], skeleton.tails[finding.bone])
+        nearest = np.ones(len(points), bool)
+        for bone in np.flatnonzero(skeleton.deform):
+            if bone != finding.bone:
+                nearest &= own < _distances(points, skeleton.heads[bone], skeleton.tails[bone])
+        if not nearest.any() and not len(finding.vertices):
+            raise Refused(f"Other bones are nearer to all of the skin than '{name}'")
+        return nearest
+
+    @cached_property
+    def symmetry(self) -> Symmetry | None:
+        return symmetry_plane(self.skeleton, self.whole.points)
+
+    @cached_property
+    def partners(self) -> Integers:
+        """(n,) the vertex at the mirror image of each, -1 for none."""
+        points, triangles = self.whole.points, self.whole.triangles
+        out = np.full(len(points), -1)
+        if self.symmetry is None or not len(triangles):
+            return out
+        images = reflected(points, self.symmetry)
+        corners, at, _heights, _parts = araplbs.nearest_points(
+            points, triangles, images, threads=self.threads
+        )
+        nearest = corners[np.arange(len(points)), at.argmax(1)]
+        off = np.linalg.norm(points[nearest] - images, axis=1)
+        paired = (corners[:, 0] >= 0) & (off <= TOLERANCE * self.whole.size)
+        out[paired] = nearest[paired]
+        return out
+
+    def _mirrored(self, at: Bools) -> tuple[Integers, Integers]:
+        """(vertices, the vertices at their mirror images) of those (bool) that have one."""
+        which = np.flatnonzero(at & (self.partners >= 0))
+        return which, self.partners[which]
+
+    def _other_side(self, at: Bools) -> Bools:
+        """(n,) bool: the mirror images of vertices."""
+        out = np.zeros(len(at), bool)
+        out[self._mirrored(at)[1]] = True
+        return self.whole.grow(out, 0)
+
+    def _is_symmetric(self, at: Bools) -> bool:
+        """Whether the weights at most of these are those of the other side."""
+        which, images = self._mirrored(at)
+        if self.symmetry is None or not len(which):
+            return False
+        partners = self.symmetry[0]
+        rows = self.weights
+        m = len(self.skeleton.names)
+        dense = np.zeros((len(which), 2, m))
+        for side, vertices in enumerate((which, images)):
+            for k, vertex in enumerate(vertices.tolist()):
+                entries = slice(rows.start[vertex], rows.start[vertex + 1])
+                dense[k, side, rows.bones[entries]] = rows.weights[entries]
+        other = np.where(partners >= 0, partners, np.arange(m))
+        return np.median(np.abs(dense[:, 0] - dense[:, 1, other]).sum(1)) < SAME_WEIGHTS
+
+
+def _distances(points: Floats, head: Floats, tail: Floats) -> Floats:
+    """(n,) of points to a segment."""
+    along = tail - head
+    length = max(float(along @ along), 1e-30)
+    at = np.clip((points - head) @ along / length, 0, 1)
+    return np.linalg.norm(points - head - at[:, None] * along, axis=1)

@@ -1,0 +1,334 @@
+"""Repair of findings: new weights for their regions, all others unchanged to the last bit.
+
+Weights that are not normalized are scaled. Cloth that skin comes through takes the weights of that
+skin. Everything else is solved like new vertices (features/new_vertices.py), in patches whose other
+vertices are locked. Then all is checked again: if a finding is no better, or worse ones have come
+up, its region gets its old weights back. No bpy here: any thread may do it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...base.arrays import Bools, Floats
+from ...base.progress import Listener, Progress
+from ...base.refusal import Refused
+from ...character.mesh import Mesh
+from ...character.patch import cut_patches, patch_links
+from ...character.problem import Problem
+from ...model.edits import Pairs
+from ...model.options import Options
+from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...skeleton.poses import Poses
+from ...skeleton.skeleton import Skeleton
+from ..check.check import check
+from ..check.findings import NAMES, Finding
+from ..new_vertices import solve_new
+from ..transfer.options import TransferOptions
+from ..transfer.source import Source
+from ..transfer.transfer import transfer
+from .regions import Regions
+
+SLACK = 1e-6  # of a severity
+MUST = {"UNWEIGHTED", "UNNORMALIZED", "INFLUENCES"}  # at any cost
+AROUND = 3  # rings around a finding, in which nothing may become worse than it
+
+
+@dataclass
+class Outcome:
+    """The outcome of one finding."""
+
+    finding: Finding
+    result: str  # REPAIRED; BETTER, but still found; UNCHANGED: the old weights are there
+    severity: float  # now
+    words: str = ""  # why it is UNCHANGED
+
+
+@dataclass
+class Repaired:
+    """weights: SparseWeights of each mesh; changed: (n,) bool, vertices at which they may differ
+    from those before; findings: of these weights."""
+
+    weights: list[SparseWeights]
+    changed: list[Bools]
+    findings: list[Finding]
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
+@dataclass
+class RepairInput:
+    """The input of a repair. problem: of the whole meshes, which have all their weights; poses,
+    checking: those, and the options, that findings are judged by. skeleton, given, options: the
+    bones, Poses (or None) and options that weights are solved for. refusals: why the weights of a
+    mesh cannot be changed, or None."""
+
+    problem: Problem
+    meshes: list[Mesh]
+    refusals: list[str | None]
+    poses: Poses
+    checking: Options
+    skeleton: Skeleton
+    given: Poses | None
+    options: Options
+
+
+def repair(
+    source: RepairInput,
+    wanted: Callable[[Finding], bool],
+    known: list[Finding] | None = None,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> Repaired:
+    """The Repaired. wanted(finding): whether it is to be repaired. known: the findings where they
+    are known already. Raises araplbs.Cancelled when progress (a Listener) stops it."""
+    return _Repair(source, threads, progress).run(wanted, known)
+
+
+class _Repair:
+    def __init__(self, source: RepairInput, threads: int, progress: Listener | None) -> None:
+        self.source, self.threads = source, threads
+        self.progress = Progress.of(progress)
+        self.problem, self.meshes = source.problem, source.meshes
+        self.options, self.skeleton = source.options, source.skeleton
+        self.regions = Regions(
+            source.meshes, source.refusals, self.skeleton, self.options.symmetric, threads
+        )
+        self.old = [mesh.weights for mesh in self.meshes]
+
+    def run(self, wanted: Callable[[Finding], bool], known: list[Finding] | None) -> Repaired:
+        before = self._check(self.old, 0.0, 0.2) if known is None else known
+        nothing = self.regions.split(self.regions.nothing())
+        done = Repaired(self.old, nothing, before)
+        outcomes: dict[int, Outcome] = {}
+        tried: dict[int, np.ndarray] = {}
+        for wider, begin in ((False, 0.2), (True, 0.6)):
+            repairs = []
+            for k, finding in enumerate(filter(wanted, before)):
+                if k in outcomes and (outcomes[k].result != "UNCHANGED" or k not in tried):
+                    continue
+                try:
+                    region = self.regions.region(finding, wider)
+                except Refused as reason:
+                    outcomes[k] = Outcome(finding, "UNCHANGED", finding.severity, str(reason))
+                    continue
+                if k not in tried or (region != tried[k]).any():
+                    tried[k] = region
+                    repairs.append((k, finding, region))
+            if repairs:
+                done = self._accept(done, repairs, outcomes, begin)
+        done.outcomes = [outcomes[k] for k in sorted(outcomes)]
+        return done
+
+    def _check(self, weights: list[SparseWeights], begin: float, size: float) -> list[Finding]:
+        part = self.progress.part(begin, size)
+        part.check("check", 0)
+        meshes = [replace(m, weights=w) for m, w in zip(self.meshes, weights, strict=True)]
+        rows = self.problem.present(meshes)
+        poses, options = self.source.poses, self.source.checking
+        return check(self.problem, rows, poses, options, self.threads, part)
+
+    def _new_weights(
+        self, weights: list[SparseWeights], repairs: list[tuple[Finding, Bools]], begin: float
+    ) -> list[SparseWeights]:
+        """These SparseWeights of each mesh with the regions of all these findings repaired."""
+        weights = list(weights)
+        solved, forbidden = self.regions.nothing(), [Pairs() for _ in self.meshes]
+        for finding, region in repairs:
+            parts = self.regions.split(region)
+            if finding.kind == "UNNORMALIZED":
+                weights = [
+                    self._normalized(*each)
+                    for each in zip(self.meshes, weights, parts, strict=True)
+                ]
+                continue
+            if finding.kind == "INTERSECTION":
+                weights = self._worn(finding, weights, parts)
+                continue
+            solved |= region
+            if finding.kind == "BLEEDING":
+                about = self.regions.split(self.regions.about(finding))
+                for k, where in enumerate(about):
+                    vertices = np.flatnonzero(where)
+                    bones = np.full(len(vertices), finding.bone)
+                    forbidden[k] += Pairs(vertices, bones, np.zeros(len(vertices), bool))
+        if solved.any():
+            return self._solve(weights, solved, forbidden, begin)
+        return weights
+
+    def _normalized(self, mesh: Mesh, rows: SparseWeights, where: Bools) -> SparseWeights:
+        """Scaled so that they sum to 1; locked ones stay, others that are not numbers are
+        removed."""
+        locked = np.zeros(len(self.skeleton.names), bool)
+        if mesh.locked_bones is not None:
+            locked = mesh.locked_bones
+        vertices, stays = rows.vertices, locked[rows.bones]
+        strange = where[vertices] & ~stays & ~(np.isfinite(rows.weights) & (rows.weights >= 0))
+        rows = rows._replace(weights=np.where(strange, 0, rows.weights))
+        held, free = (
+            np.bincount(vertices, rows.weights * which, rows.count) for which in (stays, ~stays)
+        )
+        scale = np.where(where & (free > 0), np.maximum(1 - held, 0) / np.maximum(free, 1e-30), 1)
+        return rows._replace(weights=np.where(stays, 1, scale[vertices]) * rows.weights)
+
+    def _worn(
+        self, finding: Finding, weights: list[SparseWeights], parts: list[Bools]
+    ) -> list[SparseWeights]:
+        """Cloth (bool for each mesh) with the weights of the part that came through it."""
+        skin, first = self.meshes[finding.mesh], self.regions.first[finding.mesh]
+        own = np.isin(self.regions.parts, self.regions.parts[self.regions.at(finding)])
+        faces = own[first + skin.triangles].all(1)
+        source = Source([replace(skin, triangles=skin.triangles[faces])], self.skeleton)
+        options = TransferOptions(refine=False, max_influences=self.options.max_influences)
+        weights = list(weights)
+        for k, (mesh, where) in enumerate(zip(self.meshes, parts, strict=True)):
+            if where.any():
+                (done,) = transfer(source, [mesh], self.skeleton, options, self.threads)
+                weights[k] = merged(weights[k], done.rows, where)
+        return weights
+
+    def _solve(
+        self, weights: list[SparseWeights], solved: Bools, forbidden: list[Pairs], begin: float
+    ) -> list[SparseWeights]:
+        meshes = [
+            replace(
+                mesh,
+                weights=rows,
+                edits=replace(mesh.edits, influences=mesh.edits.influences + never),
+            )
+            for mesh, rows, never in zip(self.meshes, weights, forbidden, strict=True)
+        ]
+        patches, links = cut_patches(meshes, self.regions.split(solved), self.options.link_parts)
+        which = [k for k, patch in enumerate(patches) if patch]
+        options = replace(self.options, volume="NONE", start_from="FRESH")
+        problem = Problem(
+            [patches[k].mesh for k in which],
+            self.skeleton,
+            self.source.given,
+            options.symmetric,
+            rigid_parts=options.rigid_parts,
+        )
+        problem.numbers = [patches[k].vertices for k in which]
+        sizes = [len(mesh.vertices) for mesh in meshes]
+        linked = patch_links(links, patches, sizes, problem.first)
+        problem.arguments["edges"] = np.concatenate([problem.arguments["edges"], linked])
+        problem.parameters = self._parameters(problem, which)
+        solution = solve_new(problem, options, self.threads, self.progress.part(begin, 0.2))
+        weights = list(weights)
+        for k, rows in zip(which, problem.split(solution.rows), strict=True):
+            patch, old = patches[k], weights[k]
+            new = make_sparse_weights(
+                old.count, patch.vertices[rows.vertices], rows.bones, rows.weights
+            )
+            where = np.zeros(old.count, bool)
+            where[patch.vertices[patch.new]] = True
+            weights[k] = merged(old, new, where)
+        return weights
+
+    def _parameters(self, problem: Problem, which: Sequence[int]) -> Floats | None:
+        """Places along bones at the vertices of a problem of patches, of these meshes."""
+        known = self.problem.parameters
+        if known is None:
+            return None
+        out = np.empty((problem.first[-1], known.shape[1]))
+        points, all_points = problem.arguments["vertices"], self.problem.arguments["vertices"]
+        for k, mesh in enumerate(which):
+            begin, end = problem.first[k], problem.first[k + 1]
+            vertices = problem.numbers[k][problem.sources[k]]
+            at, images = self.problem.images(mesh, vertices)
+            off = np.linalg.norm(all_points[images] - points[begin:end][at], axis=1)
+            order = np.lexsort((off, at))
+            _each, firsts = np.unique(at[order], return_index=True)
+            out[begin:end] = known[images[order][firsts]]
+        return out
+
+    def _accept(
+        self,
+        done: Repaired,
+        repairs: list[tuple[int, Finding, Bools]],
+        outcomes: dict[int, Outcome],
+        begin: float,
+    ) -> Repaired:
+        """The Repaired after these repairs (key in outcomes, finding, region) of another, without
+        those that have improved nothing."""
+        new = self._new_weights(done.weights, [each[1:] for each in repairs], begin)
+        taken, share = {k for k, _finding, _region in repairs}, 0.1
+        failed: dict[int, str] = {}
+        while True:
+            mask = self.regions.nothing()
+            for k, _finding, region in repairs:
+                if k in taken:
+                    mask |= region
+            where = self.regions.split(mask)
+            weights = [merged(*each) for each in zip(done.weights, new, where, strict=True)]
+            share /= 2
+            at = begin + 0.4 - 2 * share
+            after = self._check(weights, at, share) if taken else done.findings
+            verdicts = {
+                k: self._verdict(done.findings, after, finding, region)
+                for k, finding, region in repairs
+            }
+            worse = {k for k in taken if verdicts[k][1]}
+            if not worse:
+                break
+            failed |= {k: verdicts[k][1] for k in worse}
+            taken -= worse
+        for k, finding, _region in repairs:
+            now, why = verdicts[k][0], failed.get(k, "")
+            if not now:  # a repair next to it has improved it
+                why = ""
+            result = "UNCHANGED" if why else "BETTER" if now else "REPAIRED"
+            outcomes[k] = Outcome(finding, result, now, why)
+        changed = [a | b for a, b in zip(done.changed, where, strict=True)]
+        return Repaired(weights, changed, after)
+
+    def _verdict(
+        self, before: list[Finding], after: list[Finding], finding: Finding, region: Bools
+    ) -> tuple[float, str]:
+        """(severity of a finding now, why its repair is taken back or "")."""
+        (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
+        if now > was + SLACK:
+            return now, "The new weights were worse there: the old ones stay"
+        if was and now > was - SLACK and left >= many:
+            return now, "The new weights were no better there: the old ones stay"
+        if finding.kind in MUST:
+            return now, ""
+        region = region | self.regions.whole.grow(self.regions.at(finding), AROUND)
+        there = self._worst(before, region)
+        for kind, severity in self._worst(after, region).items():
+            if severity > max(there.get(kind, 0.0), finding.severity) + SLACK:
+                return now, f"New weights would have cost more ({NAMES[kind]}): the old ones stay"
+        return now, ""
+
+    def _left(self, findings: list[Finding], finding: Finding) -> tuple[float, int]:
+        """(severity, number of vertices) of the findings that are about the same as this one."""
+        at = self.regions.at(finding)
+        left = [f for f in findings if f.kind == finding.kind and self._meet(f, finding, at)]
+        return max((f.severity for f in left), default=0.0), sum(len(f.vertices) for f in left)
+
+    def _worst(self, findings: list[Finding], region: Bools) -> dict[str, float]:
+        """{kind: severity} of the worst that have vertices of a region (bool)."""
+        found: dict[str, float] = {}
+        for each in findings:
+            if (self.regions.at(each) & region).any():
+                found[each.kind] = max(each.severity, found.get(each.kind, 0.0))
+        return found
+
+    def _meet(self, one: Finding, other: Finding, at: Bools) -> bool:
+        """Whether two findings of a kind are about the same; at: vertices of the other."""
+        if one.mesh != other.mesh:
+            return False
+        if not len(one.vertices) or not len(other.vertices):
+            return one.bone == other.bone
+        return bool((self.regions.at(one) & at).any())
+
+
+def merged(old: SparseWeights, new: SparseWeights, where: Bools) -> SparseWeights:
+    """SparseWeights that are `new` at the vertices where (n,) bool, and `old` elsewhere."""
+    keep, take = ~where[old.vertices], where[new.vertices]
+    return make_sparse_weights(
+        old.count,
+        np.concatenate([old.vertices[keep], new.vertices[take]]),
+        np.concatenate([old.bones[keep], new.bones[take]]),
+        np.concatenate([old.weights[keep], new.weights[take]]),
+    )

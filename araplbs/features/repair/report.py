@@ -1,0 +1,36 @@
+"""Lines for people about a repair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...reports.report import names_in_line
+from ..check.findings import KINDS, NAMES, OF_MESH
+
+EVERY_KIND = frozenset(kind for kind, _name, _about in KINDS) - OF_MESH  # that can be repaired
+
+
+def repair_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    results = [each["result"] for each in report["repairs"]]
+    if not results:
+        return "no findings to repair"
+    which = "1 finding" if len(results) == 1 else f"{len(results)} findings"
+    words = {"REPAIRED": "repaired", "BETTER": "better", "UNCHANGED": "as before"}
+    parts = [f"{results.count(key)} {word}" for key, word in words.items() if key in results]
+    return f"{which}: {', '.join(parts)} in {report['seconds']:.1f} s"
+
+
+def repair_lines(report: dict[str, Any]) -> str:
+    """The line of repair_summary() after those of repair_notes()."""
+    return "\n    ".join([*repair_notes(report), repair_summary(report)])
+
+
+def repair_notes(report: dict[str, Any]) -> list[str]:
+    """Lines about findings that keep their old weights, and why."""
+    reasons: dict[str, list[str]] = {}
+    for each in report["repairs"]:
+        if each["why"]:
+            place = f"{NAMES[each['kind']]} {each['bone'] or each['mesh']}"
+            reasons.setdefault(each["why"], []).append(place)
+    return [f"{why}: {names_in_line(places)}" for why, places in reasons.items()]

@@ -1,0 +1,71 @@
+"""The report of a restoration of kept weights, for programs and for people. No bpy."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ...reports.report import names_in_line
+from .restore import Restored, RestoreOptions
+
+FEW = 0.5  # of its vertices: a mesh of which fewer match is worth a warning
+
+
+def restore_report(
+    armature: str,
+    done: Sequence[Restored],
+    options: RestoreOptions,
+    written: Sequence[dict[str, Any]],
+    started: float,
+) -> dict[str, Any]:
+    """written: {"name", "locked", ...} of each mesh."""
+    return {
+        "armature": armature,
+        "objects": [
+            {
+                "vertices": len(each.matched),
+                "matched": int(each.matched.sum()),
+                "filled": int((~each.matched).sum()),
+                "kept": each.sources,
+                "renamed": each.renamed,
+                "gone": each.gone,
+                "edits": len(each.edits),
+                **facts,
+            }
+            for each, facts in zip(done, written, strict=True)
+        ],
+        "seconds": time.perf_counter() - started,
+        "options": options.as_dict(),
+    }
+
+
+def restore_summary(report: dict[str, Any]) -> str:
+    """One line for people, short enough for the status bar."""
+    objects = report["objects"]
+    count, matched = (sum(each[key] for each in objects) for key in ("vertices", "matched"))
+    where = f"'{objects[0]['name']}'" if len(objects) == 1 else f"{len(objects)} meshes"
+    line = f"Weights of {where} restored: {matched:,} of {count:,} vertices match what was kept"
+    return line if matched == count else f"{line}, the rest filled in"
+
+
+def restore_warnings(report: dict[str, Any]) -> list[str]:
+    """Lines about what a rigger should look at."""
+    lines = []
+    for each in report["objects"]:
+        name = each["name"]
+        if each["matched"] < FEW * each["vertices"]:
+            lines.append(
+                f"only {each['matched']:,} of {each['vertices']:,} vertices of '{name}' match: is "
+                "it where it was when its weights were kept?"
+            )
+        if each["renamed"]:
+            said = [f"'{old}' is '{new}' now" for old, new in each["renamed"].items()]
+            lines.append(f"'{name}': {names_in_line(said)}")
+        if each["gone"]:
+            said = [f"'{bone}' ({100 * share:.1f} %)" for bone, share in each["gone"].items()]
+            lines.append(
+                f"'{name}': bones with weight are gone, the others took it: {names_in_line(said)}"
+            )
+        if each["locked"]:
+            said = [f"'{group}'" for group in each["locked"]]
+            lines.append(f"'{name}' has locked vertex groups, which stay: {names_in_line(said)}")
+    return lines

@@ -1,0 +1,358 @@
+"""Kept weights for the present mesh: options and the work. No bpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import araplbs
+import numpy as np
+
+from ...base.arrays import Bools, Floats, Integers
+from ...base.extent import size_of
+from ...base.option_table import OptionTable, option, option_of
+from ...base.progress import Listener, Progress
+from ...base.refusal import Refused
+from ...character.mesh import Mesh
+from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...reports.report import names_in_line
+from ...skeleton.skeleton import Skeleton
+from ..transfer.options import TransferOptions
+from .stored import Kept, KeptEdit
+
+NEAR = 1e-3  # of the size of what was kept: vertices so near match in any direction
+# A mesh is made of a kept one where this share of its vertices lie so near, in its sizes.
+COVERED, COVERED_WITHIN = 0.5, 5e-3
+SAME_PLACE = 1e-3  # of the size of the skeleton: a bone that lies there is the same, renamed
+LEAST = 1e-6  # weights below it are of rounding
+FILE = option(
+    "",
+    "File",
+    "A file for the kept weights, for example next to the .blend file (//body.kept); empty: the "
+    "armature holds them, saved with the .blend file",
+    path=True,
+)
+
+
+@dataclass(frozen=True)
+class KeepOptions(OptionTable):
+    """The options of Keep Weights."""
+
+    file: str = FILE
+
+
+@dataclass(frozen=True)
+class RestoreOptions(OptionTable):
+    """The options of Restore Weights."""
+
+    file: str = FILE
+    distance: float = option_of(TransferOptions, "distance")
+    angle: float = option_of(TransferOptions, "angle", math.pi)  # a remesh is the same surface
+
+
+@dataclass
+class Now:
+    """A present mesh."""
+
+    mesh: Mesh
+    locked: dict[str, Floats]  # of each locked vertex group its weights (n,)
+
+
+@dataclass
+class Restored:
+    """The result for one mesh."""
+
+    sources: list[str]  # the kept meshes that it is made of
+    groups: list[str]
+    of_bones: np.ndarray  # (groups,) bool
+    rows: SparseWeights  # of these groups
+    edits: list[KeptEdit]
+    matched: np.ndarray  # (n,) bool
+    renamed: dict[str, str]  # {bone of before: bone of now}
+    gone: dict[str, float]  # {bone of before: its share of all weight}
+
+
+def restore(
+    kept: Sequence[Kept],
+    meshes: Sequence[Now],
+    skeleton: Skeleton,
+    options: RestoreOptions,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> list[Restored]:
+    """The Restored of each mesh.
+
+    Raises Refused where nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
+    """
+    progress, count = Progress.of(progress), len(meshes)
+    return [
+        _restore(kept, now, skeleton, options, threads, progress.part(k / count, 1 / count))
+        for k, now in enumerate(meshes)
+    ]
+
+
+def _restore(
+    kept: Sequence[Kept],
+    now: Now,
+    skeleton: Skeleton,
+    options: RestoreOptions,
+    threads: int,
+    progress: Progress,
+) -> Restored:
+    mesh, points = now.mesh, now.mesh.points
+    triangles = mesh.triangles
+    if np.linalg.det(mesh.matrix[:3, :3]) < 0:  # a mirroring scale turns the faces inside out
+        triangles = triangles[:, ::-1]
+    chosen = sources_of(kept, mesh.name, points, triangles, threads)
+    given = _Joined(chosen, skeleton)
+    scale, rows = given.columns()
+    try:
+        found, matched, _distances, _angles = araplbs.transfer_weights(
+            given.vertices,
+            given.triangles,
+            tuple(rows),
+            points,
+            triangles,
+            target_edges=mesh.edges,
+            threads=threads,
+            progress=progress.part(0, 1),
+            distance=options.distance,
+            angle=options.angle,
+            near=NEAR,
+        )
+    except ValueError as error:
+        names = names_in_line([f"'{each.name}'" for each in chosen])
+        raise Refused(
+            f"'{mesh.name}' takes nothing from the kept {names}: {error}. Is it where it was?"
+        ) from None
+    found = SparseWeights(*found)
+    found = found._replace(weights=found.weights * scale)
+    edits = given.edits(found, points)
+    own = (found.bones < len(given.groups)) & (found.weights > LEAST)
+    weights = make_sparse_weights(
+        found.count, found.vertices[own], found.bones[own], found.weights[own]
+    )
+    limited = weights.cut_down(given.most, ~given.of_bones[weights.bones])
+    return Restored(
+        [each.name for each in chosen],
+        given.groups,
+        given.of_bones,
+        _beside_locked(limited, given, now),
+        edits,
+        matched,
+        given.renamed,
+        given.gone,
+    )
+
+
+def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> list[Kept]:
+    """The kept meshes of an armature, if a file holds those of several: by its name, or where it
+    has another one by now, all but those of the armatures that are still there (`others`)."""
+    own = [each for each in kept if each.armature == armature]
+    return own or [each for each in kept if each.armature not in others] or list(kept)
+
+
+def sources_of(
+    kept: Sequence[Kept], name: str, points: Floats, triangles: Integers, threads: int = 0
+) -> list[Kept]:
+    """The kept meshes that a mesh is made of: those that it covers, and its namesake. A part that
+    was split off covers none: it is made of the mesh with its name, without a number, or else of
+    all."""
+    chosen = []
+    for each in kept:
+        near = np.zeros(1, bool)
+        if len(triangles):
+            distances = araplbs.match_surfaces(
+                points, triangles, each.vertices, each.triangles, threads=threads
+            )[1]
+            near = distances <= COVERED_WITHIN * each.size
+        if each.name == name or near.mean() >= COVERED:
+            chosen.append(each)
+    stem = name.rpartition(".")[0] if name.rpartition(".")[2].isdigit() else name
+    return chosen or [each for each in kept if each.name == stem] or list(kept)
+
+
+class _Joined:
+    """Kept meshes as one, their groups by the names that bones have now."""
+
+    def __init__(self, kept: Sequence[Kept], skeleton: Skeleton) -> None:
+        self.kept = kept
+        self.renamed, self.gone = _bones_now(kept, skeleton)
+        groups: dict[str, bool] = {}  # {group: is it a bone's}
+        for each in kept:
+            for name, of_bone in zip(each.groups, each.of_bones, strict=True):
+                if name not in self.gone:
+                    groups.setdefault(self.renamed.get(name, name), bool(of_bone))
+        self.groups, self.of_bones = list(groups), np.array(list(groups.values()), bool)
+        place = {name: k for k, name in enumerate(groups)}
+        first, parts, triangles, lost = 0, [], [], []
+        self.most = 1
+        for each in kept:
+            here = [place.get(self.renamed.get(name, name), -1) for name in each.groups]
+            group = np.array([*here, -1])[each.rows.bones]
+            lost.append(_lost(each, group))
+            stays = group >= 0
+            vertices = each.rows.vertices
+            share = _scaled(each, group)[vertices]
+            of_bone = each.of_bones[each.rows.bones] if each.groups else np.zeros(0, bool)
+            weights = np.where(of_bone, each.rows.weights * share, each.rows.weights)
+            parts.append((vertices[stays] + first, group[stays], weights[stays]))
+            counted = of_bone & stays & (each.rows.weights > 0)
+            counts = np.bincount(vertices[counted], minlength=1)
+            self.most = max(self.most, int(counts.max(initial=0)))
+            triangles.append(each.triangles + first)
+            first += len(each.vertices)
+        self.vertices = np.concatenate([each.vertices for each in kept])
+        self.rows = make_sparse_weights(
+            first, *(np.concatenate(each) for each in zip(*parts, strict=True))
+        )
+        joined = np.concatenate(triangles)
+        self.triangles = joined[~np.concatenate(lost)[joined].any(1)]
+        if not len(self.triangles):
+            names = names_in_line([f"'{bone}'" for bone in self.gone])
+            raise Refused(f"All bones that had weight are gone: {names}")
+
+    def columns(self) -> tuple[float, SparseWeights]:
+        """(scale, rows that sum to 1): the groups, then those of the edits, then the rest, as
+        shares of the scale."""
+        vertices, columns, values = [self.rows.vertices], [self.rows.bones], [self.rows.weights]
+        next_column = len(self.groups)
+        for first, edit in self._edits():
+            for column in _columns_of(edit):
+                where = np.flatnonzero(column)
+                vertices.append(where + first)
+                columns.append(np.full(len(where), next_column))
+                values.append(column[where])
+                next_column += 1
+        vertex, count = np.concatenate(vertices), len(self.vertices)
+        value = np.concatenate(values)
+        sums = np.bincount(vertex, value, count)
+        scale = 2.0 ** np.ceil(
+            np.log2(max(sums.max(initial=0), 1))
+        )  # of 2: weights keep their bits
+        rest = 1 - sums / scale
+        return float(scale), make_sparse_weights(
+            count,
+            np.append(vertex, np.arange(count)),
+            np.append(np.concatenate(columns), np.full(count, next_column)),
+            np.append(value / scale, np.maximum(rest, 0)),
+        )
+
+    def _edits(self) -> list[tuple[int, KeptEdit]]:
+        """[(first vertex, edit)] of those whose bones are still there."""
+        found, first = [], 0
+        for each in self.kept:
+            for edit in each.edits:
+                if edit.bone not in self.gone:
+                    bone = self.renamed.get(edit.bone, edit.bone)
+                    found.append((first, replace(edit, bone=bone)))
+            first += len(each.vertices)
+        return found
+
+    def edits(self, found: SparseWeights, points: Floats) -> list[KeptEdit]:
+        """The weights of a mesh with these columns."""
+        column, out = len(self.groups), []
+        for first, edit in self._edits():
+            values = []
+            for _ in _columns_of(edit):
+                own = found.bones == column
+                values.append(_sums(found.vertices[own], found.weights[own], found.count))
+                column += 1
+            now = _values_of(edit.kind, values)
+            ends = np.flatnonzero(edit.values) + first
+            if edit.kind == "LINK" and len(ends) == 2:
+                now = np.zeros(len(points))
+                now[[np.linalg.norm(points - self.vertices[e], axis=1).argmin() for e in ends]] = 1
+            if now.any() and (edit.kind != "LINK" or np.count_nonzero(now) == 2):
+                out.append(replace(edit, values=now.astype(np.float32)))
+        return out
+
+
+def _columns_of(edit: KeptEdit) -> list[Floats]:
+    """The parts of an edit that can be mixed: its places and values; none of a link."""
+    values = edit.values.astype(np.float64)
+    if edit.kind == "LINK":
+        return []
+    if edit.kind == "INFLUENCE":
+        return [np.maximum(values, 0), np.maximum(-values, 0)]
+    mask = (values > 0).astype(np.float64)
+    return [mask, mask * values] if edit.kind in {"WEIGHT", "SMOOTH"} else [mask]
+
+
+def _values_of(kind: str, columns: list[Floats]) -> Floats:
+    """The values of an edit again, where most of it is."""
+    if not columns:
+        return np.zeros(0)
+    if kind == "INFLUENCE":
+        return np.where(columns[0] > 0.5, 1.0, 0.0) - np.where(columns[1] > 0.5, 1.0, 0.0)
+    here = columns[0] > 0.5
+    if len(columns) == 1:
+        return here.astype(np.float64)
+    return np.where(here, columns[1] / np.where(here, columns[0], 1), 0)
+
+
+def _lost(each: Kept, group: Integers) -> Bools:
+    """(n,) vertices whose bones are gone, all or nearly."""
+    return (_bone_sums(each, group >= 0) < 0.1 * _bone_sums(each)) & (_bone_sums(each) > 0)
+
+
+def _scaled(each: Kept, group: Integers) -> Floats:
+    """(n,) by what the weights of the bones that are left make up for those that are gone."""
+    before, after = _bone_sums(each), _bone_sums(each, group >= 0)
+    return np.where(after > 0, before / np.where(after > 0, after, 1), 1)
+
+
+def _bone_sums(each: Kept, which: Bools | bool = True) -> Floats:
+    of_bone = each.of_bones[each.rows.bones] if each.groups else np.zeros(0, bool)
+    weights = each.rows.weights * (of_bone & which)
+    return _sums(each.rows.vertices, weights, len(each.vertices))
+
+
+def _sums(vertices: Integers, weights: Floats, count: int) -> Floats:
+    # NumPy's stubs say integers, with weights too.
+    return np.bincount(vertices, weights, count)  # type: ignore[return-value]
+
+
+def _bones_now(kept: Sequence[Kept], skeleton: Skeleton) -> tuple[dict[str, str], dict[str, float]]:
+    """({bone: its name now}, {bone that is gone: its share of the weight}) of those with weight
+    that the armature has under another name, or not any more."""
+    ends = np.hstack([skeleton.heads, skeleton.tails])
+    names = {name for name, deform in zip(skeleton.names, skeleton.deform, strict=True) if deform}
+    tolerance = SAME_PLACE * size_of(ends.reshape(-1, 3))
+    renamed: dict[str, str] = {}
+    weights: dict[str, float] = {}
+    total = 0.0
+    for each in kept:
+        sums = np.bincount(each.rows.bones, each.rows.weights, len(each.groups))
+        total += float(sums[each.of_bones].sum())
+        known = {*each.bones, *renamed.values()}
+        free = [k for k, name in enumerate(skeleton.names) if name in names and name not in known]
+        for group, weight in zip(each.groups, sums, strict=True):
+            if group not in each.bones or group in names or group in renamed:
+                continue
+            own = each.bones.index(group)
+            off = np.abs(ends[free] - np.append(each.heads[own], each.tails[own])).max(axis=1)
+            if len(free) and off.min() <= tolerance:
+                renamed[group] = skeleton.names[free.pop(int(off.argmin()))]
+            else:
+                weights[group] = weights.get(group, 0.0) + float(weight)
+    return renamed, {name: weight / max(total, 1e-30) for name, weight in weights.items()}
+
+
+def _beside_locked(rows: SparseWeights, given: _Joined, now: Now) -> SparseWeights:
+    """Without the locked groups; the weights of bones leave room for those that are locked."""
+    if not now.locked:
+        return rows
+    locked = np.isin(given.groups, list(now.locked))
+    stays = ~locked[rows.bones]
+    vertices, groups, weights = rows.vertices[stays], rows.bones[stays], rows.weights[stays]
+    bones = {name for name, of in zip(given.groups, given.of_bones, strict=True) if of}
+    taken = sum((own for name, own in now.locked.items() if name in bones), np.zeros(rows.count))
+    of_bone = given.of_bones[groups]
+    sums = np.bincount(vertices, weights * of_bone, rows.count)
+    room = np.where(sums > 0, np.clip(1 - taken, 0, 1) / np.where(sums > 0, sums, 1), 1)
+    if taken.any():
+        weights = np.where(of_bone, weights * room[vertices], weights)
+    above = weights > 0
+    return make_sparse_weights(rows.count, vertices[above], groups[above], weights[above])

@@ -1,0 +1,105 @@
+"""The options of Transfer Weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ...base.option_table import OptionTable, option, option_of, setting
+from ...model.options import Options
+
+# Share of the size of the source: vertices so near match in any direction.
+NEAR = 0.01
+
+
+REFINING_POSES = 32
+
+
+@dataclass(frozen=True)
+class TransferOptions(OptionTable):
+    """The options of Transfer Weights."""
+
+    sources: str = option(
+        "ACTIVE",
+        "Sources",
+        "The meshes whose weights are taken",
+        choices=(
+            ("ACTIVE", "Active Object", "The active mesh gives, all other selected ones take"),
+            (
+                "WEIGHTED",
+                "Weighted Objects",
+                "All selected meshes with weights give, those without any take",
+            ),
+        ),
+    )
+    distance: float = setting(
+        "MATCH",
+        "distance",
+        "Distance",
+        "Largest distance from the source at which a vertex matches, as a share of the size of "
+        "the source",
+        most=10.0,
+        soft_most=0.2,
+    )
+    angle: float = setting(
+        "MATCH",
+        "angle",
+        "Angle",
+        "Largest angle between the two surfaces where a vertex matches",
+        most=math.pi,
+        angle=True,
+    )
+    two_sided: bool = setting(
+        "MATCH",
+        "two_sided",
+        "Both Sides",
+        "The inside of thick or doubled cloth matches, too: normals may point in opposite "
+        "directions",
+        default=True,
+    )
+    refine: bool = option(
+        True,
+        "Refine",
+        "Weights that were filled in, or taken from farther off, are optimized as Auto-weight "
+        "does; those taken from close by stay",
+    )
+    bones: str = option(
+        "ALL",
+        "Bones",
+        "The bones whose weights are written",
+        choices=(
+            ("ALL", "All", "All deform bones"),
+            ("SELECTED", "Selected", "Deform bones that are selected in Pose mode"),
+        ),
+    )
+    mix: float = option(
+        1.0,
+        "Mix",
+        "Share of the new weights where a vertex has weights already",
+        least=0.0,
+        most=1.0,
+    )
+    max_influences: int = option_of(Options, "max_influences")
+    iterations: int = option_of(Options, "iterations")
+
+    def match_arguments(self) -> dict[str, Any]:
+        """Arguments of araplbs.match_surfaces."""
+        return {
+            "distance": self.distance,
+            "angle": self.angle,
+            "two_sided": self.two_sided,
+            "near": NEAR,
+        }
+
+    def refining(self) -> Options:
+        """The Options of the refinement: the maps of what was filled in are wide already."""
+        return Options(
+            max_influences=self.max_influences,
+            iterations=self.iterations,
+            widenings=1,
+            start_from="PRESENT",
+            symmetric=False,
+            truss=0.0,
+            pose_count=REFINING_POSES,
+        )

@@ -1,0 +1,66 @@
+"""The meshes that weights are transferred from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import araplbs
+import numpy as np
+
+from ...base.arrays import Bools, Floats, Integers
+from ...base.refusal import Refused
+from ...character.mesh import Mesh
+from ...character.mirror_modifier import image_rows, reflect
+from ...character.problem import join_geometry
+from ...model.sparse_weights import join_sparse_weights
+from ...reports.report import names_in_line
+from ...skeleton.skeleton import Skeleton
+from .options import TransferOptions
+
+
+class Source:
+    """Meshes that give, as one in armature space, images of Mirror modifiers included."""
+
+    def __init__(self, meshes: Sequence[Mesh], skeleton: Skeleton) -> None:
+        """The meshes have all their weights."""
+        wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
+        self.names = [mesh.name for mesh in meshes]
+        geometry = join_geometry(meshes, wholes)
+        self.vertices, self.triangles = geometry["vertices"], geometry["triangles"]
+        self.rows = join_sparse_weights(
+            [
+                image_rows(mesh.weights, whole, skeleton.opposite)
+                for mesh, whole in zip(meshes, wholes, strict=True)
+            ]
+        )
+        weighted = (self.rows.sums() > 0)[self.triangles].all(1)
+        self.triangles = self.triangles[weighted]
+        if not len(self.triangles):
+            raise Refused(f"{self.label} has no face with weights at all its corners")
+
+    @property
+    def label(self) -> str:
+        return names_in_line([f"'{name}'" for name in self.names])
+
+    @property
+    def size(self) -> float:
+        return float(np.linalg.norm(np.ptp(self.vertices, axis=0)))
+
+    def match(
+        self, mesh: Mesh, options: TransferOptions, threads: int = 0
+    ) -> tuple[Bools, Floats, Floats]:
+        """(matched (n,), distances (n,), angles (n,)) of the vertices of a Mesh."""
+        return araplbs.match_surfaces(
+            self.vertices,
+            self.triangles,
+            *target_arrays(mesh)[:2],
+            threads=threads,
+            **options.match_arguments(),
+        )
+
+
+def target_arrays(mesh: Mesh) -> tuple[Floats, Integers, Integers]:
+    """(vertices in armature space, triangles, edges)"""
+    whole = reflect(mesh.vertices, mesh.triangles, mesh.edges, ())
+    geometry = join_geometry([mesh], [whole])
+    return geometry["vertices"], geometry["triangles"], geometry["edges"]

@@ -1,0 +1,240 @@
+"""Weights of some meshes for others on the same armature: options, the work, the report. No bpy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from ...base.arrays import Bools, Floats
+from ...base.progress import Listener, Progress, SolverProgress
+from ...base.refusal import Refused
+from ...character.mesh import Mesh
+from ...character.problem import Problem
+from ...model.edits import Pairs
+from ...model.sparse_weights import SparseWeights, dense_of, sparse_of
+from ...reports.report import names_in_line
+from ...skeleton.skeleton import Skeleton
+from ...solvers.solve import iterate_to_end
+from .clearance import Guard
+from .options import TransferOptions
+from .source import Source, target_arrays
+
+# Share of the size of the source: vertices that face the same way and are so near keep its
+# weights in a refinement.
+KEPT = 0.02
+ROUNDS = 3  # of refining, each with fewer vertices that end below the skin
+
+# For the refinement, in addition to the options: vertices that match hold a garment, not the bones
+# inside it.
+REFINING = {"coarsen_given": True, "tolerance": 5e-3}
+
+
+@dataclass
+class Transferred:
+    """The result for one mesh: rows of all deform bones, and how its vertices came to them."""
+
+    rows: SparseWeights
+    matched: np.ndarray  # (n,) bool
+    refined: np.ndarray  # (n,) bool
+
+
+def transfer(
+    source: Source,
+    meshes: Sequence[Mesh],
+    skeleton: Skeleton,
+    options: TransferOptions,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> list[Transferred]:
+    """The Transferred of each Mesh; these have all their weights.
+
+    Raises Refused where nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
+    """
+    progress, count = Progress.of(progress), len(meshes)
+    return [
+        _transfer_to(source, mesh, skeleton, options, threads, progress.part(k / count, 1 / count))
+        for k, mesh in enumerate(meshes)
+    ]
+
+
+def _transfer_to(
+    source: Source,
+    mesh: Mesh,
+    skeleton: Skeleton,
+    options: TransferOptions,
+    threads: int,
+    progress: Progress,
+) -> Transferred:
+    vertices, triangles, edges = target_arrays(mesh)
+    try:
+        rows, matched, distances, angles = araplbs.transfer_weights(
+            source.vertices,
+            source.triangles,
+            tuple(source.rows),
+            vertices,
+            triangles,
+            target_edges=edges,
+            max_influences=options.max_influences,
+            threads=threads,
+            progress=progress.part(0, 0.3),
+            **options.match_arguments(),
+        )
+    except ValueError as error:
+        raise Refused(f"'{mesh.name}' takes nothing from {source.label}: {error}") from None
+    m = len(skeleton.names)
+    kept = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
+    present = dense_of(mesh.weights, m)
+    new = _beside_kept(dense_of(SparseWeights(*rows), m), present, kept, mesh)
+    near = distances <= KEPT * source.size
+    held = matched & near & (angles <= options.angle)
+    looked_at = near & ~held & options.refine  # alone, such vertices would stick out
+    guard = Guard(source, skeleton, vertices, looked_at, options.max_influences, threads)
+
+    def lift() -> bool:
+        """Vertices that end below the skin take its weights, for good; whether there are any."""
+        fallen, rows = guard.fallen(new)
+        new[fallen] = _beside_kept(rows, present[fallen], kept, None)
+        held[fallen] = True
+        return len(fallen) > 0
+
+    lift()
+    refined = np.zeros(len(vertices), bool)
+    for number in range(ROUNDS if options.refine else 0):
+        if held.all():
+            break
+        begin = 1 - 0.7 * 0.25**number  # of the time; the first round is the longest
+        part = progress.part(begin, 0.75 * (1 - begin))
+        fresh = _refine(mesh, new, matched, held, skeleton, options, threads, part)
+        new = np.where(held[:, None], new, fresh)
+        fell = lift()
+        refined = ~held
+        if not fell:
+            break
+    mixed = options.mix < 1 and (present.sum(1) > 0)
+    if np.any(mixed):
+        before = present / np.maximum(present.sum(1, keepdims=True), 1e-30)
+        share = np.where(mixed, options.mix, 1.0)[:, None]
+        new = share * new + (1 - share) * np.where(kept, present, before)
+        new = _beside_kept(new, present, kept, mesh)
+    result = sparse_of(new)
+    if options.max_influences:
+        result = result.cut_down(options.max_influences, kept[result.bones])
+    return Transferred(result, matched, refined)
+
+
+def _beside_kept(new: Floats, present: Floats, kept: Bools, mesh: Mesh | None) -> Floats:
+    """New weights (n, m) where those of the bones `kept` are as at present; they sum to 1. Where
+    the new ones are of such bones alone, the others are those of the neighbors in a mesh."""
+    if not kept.any():
+        return new
+    stays = np.where(kept, present, 0)
+    free = np.where(kept, 0, new)
+    rest = np.clip(1 - stays.sum(1, keepdims=True), 0, 1)
+    if mesh is not None:
+        free = _spread(free, mesh)
+    sums = free.sum(1, keepdims=True)
+    return stays + np.where(sums > 0, free / np.where(sums > 0, sums, 1) * rest, 0)
+
+
+def _spread(weights: Floats, mesh: Mesh) -> Floats:
+    """Weights (n, m) where vertices without any take the mean of neighbors that have some, ring by
+    ring."""
+    pairs = [mesh.triangles[:, [c, (c + 1) % 3]] for c in range(3)] + [mesh.edges]
+    i, j = np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)]).astype(int).T
+    while True:
+        has = weights.sum(1) > 0
+        use = ~has[i] & has[j]
+        if not use.any():
+            return weights
+        weights = weights.copy()
+        np.add.at(weights, i[use], weights[j[use]])
+        fed = np.unique(i[use])
+        weights[fed] /= weights[fed].sum(1, keepdims=True)
+
+
+def _refine(
+    mesh: Mesh,
+    weights: Floats,
+    matched: Bools,
+    locked: Bools,
+    skeleton: Skeleton,
+    options: TransferOptions,
+    threads: int,
+    progress: Progress,
+) -> Floats:
+    """Weights (n, m) of an optimization that starts from these. Matched vertices wish for them,
+    locked ones keep them."""
+    rows, kept = sparse_of(weights), mesh.locked_bones
+    wishes = (matched & ~locked)[rows.vertices]
+    if kept is not None:
+        wishes &= ~kept[rows.bones]
+    own = mesh.edits
+    pairs = Pairs(rows.vertices[wishes], rows.bones[wishes], rows.weights[wishes])
+    edits = replace(own, constraints=own.constraints + pairs)
+    locks = locked if mesh.locked_vertices is None else locked | mesh.locked_vertices
+    meant = replace(mesh, weights=rows, edits=edits, locked_vertices=locks)
+    problem = Problem([meant], skeleton, start="PRESENT")
+    progress = SolverProgress(progress)
+    solver = problem.solver(options.refining(), threads, progress, **REFINING)
+    (refined,) = problem.split(iterate_to_end(solver, progress))
+    return dense_of(refined, len(skeleton.names))
+
+
+def transfer_report(
+    source: Source,
+    meshes: Sequence[Mesh],
+    done: Sequence[Transferred],
+    options: TransferOptions,
+    armature: str,
+    written: Sequence[dict[str, Any]],
+    started: float,
+) -> dict[str, Any]:
+    """matched, filled, refined: numbers of vertices; filled ones lie out of reach of the source."""
+    return {
+        "armature": armature,
+        "sources": source.names,
+        "objects": [
+            {
+                "name": mesh.name,
+                "vertices": len(mesh.vertices),
+                "matched": int(each.matched.sum()),
+                "filled": int((~each.matched).sum()),
+                "refined": int(each.refined.sum()),
+                **facts,
+            }
+            for mesh, each, facts in zip(meshes, done, written, strict=True)
+        ],
+        "seconds": time.perf_counter() - started,
+        "options": options.as_dict(),
+    }
+
+
+def transfer_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    objects = report["objects"]
+    count, matched, filled, refined = (
+        sum(each[key] for each in objects) for key in ("vertices", "matched", "filled", "refined")
+    )
+    where = f" of {len(objects)} meshes" if len(objects) > 1 else ""
+    return (
+        f"{count:,} vertices{where}: {matched:,} match {names_in_line(report['sources'])}, "
+        f"{filled:,} filled in, {refined:,} refined in {report['seconds']:.1f} s"
+    )
+
+
+FEW = 0.1  # of its vertices: a mesh of which fewer match is worth a warning
+
+
+def transfer_warnings(report: dict[str, Any]) -> list[str]:
+    """Lines about what a rigger should look at."""
+    return [
+        f"only {each['matched']} of {each['vertices']} vertices of '{each['name']}' match: is it "
+        "where it is worn? Distance and Angle say what matches"
+        for each in report["objects"]
+        if each["matched"] < FEW * each["vertices"]
+    ]

@@ -1,0 +1,2 @@
+"""Plain data that all rooms above use: options, rows of weights, edits,
+and deformers."""

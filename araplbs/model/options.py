@@ -1,0 +1,363 @@
+"""All options of the weighting, in one table: the operator's properties, the command line's
+arguments and the solver's keyword arguments are made from it."""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ..base.option_table import OptionTable, option, setting
+
+
+@dataclass(frozen=True)
+class Options(OptionTable):
+    """Raises BadOption for a value outside of its limits."""
+
+    max_influences: int = setting(
+        "COMMON",
+        "max_influences",
+        "Max Influences",
+        "Maximum number of bones that move a vertex, 0 for no limit. Game engines take 4 or 8. "
+        "The weights are optimized for this limit, not cut down to it",
+        most=32767,
+        soft_most=16,
+    )
+    truss: float = setting(
+        "COMMON",
+        "truss",
+        "Firmness",
+        "How firmly the bones hold the skin around them. Higher values keep limbs on their bones "
+        "and preserve their volume, lower ones let the surface stretch less. 0 turns it off",
+        soft_most=50.0,
+        decimals=1,
+    )
+    link_parts: bool = setting(
+        "COMMON",
+        "link_parts",
+        "Loose Parts Follow",
+        "Buttons, eyes, hair cards and other separate pieces move with the surface that they sit "
+        "on, instead of each being weighted on its own",
+    )
+    symmetric: bool = option(
+        True,
+        "Symmetric",
+        "If the character is symmetric, facing any direction, vertices get exactly the same "
+        "weights on both sides. The rest is weighted as if this were off",
+    )
+    rigid_parts: str = option(
+        "DETECTED",
+        "Rigid Parts",
+        "Parts that keep their shape: all vertices of one get the same weights",
+        choices=(
+            ("OFF", "Off", "Every vertex has weights of its own"),
+            ("MARKED", "Marked", "Parts that are marked in the list of corrections"),
+            (
+                "DETECTED",
+                "Detected",
+                "Marked ones, and loose parts that one bone can move as a whole: props, armor, "
+                "robots. Clothes and other parts around several bones stay soft",
+            ),
+        ),
+    )
+    rigid_influences: int = setting(
+        "SOLVER",
+        "rigid_influences",
+        "Bones per Rigid Part",
+        "Maximum number of bones that move a rigid part, 0 for as many as a vertex may have",
+        most=32767,
+        soft_most=16,
+        advanced=True,
+    )
+    volume: str = option(
+        "NONE",
+        "Volume",
+        "What keeps its shape in the poses: the surface, or a volume of tetrahedra that the "
+        "surface is then embedded in",
+        choices=(
+            ("NONE", "Surface Only", "No volume"),
+            (
+                "INSIDE",
+                "Inside",
+                "The inside of closed meshes, filled by TetGen (to be installed)",
+            ),
+            ("FILE", "File", "Tetrahedra from a file, read by meshio (to be installed)"),
+        ),
+    )
+    tet_file: str = option(
+        "", "Tet File", "A mesh of tetrahedra around the surface: .msh, .mesh, .vtk...", path=True
+    )
+    tet_space: str = option(
+        "OBJECT",
+        "Tet Space",
+        "Coordinate space of the file",
+        choices=(
+            ("OBJECT", "Object", "Local coordinates of the mesh"),
+            ("ARMATURE", "Armature", "Local coordinates of the armature"),
+        ),
+    )
+    initial: str = setting(
+        "SOLVER",
+        "initial",
+        "Initial Weights",
+        "Method that computes fresh weights, before they are optimized",
+        choices=(
+            ("HEAT", "Bone Heat", "Heat that spreads from the bones (Baran and Popović 2007)"),
+            ("NEAREST", "Nearest Bone", "Every vertex follows its nearest bone alone"),
+            (
+                "BONEGLOW",
+                "BoneGlow",
+                "Light that bones send to the skin (Wareham and Lasenby 2008)",
+            ),
+            (
+                "BBW",
+                "Bounded Biharmonic",
+                "Smooth weights between 0 and 1 that fade between bones (Jacobson et al. 2011)",
+            ),
+            ("BIHARMONIC", "Biharmonic", "The same without bounds: influences spread wider"),
+        ),
+    )
+    start_from: str = option(
+        "FRESH",
+        "Start From",
+        "The weights that the optimization begins with",
+        choices=(
+            ("FRESH", "Fresh Weights", "Weights computed from mesh and skeleton alone"),
+            ("PRESENT", "Present Weights", "The weights that the vertex groups have now"),
+        ),
+        advanced=True,
+    )
+    pose_count: int = setting(
+        "SAMPLING",
+        "pose_count",
+        "Random Poses",
+        "Number of random poses in which the mesh has to keep its shape. More give steadier "
+        "weights and take longer",
+        least=1,
+        most=10000,
+        soft_most=320,
+    )
+    swing: float = setting(
+        "SAMPLING",
+        "swing",
+        "Swing",
+        "Largest angle by which a bone swings to any side in the random poses",
+        most=math.pi,
+        angle=True,
+    )
+    twist: float = setting(
+        "SAMPLING",
+        "twist",
+        "Twist",
+        "Largest angle by which a bone twists about its own axis in the random poses, either way",
+        most=math.pi,
+        angle=True,
+    )
+    reach_poses: float = setting(
+        "SAMPLING",
+        "reach_poses",
+        "Reach Poses",
+        "Share of the random poses in which limbs reach for targets, elbows and knees bending "
+        "together with shoulders and hips. In the others every bone turns on its own",
+    )
+    seed: int = setting(
+        "SAMPLING",
+        "seed",
+        "Seed",
+        "A different seed gives different random poses",
+        most=2**31 - 1,
+        soft_most=100,
+    )
+    use_joint_limits: bool = option(
+        True,
+        "Joint Limits",
+        "Random poses stay within the IK limits and Limit Rotation constraints (in local space) "
+        "of the bones, and do not turn locked axes",
+    )
+    through_rig: bool = option(
+        True,
+        "Through the Rig",
+        "Where constraints or drivers move deform bones, random poses are poses of the controls, "
+        "which the rig passes on to the deform bones. Otherwise every deform bone turns on its own",
+    )
+    animation: str = option(
+        "NONE",
+        "My Animation",
+        "Poses of your own in which the mesh has to keep its shape as well",
+        choices=(
+            ("NONE", "None", "Random poses only"),
+            (
+                "ACTIVE",
+                "As Played",
+                "Frames of the scene as the armature plays them now, by action or NLA",
+            ),
+            ("ALL", "All Actions", "Frames of every action in the file that moves these bones"),
+            (
+                "POSE_LIBRARY",
+                "Pose Library",
+                "Every pose asset in the file that moves these bones; bones it has no key for rest",
+            ),
+            (
+                "MARKERS",
+                "Marked Frames",
+                "Frames with a marker, in the timeline or in the armature's action, as the "
+                "armature plays them now",
+            ),
+        ),
+    )
+    animation_frames: int = option(
+        40,
+        "Frames",
+        "Maximum number of frames or poses taken from it, evenly spread over all there are",
+        least=1,
+        most=10000,
+        soft_most=200,
+    )
+    pose_weight: float = option(
+        1.0,
+        "Animation Weight",
+        "How much a pose of My Animation counts, if a random one counts 1. Higher values keep "
+        "the shape better in these poses and worse in all others",
+        least=0.001,
+        most=1000.0,
+        soft_most=10.0,
+        decimals=2,
+    )
+    control_bones: str = option(
+        "LEAVE_OUT",
+        "Control Bones",
+        "Bones that importers mark as deform bones although they are controls: roots, IK targets, "
+        "weapon slots",
+        choices=(
+            (
+                "LEAVE_OUT",
+                "Leave Out",
+                "They move no vertex. They are recognized by place and by what the file says",
+            ),
+            ("INCLUDE", "Include", "Every deform bone moves vertices"),
+        ),
+        advanced=True,
+    )
+    bone_directions: str = option(
+        "AUTOMATIC",
+        "Bone Directions",
+        "Where bones go. Importers of FBX and glTF often leave tails that point anywhere",
+        choices=(
+            (
+                "AUTOMATIC",
+                "Automatic",
+                "By their tails, unless these lead past the joints of nearly all bones",
+            ),
+            ("TAILS", "Tails", "From head to tail, as the armature shows them"),
+            (
+                "JOINTS",
+                "Joints",
+                "From joint to joint, to all children. Bones without any go to the skin beyond "
+                "their joint",
+            ),
+        ),
+        advanced=True,
+    )
+    deformer: str = setting(
+        "SOLVER",
+        "deformer",
+        "Optimize For",
+        "How the weights are going to be blended",
+        choices=(
+            ("LINEAR", "Linear", "The Armature modifier by default, and game engines"),
+            (
+                "DUAL_QUATERNIONS",
+                "Preserve Volume",
+                "The Armature modifier with Preserve Volume (dual quaternions). Takes longer; not "
+                "for bendy bones",
+            ),
+        ),
+        advanced=True,
+    )
+    least_worth: float = setting(
+        "SOLVER",
+        "least_worth",
+        "Crispness",
+        "Bones that improve a vertex by less than this share are dropped from it. Higher values "
+        "give fewer influences and crisper borders",
+        soft_most=0.05,
+        decimals=4,
+        advanced=True,
+    )
+    edge_power: float = setting(
+        "COMMON",
+        "edge_power",
+        "Edge Power",
+        "How much more short edges count than long ones. 3 gives about the same weights however "
+        "the mesh is tessellated, 0 gives the edge weights of the 2018 paper",
+        paper=True,
+    )
+    widenings: int = setting(
+        "SOLVER",
+        "widenings",
+        "Widenings",
+        "Rounds in which vertices adopt the bones of their neighbors and drop those that help "
+        "least. 0 keeps to the bones of the initial weights",
+        advanced=True,
+    )
+    iterations: int = setting(
+        "SOLVER",
+        "iterations",
+        "Iterations",
+        "Maximum number of iterations in the last stage of the optimization, which ends by itself "
+        "when the error no longer falls",
+        most=10000,
+        soft_most=100,
+        advanced=True,
+    )
+    kept_sum: float = setting(
+        "PRUNING",
+        "kept_sum",
+        "Kept Sum",
+        "Share of the initial weights of a vertex that the bones considered for it must hold. "
+        "Lower values are faster, consider fewer bones and deform worse",
+        least=0.5,
+        paper=True,
+    )
+    relative: float = setting(
+        "PRUNING",
+        "relative",
+        "Least Share",
+        "Bones with less than this share of a vertex's largest initial weight are not considered "
+        "for it",
+        most=0.5,
+        paper=True,
+    )
+    paper_constraints: bool = option(
+        False,
+        "Constraints of the 2018 Paper",
+        "Each bone alone moves the vertices where it is strongest, its weights vanish at the "
+        "border of its area, and negative ones are drawn to zero, as in the 2018 paper",
+        paper=True,
+    )
+
+    def engine_arguments(self, kind: tuple[str, ...] | str) -> dict[str, Any]:
+        """Keyword arguments of this type of araplbs that follow from options alone."""
+        found = {}
+        for each in fields(self):
+            about, value = each.metadata, getattr(self, each.name)
+            if kind in about.get("engine", ()):
+                name = about.get("setting", each.name)
+                found[name] = value.lower() if "choices" in about else value
+        return found
+
+    @property
+    def searches_rigid(self) -> bool:
+        return self.rigid_parts == "DETECTED" and self.volume == "NONE"
+
+    def solver_arguments(self) -> dict[str, Any]:
+        """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
+        these."""
+        return {
+            **self.engine_arguments("Solver"),
+            "attach": self.paper_constraints,
+            "neumann": self.paper_constraints,
+            "positivity": "penalty" if self.paper_constraints else "clip",
+            # Where there is no truss; attach rows hold, too.
+            "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
+            "support": (1, self.kept_sum, self.relative),
+            **({} if self.searches_rigid else {"rigid_departure": 0.0}),
+        }

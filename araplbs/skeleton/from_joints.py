@@ -1,0 +1,122 @@
+"""A Skeleton out of arrays: joints with their parents, and further facts about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.arrays import Floats
+
+if TYPE_CHECKING:
+    from .skeleton import Skeleton
+
+
+def skeleton_from_joints(
+    skeleton_type: type[Skeleton],
+    joints: Any,
+    parents: Any,
+    *,
+    tails: Any = None,
+    names: Iterable[object] | None = None,
+    deform: Any = None,
+    roll_axes: Any = None,
+) -> Skeleton:
+    """See Skeleton.from_joints. Raises ValueError for arrays that do not fit each other."""
+    heads = _floats("joints", joints, None)
+    m = len(heads)
+    if not m:
+        raise ValueError("joints is empty: at least one is wanted")
+    above = np.asarray(parents)
+    if above.shape != (m,) or above.dtype.kind not in "iu":
+        raise ValueError(
+            f"parents has shape {above.shape} and dtype {above.dtype}: expected ({m},), integers"
+        )
+    above = above.astype(np.int32)
+    wrong = np.flatnonzero((above < -1) | (above >= m) | (above == np.arange(m)))
+    if len(wrong):
+        k = int(wrong[0])
+        raise ValueError(f"parents[{k}] is {above[k]}: must be another of the {m} joints, or -1")
+    _refuse_circle(above)
+    ends = _ends(heads, above) if tails is None else _floats("tails", tails, m)
+    own = _names(names, m)
+    moves = np.ones(m, bool) if deform is None else np.asarray(deform)
+    if moves.shape != (m,) or moves.dtype != bool:
+        raise ValueError(
+            f"deform has shape {moves.shape} and dtype {moves.dtype}: expected ({m},), booleans"
+        )
+    if not moves.any():
+        raise ValueError("deform is False for all joints")
+    rolls = np.full((m, 3), np.nan) if roll_axes is None else _floats("roll_axes", roll_axes, m)
+    across = _across(ends - heads)
+    known: Any = np.isfinite(rolls).all(axis=1)
+    return skeleton_type(
+        own,
+        heads,
+        ends,
+        above,
+        np.where(known[:, None], rolls, across),
+        moves,
+        np.full((m, 3, 2), np.nan),
+        np.arange(m),
+    )
+
+
+def _floats(name: str, values: Any, count: int | None) -> Floats:
+    try:
+        found = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is not an array of numbers") from None
+    if found.ndim != 2 or found.shape[1] != 3 or (count is not None and len(found) != count):
+        wanted = "n" if count is None else count
+        raise ValueError(f"{name} has shape {found.shape}: expected ({wanted}, 3)")
+    if name != "roll_axes" and not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+        raise ValueError(f"{name}[{row}] is {found[row]}: must be finite")
+    return found
+
+
+def _names(names: Iterable[object] | None, m: int) -> list[str]:
+    own = [f"joint {k}" for k in range(m)] if names is None else list(map(str, names))
+    if len(own) != m:
+        raise ValueError(f"names has {len(own)} entries: there are {m} joints")
+    if len(set(own)) < m:
+        twice = next(name for k, name in enumerate(own) if name in own[:k])
+        raise ValueError(f"names has {twice!r} twice")
+    return own
+
+
+def _refuse_circle(parents: Any) -> None:
+    above = parents.copy()
+    for _step in range(len(parents)):
+        if (above < 0).all():
+            return
+        above = np.where(above >= 0, parents[above], -1)
+    bone = int(np.flatnonzero(above >= 0)[0])
+    raise ValueError(f"parents leads in a circle from joint {bone}")
+
+
+def _ends(heads: Floats, parents: Any) -> Floats:
+    """(m, 3) tails to draw: to the nearest child, or on in the direction of the parent. Nothing
+    goes by them: where bones go is read from the joints."""
+    ends, m = np.full((len(heads), 3), np.nan), len(heads)
+    size = float(np.ptp(heads, axis=0).max()) or 1.0
+    for k in range(m):
+        ways = heads[parents == k] - heads[k]
+        lengths = np.linalg.norm(ways, axis=1)
+        if (lengths > 0).any():
+            lengths[lengths <= 0] = np.inf
+            ends[k] = heads[k] + ways[lengths.argmin()]
+        elif parents[k] >= 0 and (heads[k] != heads[parents[k]]).any():
+            ends[k] = heads[k] + (heads[k] - heads[parents[k]]) / 2
+        else:
+            ends[k] = heads[k] + (0, 0, 0.05 * size)
+    return ends
+
+
+def _across(along: Floats) -> Floats:
+    """(m, 3) unit vectors across bones."""
+    axis = np.eye(3)[np.abs(along).argmin(axis=1)]
+    found = np.cross(np.cross(along, axis), along)
+    return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)

@@ -1,0 +1,242 @@
+"""A plane in which a skeleton is symmetric within 1 % of its size, wherever that is.
+
+Joints alone are compared: importers leave tails that are not images of each other. Planes to try
+are those between bones whose names have sides. Without such names they are those across the axes
+and across the main directions of joints and skin. Each is fitted to the joints that are partners
+in it, three times; the plane in which most bones have a partner stays. The skin then decides
+between that plane and its neighbors: an axis in place of a direction near to it, a plane through
+the origin, or through the middle of the skin. In a skeleton that lies in the plane no bones are
+pairs, and the skin has to be symmetric.
+
+Cost: O(bones^2) for each plane to try, O(vertices log vertices) with the skin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.extent import size_of
+
+if TYPE_CHECKING:
+    from .skeleton import Skeleton
+
+WIDE = 0.01  # how far a joint may be off its image, a share of the size of the joints
+FITS = 3  # times that a plane is fitted
+ENOUGH = 0.5  # of the bones: by names, no other planes are tried
+SAME = 1e-6  # of the size: bones whose places differ less are at one place
+TAIL = 0.1  # of its length: the weight of a tail that is off, between bones at one joint
+NEAR_AXIS = 0.02  # of its length: a normal this near to an axis may be that
+CELL = 1e-3  # of the size of the skin: so near is a vertex at the image of another one
+OF_SKIN = 50_000  # vertices that are looked at, about
+SYMMETRIC = 0.5  # of the vertices off the plane: the skin is symmetric
+SOME = 0.2  # if less is, the joints decide alone
+
+Plane = tuple[Floats, float]  # normal (3,) and its distance from the origin
+
+
+def find_plane(
+    skeleton: Skeleton, kinds: Integers, points: Floats | None = None
+) -> tuple[Integers, Floats, Floats] | None:
+    """(partners (m,), point, normal) of the plane in which most deform bones have a partner; None
+    where none has. kinds: (m,) equal for bones that can be partners. points: see
+    symmetry_plane()."""
+    joints = _Joints(skeleton, kinds)
+    if not joints.size > 0:
+        return None
+    best: tuple[int, Plane] | None = None
+    for plane in joints.planes(points):
+        fitted, count = joints.fitted(plane)
+        if best is None or count > best[0]:
+            best = count, fitted
+        if best[0] >= len(joints.which):
+            break
+    if best is None or not best[0]:
+        return None
+    plane, score = best[1], 0.0
+    if points is not None and len(points):
+        plane, score = _by_skin(points, plane, joints, best[0])
+    partners = joints.partners(plane)
+    own = np.arange(len(partners))
+    if score < SYMMETRIC and not ((partners >= 0) & (partners != own)).any():
+        return None
+    whole = np.full(len(skeleton.names), -1, np.int32)
+    paired = partners >= 0
+    whole[joints.which[paired]] = joints.which[partners[paired]]
+    return whole, plane[0] * plane[1], plane[0]
+
+
+class _Joints:
+    """The deform bones as points with partners."""
+
+    def __init__(self, skeleton: Skeleton, kinds: Integers) -> None:
+        self.which = np.flatnonzero(skeleton.deform)
+        self.heads, self.tails = skeleton.heads[self.which], skeleton.tails[self.which]
+        self.size = size_of(self.heads) if len(self.which) > 1 else 0.0
+        kind = kinds[self.which]
+        self.alike = kind[:, None] == kind
+        place = np.full(len(skeleton.names), -1)
+        place[self.which] = np.arange(len(self.which))
+        other = place[skeleton.other_side[self.which]]
+        own = np.arange(len(self.which))
+        self.named = np.where((other >= 0) & self.alike[own, other], other, own)
+        up = skeleton.parents[self.which]
+        while (passed := (up >= 0) & ~skeleton.deform[up]).any():
+            up = np.where(passed, skeleton.parents[up], up)
+        self.up = np.where(up >= 0, place[up], -1)
+
+    def planes(self, points: Floats | None) -> Iterator[Plane]:
+        """Those to try: by names, then others."""
+        own = np.arange(len(self.which))
+        left = np.flatnonzero(self.named > own)
+        apart = self.heads[left] - self.heads[self.named[left]]
+        if len(left) and np.linalg.norm(apart, axis=1).max() > WIDE * self.size:
+            middles = (self.heads[left] + self.heads[self.named[left]]) / 2
+            plane = _plane_between(apart, middles)
+            yield plane
+            if self.fitted(plane)[1] >= ENOUGH * len(own):
+                return
+        for normals in (np.eye(3), _main_directions(self.heads)):
+            for normal in normals:
+                along = _along(self.heads, normal)
+                for offset in (
+                    0.0,
+                    float(np.median(along)),
+                    float(np.ptp(along) / 2 + along.min()),
+                ):
+                    yield normal, offset
+        if points is not None and len(points) > 1:
+            for normal in _main_directions(points):
+                yield normal, float((_along(points, normal)).mean())
+
+    def fitted(self, plane: Plane) -> tuple[Plane, int]:
+        """(the plane between the joints that are partners in this one, how many bones are)"""
+        best, most = plane, int(np.count_nonzero(self.partners(plane) >= 0))
+        for _round in range(FITS):
+            partners = self.partners(plane)
+            own = np.flatnonzero(partners >= 0)
+            pairs = own[partners[own] > own]
+            if not len(pairs):
+                break
+            others = partners[pairs]
+            middles = (self.heads[pairs] + self.heads[others]) / 2
+            plane = _plane_between(self.heads[pairs] - self.heads[others], middles)
+            count = int(np.count_nonzero(self.partners(plane) >= 0))
+            if count >= most:
+                best, most = plane, count
+        return best, most
+
+    def partners(self, plane: Plane) -> Integers:
+        """(deform bones,) the partner of each, itself on the plane, -1 for none. By names, else by
+        the place of the joint and what it hangs on."""
+        own = np.arange(len(self.which))
+        images = _image(self.heads, plane)
+        near = WIDE * self.size
+        named = self.named != own
+        fits = named & (np.linalg.norm(images - self.heads[self.named], axis=1) <= near)
+        fits &= fits[self.named]
+        partners = np.where(fits, self.named, -1)
+        free = np.flatnonzero(~fits)
+        if not len(free):
+            return partners
+        off = np.linalg.norm(images[free][:, None] - self.heads[free], axis=2)
+        ends = np.linalg.norm(_image(self.tails[free], plane)[:, None] - self.tails[free], axis=2)
+        may = (off <= near) & self.alike[np.ix_(free, free)]
+        # Tails decide between bones at one joint, even if they are meaningless.
+        cost = np.where(may, off + TAIL * np.minimum(ends, self.size), np.inf)
+        first = cost.argmin(axis=1)
+        least = cost.min(axis=1)
+        alone = np.count_nonzero(cost <= least[:, None] + SAME * self.size, axis=1) == 1
+        mutual = np.isfinite(least) & alone & (first[first] == np.arange(len(free)))
+        partners[free[mutual]] = free[first[mutual]]
+        return self._alike_above(partners, ~fits)
+
+    def _alike_above(self, partners: Integers, asked: Bools) -> Integers:
+        """Without partners, of those asked about, that hang neither on one bone nor on partners.
+        In a chain across the plane the joints are images of each other, but the bones are not."""
+        while True:
+            up, others = self.up, np.maximum(partners, 0)
+            good = (up == up[others]) | ((up >= 0) & (partners[up] == up[others]))
+            bad = asked & (partners >= 0) & ~good
+            if not bad.any():
+                return partners
+            partners[bad] = -1
+
+
+def _along(points: Floats, direction: Floats) -> Floats:
+    """(n,) on the thread that asks: see affine.py"""
+    return np.einsum("ni,i->n", points, direction)
+
+
+def _image(points: Floats, plane: Plane) -> Floats:
+    normal, offset = plane
+    return points - 2 * (_along(points, normal) - offset)[:, None] * normal
+
+
+def _plane_between(apart: Floats, middles: Floats) -> Plane:
+    """The plane that these ways (k, 3) cross at their middles."""
+    normal = np.linalg.svd(apart, full_matrices=False)[2][0]
+    normal = normal * np.sign(normal[np.argmax(np.abs(normal))])
+    return normal, float(np.median(_along(middles, normal)))
+
+
+def _main_directions(points: Floats) -> Floats:
+    """(3, 3) unit vectors"""
+    return np.linalg.eigh(np.cov(points - points.mean(axis=0), rowvar=False))[1].T
+
+
+def _by_skin(points: Floats, plane: Plane, joints: _Joints, count: int) -> tuple[Plane, float]:
+    """(the plane, near this one, in which most of the skin is symmetric, its share); this one if
+    the skin is symmetric in no plane."""
+    normals = [plane[0]]
+    axis = np.zeros(3)
+    axis[np.argmax(np.abs(plane[0]))] = 1
+    if np.linalg.norm(axis - plane[0]) < NEAR_AXIS:
+        normals.insert(0, axis)
+    best, most = plane, -1.0
+    for normal in normals:
+        along = _along(points, normal)
+        middle = float(along.min() + along.max()) / 2
+        for offset in (0.0, middle, float(along.mean()), float(plane[1])):
+            tried = normal, offset
+            if np.count_nonzero(joints.partners(tried) >= 0) < count:
+                continue
+            share = _symmetric_share(points, tried)
+            if share > most + CELL:
+                best, most = tried, share
+    return (best, most) if most >= SOME else (plane, max(most, 0.0))
+
+
+def _symmetric_share(points: Floats, plane: Plane) -> float:
+    """The share of the points off the plane that have another one at their image: in the same cell
+    of a grid that is an image of itself, or of that grid moved by half a cell."""
+    normal, offset = plane
+    across = np.linalg.svd(normal[None])[2][1:]
+    places = np.column_stack(
+        [_along(points, across[0]), _along(points, across[1]), _along(points, normal) - offset]
+    )
+    cell = CELL * float(np.linalg.norm(np.ptp(points, axis=0)))
+    if not cell > 0:
+        return 0.0
+    off = places[:, 2] > cell, places[:, 2] < -cell
+    places[:, 2] = np.abs(places[:, 2])
+    step = 1 + len(points) // OF_SKIN  # of the cells
+    some = _cells(places / cell) % step == 0
+    one, other = (places[side & some] / cell for side in off)
+    if not len(one) or not len(other):
+        return 0.0
+    found = np.zeros(len(one), bool), np.zeros(len(other), bool)
+    for shift in (0.0, 0.5):
+        keys = _cells(one + shift), _cells(other + shift)
+        found[0][:] |= np.isin(keys[0], keys[1])
+        found[1][:] |= np.isin(keys[1], keys[0])
+    return float(np.concatenate(found).mean())
+
+
+def _cells(places: Floats) -> Integers:
+    """(n,) a number for each cell"""
+    x, y, z = np.floor(places).astype(np.int64).T
+    return (x * 73856093) ^ (y * 19349663) ^ (z * 83492791)

@@ -1,0 +1,109 @@
+"""The weights that weightings have ended with: one that begins with them again, with nothing
+changed, has nothing to do. They are kept mesh by mesh, so that one of several meshes weighted
+together counts by itself, too."""
+
+import hashlib
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ..character.mesh import Mesh
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
+
+MOST = 2  # weightings that are remembered
+SAME = 1e-6  # vertex groups are of single precision
+# What weights depend on, of each; the rest is derived, or for the report alone.
+OF_MESH = (
+    *("vertices", "triangles", "edges", "matrix", "reflections", "edits"),
+    *("locked_bones", "locked_vertices"),
+)
+OF_SKELETON = (
+    *("names", "heads", "tails", "parents", "roll_axes", "deform", "limits", "opposite"),
+    *("kinds", "segments", "stretch", "own_stretch", "volume", "joint_axes"),
+)
+OF_POSES = ("transforms", "joints", "whole", "weights")
+
+_ends: deque[dict[bytes, SparseWeights]] = deque(maxlen=MOST)
+
+
+def remember_end(
+    meshes: Sequence[Mesh],
+    skeleton: Skeleton,
+    poses: Poses | None,
+    options: Options,
+    rows: Sequence[SparseWeights],
+) -> None:
+    """These SparseWeights of each mesh are what the solver comes to."""
+    _ends.append(dict(zip(_digests(meshes, skeleton, poses, options), rows, strict=True)))
+
+
+def is_end(
+    meshes: Sequence[Mesh], skeleton: Skeleton, poses: Poses | None, options: Options
+) -> bool:
+    """Whether a weighting of these Meshes, which come with their weights, has ended with these."""
+    if not _ends:
+        return False
+    digests = _digests(meshes, skeleton, poses, options)
+    return any(
+        all(
+            digest in end and mesh.weights is not None and same_weights(mesh.weights, end[digest])
+            for digest, mesh in zip(digests, meshes, strict=True)
+        )
+        for end in _ends
+    )
+
+
+def same_weights(one: SparseWeights, other: SparseWeights) -> bool:
+    """Up to the precision of vertex groups; zeros may be missing."""
+    if one.count != other.count:
+        return False
+    bones = 1 + max(one.bones.max(initial=0), other.bones.max(initial=0))
+    keys = [rows.vertices * bones + rows.bones for rows in (one, other)]
+    _keys, place = np.unique(np.concatenate(keys), return_inverse=True)
+    apart = np.bincount(place, np.concatenate([one.weights, -other.weights]))
+    return not len(apart) or bool(np.abs(apart).max() <= SAME)
+
+
+def _digests(
+    meshes: Sequence[Mesh], skeleton: Skeleton, poses: Poses | None, options: Options
+) -> list[bytes]:
+    common = hashlib.blake2b(digest_size=16)
+    _take(common, {k: v for k, v in options.as_dict().items() if k != "start_from"})
+    _take(common, [getattr(skeleton, name) for name in OF_SKELETON])
+    _take(common, poses and [getattr(poses, name) for name in OF_POSES])
+    found = []
+    for mesh in meshes:
+        state = common.copy()
+        for name in OF_MESH:
+            value = getattr(mesh, name)
+            no_lock = name.startswith("locked") and value is not None and not value.any()
+            _take(state, None if no_lock else value)
+        found.append(state.digest())
+    return found
+
+
+def _take(state: Any, value: object) -> None:
+    if isinstance(value, np.ndarray):
+        state.update(f"{value.dtype.str}{value.shape}".encode())
+        state.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, dict):
+        _take(state, list(value))
+        _take(state, list(value.values()))
+    elif is_dataclass(value) and not isinstance(value, type):
+        _take(state, [getattr(value, each.name) for each in fields(value)])
+    elif isinstance(value, (tuple, list)) and all(isinstance(each, str) for each in value):
+        state.update(repr(value).encode())
+    elif isinstance(value, (tuple, list)):
+        state.update(f"({len(value)}".encode())
+        for each in value:
+            _take(state, each)
+    elif isinstance(value, float):
+        state.update(np.float32(value).tobytes())  # as properties of operators hold it
+    else:
+        state.update(repr(value).encode())

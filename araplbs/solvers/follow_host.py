@@ -1,0 +1,104 @@
+"""Weights that let shells move with what they lie on.
+
+A shell takes the weights of the nearest point of the other part, and so moves as it does. Weights
+of meshes without shells are not touched. Both sides of split edges are one place to the solver
+(Problem.solver()).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..character.mesh_faults import Shell, Surface, find_shells, nearest_on, untouched
+from ..character.problem import Problem
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
+
+LEAST = 1e-4  # smaller weights are dropped
+
+
+def hold_together(
+    problem: Problem,
+    rows: SparseWeights,
+    options: Options,
+    threads: int = 0,
+    parts: int | None = None,
+) -> tuple[SparseWeights, dict[str, int]]:
+    """(SparseWeights, {what: how many}) of all vertices of a Problem; the same rows where there is
+    nothing to hold. parts: of the mesh, where its solver has found them."""
+    if problem.numbers is not None:  # a patch: the rest of its mesh has its weights
+        return rows, {}
+    surface = problem.surface
+    done: dict[str, int] = {}
+    for shell in find_shells(surface, threads) if parts != 1 else ():
+        rows = _follow(problem, surface, rows, shell, options.max_influences, threads)
+        done["shells"] = done.get("shells", 0) + 1
+    if surface.split and not surface.split.exact:
+        done["closed_edges"] = surface.split.edges
+    return rows, done
+
+
+def _follow(
+    problem: Problem,
+    surface: Surface,
+    rows: SparseWeights,
+    shell: Shell,
+    most: int,
+    threads: int,
+) -> SparseWeights:
+    own = shell.vertices[untouched(problem, shell.vertices)]
+    if not len(own):
+        return rows
+    corners, at, _heights, _parts = nearest_on(surface, shell.host, surface.vertices[own], threads)
+    return _replaced(rows, own, *mixed(rows, corners, at), most)
+
+
+def mixed(rows: SparseWeights, corners: Integers, at: Floats) -> tuple[Integers, Integers, Floats]:
+    """(places (e,), bones (e,), weights (e,)) of points in triangles: corners (k, 3), at (k, 3)
+    barycentric coordinates."""
+    flat = corners.reshape(-1)
+    counts = np.diff(rows.start)[flat]
+    entry = np.repeat(np.arange(len(flat)), counts)
+    within = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+    source = rows.start[flat][entry] + within
+    places, bones = entry // 3, rows.bones[source].astype(np.int64)
+    weights = rows.weights[source] * at.reshape(-1)[entry]
+    stride = int(bones.max(initial=0)) + 1
+    keys, inverse = np.unique(places * stride + bones, return_inverse=True)
+    sums: Any = np.bincount(inverse.reshape(-1), weights)
+    return keys // stride, keys % stride, sums
+
+
+def _replaced(
+    rows: SparseWeights,
+    own: Integers,
+    places: Integers,
+    bones: Integers,
+    weights: Floats,
+    most: int,
+) -> SparseWeights:
+    """The rows, those of the vertices `own` as given by places in it: normalized, `most` bones."""
+    kept = weights >= LEAST
+    places, bones, weights = places[kept], bones[kept], weights[kept]
+    if most:
+        order = np.lexsort((bones, -weights, places))
+        starts = np.searchsorted(places[order], np.arange(len(own)))
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order)) - starts[places[order]]
+        few = rank < most
+        places, bones, weights = places[few], bones[few], weights[few]
+    sums: Any = np.bincount(places, weights, len(own))
+    given: Bools = sums > 0
+    weights = weights / sums[places]
+    stays = np.ones(rows.count, bool)
+    stays[own[given]] = False
+    old = stays[rows.vertices]
+    return make_sparse_weights(
+        rows.count,
+        np.concatenate([rows.vertices[old], own[places]]),
+        np.concatenate([rows.bones[old], bones]),
+        np.concatenate([rows.weights[old], weights]),
+    )

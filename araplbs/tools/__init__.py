@@ -1,2 +1,0 @@
-"""Work on weights other than solving for them: transfer, clearance of garments, baking, quantizing.
-One file per tool."""

@@ -1,0 +1,80 @@
+"""Edit mode of an armature, entered for its bones and left again."""
+
+from contextlib import contextmanager
+
+import bpy
+from araplbs.base.refusal import Refused
+
+
+@contextmanager
+def editing(armature):
+    """Edit bones of an armature. Mode, selection and options are put back at the end."""
+    layer = bpy.context.view_layer
+    if armature.name not in layer.objects:
+        raise Refused(f"'{armature.name}' is not in the active view layer")
+    active, mode = layer.objects.active, layer.objects.active and layer.objects.active.mode
+    selected = [ob for ob in layer.objects if ob.select_get()]
+    posed = [ob for ob in layer.objects if ob.mode == "POSE"]
+    hidden = armature.hide_viewport
+    data = armature.data
+    mirror, bones_selected = data.use_mirror_x, _bone_selection(armature)
+    try:
+        if mode and mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        armature.hide_viewport = False
+        _select(layer, [armature], armature)
+        data.use_mirror_x = False
+        try:
+            bpy.ops.object.mode_set(mode="EDIT")
+        except RuntimeError as error:
+            reason = str(error).strip().removeprefix("Error: ")
+            raise Refused(f"'{armature.name}' cannot be edited: {reason}") from None
+        yield data.edit_bones
+    finally:
+        if armature.mode == "EDIT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        data.use_mirror_x = mirror
+        _put_back_selection(armature, *bones_selected)
+        armature.hide_viewport = hidden
+        _select(layer, posed or selected, active)
+        if active and mode and active.mode != mode:
+            bpy.ops.object.mode_set(mode=mode)
+        _select(layer, selected, active)
+
+
+def _select(layer, objects, active):
+    for ob in layer.objects:
+        if ob.select_get() != (ob in objects):
+            ob.select_set(ob in objects)
+    layer.objects.active = active
+
+
+def _bone_selection(armature):
+    """(name of the active bone, [(name, selected, head, tail)])."""
+    active = armature.data.bones.active
+    selection = []
+    for bone in armature.data.bones:
+        # Since 5.0 the selection of bones as such belongs to the pose.
+        own = bone.select if hasattr(bone, "select") else armature.pose.bones[bone.name].select
+        selection.append((bone.name, own, *_end_selection(bone)))
+    return active and active.name, selection
+
+
+def _end_selection(bone):
+    return getattr(bone, "select_head", None), getattr(bone, "select_tail", None)
+
+
+def _put_back_selection(armature, active, selection):
+    bones = armature.data.bones
+    for name, own, head, tail in selection:
+        bone = bones.get(name)
+        if not bone:  # it was removed
+            continue
+        owner = bone if hasattr(bone, "select") else armature.pose.bones[name]
+        if owner.select != own:
+            owner.select = own
+        for end, was in (("select_head", head), ("select_tail", tail)):
+            if was is not None and getattr(bone, end) != was:
+                setattr(bone, end, was)
+    if active is None or (bones.active and bones.active.name != active):
+        bones.active = bones.get(active) if active else None

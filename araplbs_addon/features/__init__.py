@@ -1,0 +1,41 @@
+"""The features, each in a folder with the name of its operator; araplbs/features has its work.
+
+A folder has some of task.py (read, solve, apply), operator.py, live.py (a session) and panel.py.
+A new one is found by modules(). A module declares:
+  CLASSES                   the classes to register, in this order
+  COMMAND                   its part of the command line, if any
+  places, icon of a class   its entries in menus and panels (window/menu_entries.py)
+  register(), unregister()  properties and handlers, if any; after CLASSES, and before
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+# In the order of the help of the command line. Others come after them, by name.
+ORDER = (
+    *("report_problem", "auto_weight", "bake", "bendy", "compare", "copy_weights", "joints"),
+    *(
+        "quantize",
+        "transfer_shapes",
+        "transfer",
+        "new_vertices",
+        "reduce_bones",
+        "export_game",
+        "restore",
+    ),
+    *("control_bones", "edits", "check", "range_of_motion", "repair"),
+)
+
+
+def modules():
+    """All modules of all features: feature by feature, in each by name."""
+    there = {found.name for found in iter_modules(__path__)}
+    for feature in [*ORDER, *sorted(there - {*ORDER})]:
+        package = import_module(f"{__name__}.{feature}")
+        for found in iter_modules(package.__path__):
+            yield import_module(f"{package.__name__}.{found.name}")
+
+
+def classes():
+    """All that they register."""
+    return [each for module in modules() for each in getattr(module, "CLASSES", ())]

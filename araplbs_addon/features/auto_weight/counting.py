@@ -1,0 +1,56 @@
+"""Counts the visible problems of a result in a thread, if the weighting itself has not: after a
+live session, which ends without a wait."""
+
+import bpy
+from araplbs.base.worker import Worker
+from araplbs.features.check.before_after import gains
+
+from ...blender.data.views import redraw_views
+from ...preferences import preferred_threads
+
+EVERY = 0.1  # seconds between two looks at the thread
+
+_counted = []  # Outcomes whose problems are being counted
+
+
+def count_problems(outcome, task):
+    """Adds the problems to the facts of an Outcome, in a moment. task: the WeightingTask."""
+    problem, rows, options = task.problem, task.solution.rows, task.options
+    before = problem.present(task.reading.meshes)
+    threads = preferred_threads(bpy.context)
+    stretch = outcome.facts["stretch"][1]
+
+    def work(progress):
+        return gains(problem, before, rows, stretch, options, threads, progress)
+
+    outcome.counting = Worker(work)
+    _counted.append(outcome)
+    if not bpy.app.timers.is_registered(look):
+        bpy.app.timers.register(look, first_interval=EVERY)
+
+
+def look():
+    """Takes what is done; the number of seconds to wait for the rest, None if all is done."""
+    for outcome in _counted.copy():
+        worker = outcome.counting
+        if worker.running:
+            continue
+        _counted.remove(outcome)
+        outcome.counting = None
+        if worker.result:
+            facts, outcome.findings, poses = worker.result
+            outcome.facts |= facts
+            outcome.poses = poses.transforms
+        redraw_views()
+    return EVERY if _counted else None
+
+
+def unregister():
+    if bpy.app.timers.is_registered(look):
+        bpy.app.timers.unregister(look)
+    while _counted:
+        _counted.pop().counting.cancel()
+
+
+def register():
+    """Nothing is counted yet."""

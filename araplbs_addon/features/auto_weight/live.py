@@ -1,0 +1,360 @@
+"""A live session on the weights of one armature's meshes: writes what converges into the vertex
+groups a step at a time, follows edits, and ends by keeping or restoring all.
+
+Nothing is pushed to Blender's undo stack in that time: the owner of the session ends it as one
+step. Other operators may push, so a mesh carries a token as long as a session is at work on it: who
+undoes to a state without token has left the session, and who undoes to a state with the token of a
+session that has ended gets what was there before that.
+"""
+
+import secrets
+from contextlib import suppress
+from dataclasses import replace
+
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.base.worker import work_in_steps
+from araplbs.character.problem import Problem
+from araplbs.reports.report import names_in_line
+from araplbs.solvers.converged_cache import is_end
+from araplbs.solvers.live_solver import LiveSolver
+from araplbs.solvers.solve import Solution
+
+from ...blender.data.edits import copy_edits, read_edits, restore_edits
+from ...blender.data.mesh_shape import MeshShape
+from ...blender.read.read_mesh import named_entries_in_steps
+from ...weighting import WeightingTask
+from ...window.session import (
+    ENDED,
+    GONE,
+    IDLE,
+    READING,
+    RUNNING,
+    LiveSession,
+    remember,
+    threads_beside_window,
+)
+from .live_weights import LiveWeights
+
+
+class WeightSession(LiveSession):
+    keys = ("Enter: keep", "Esc: cancel")
+
+    def __init__(self, targets, options, view_layer, threads=0):
+        if options.volume != "NONE":
+            raise Refused("Refining live works on the surface: set Volume to Surface Only")
+        self.token = secrets.token_hex(8)
+        self.written = -1  # number of the frame that the vertex groups show
+        self._writers, self._edits_before, self._looked_at = [], [], []
+        self._links = self._start_changes = None
+        self._disturbed = self._paused = False
+        self._undone, self._redone = [], []  # edits before each stroke, and what was undone
+        task = WeightingTask(options, threads or threads_beside_window())
+        super().__init__(task, targets, view_layer)
+
+    @property
+    def frame(self):
+        return self.worker.frame if self.worker else None
+
+    @property
+    def settled(self):
+        try:
+            return (
+                self.state == RUNNING
+                and self.worker.waiting
+                and self.written == self.frame.number
+                and self._looked_at == self._changes()
+            )
+        except Refused:
+            return False  # the next tick will end it
+
+    @property
+    def strokes(self):
+        return len(self._undone)
+
+    def objects(self):
+        return [reference.get() for reference in self.task.objects]
+
+    def put_back_data(self):
+        self._put_back_weights()
+        self._put_back_edits()
+
+    def disturbed(self):
+        if self._survives_undo():
+            self._disturbed = True
+        else:
+            self.put_back()
+            self._end("Undo has ended the session")
+
+    def _survives_undo(self):
+        try:
+            return self.state != READING and all(
+                ob.data.araplbs.session == self.token for ob in self.objects()
+            )
+        except GONE:
+            return False
+
+    def put_back(self):
+        """To be called where Blender's undo has led into this session when it has ended: meshes
+        with its token become what they were before."""
+        self._put_back_weights(self._is_shown)
+        self._start_changes = [None] * len(self._writers)
+        self._put_back_edits(self._is_shown)
+        self._clear_tokens()
+
+    def _is_shown(self, ob):
+        return ob.data.araplbs.session == self.token
+
+    def forget(self):
+        """Keeps only what put_back() needs."""
+        super().forget()
+        task = self.task
+        task.reading = replace(task.reading, problem=None, meshes=[], entries=[], poses=None)
+        self._undone, self._redone = [], []
+
+    def before_save(self):
+        if self.state != READING:
+            self._put_back_weights()
+            self._clear_tokens()
+
+    def after_save(self):
+        if self.state != READING:
+            self._set_tokens()
+            self._disturbed, self.written = True, -1  # the written weights have to be written again
+
+    def note_edit(self, before):
+        """before: copy_edits() before a stroke, for undo_edit()."""
+        self._undone.append(before)
+        self._redone.clear()
+
+    def set_options(self, **changes):
+        """Goes on with these options, from the weights that it has come to."""
+        task = self.task
+        task.options = replace(task.options, **changes)
+        self.worker.restart(task.problem, task.options)
+        if self._looked_at != self._start_changes:
+            self.worker.edit(task.problem.edit_arguments(self._read_edits()))
+
+    def undo_edit(self, redo=False):
+        """Takes back the last stroke, or makes it again; False without one."""
+        source, other = self._undone, self._redone
+        if redo:
+            source, other = other, source
+        if not source:
+            return False
+        other.append(self.copy_edits())
+        for ob, copy in zip(self.objects(), source.pop(), strict=True):
+            restore_edits(ob.data, copy)
+        return True
+
+    def copy_edits(self):
+        return [copy_edits(ob.data) for ob in self.objects()]
+
+    def problem_vertices(self, index):
+        """(begin, end) of a mesh in the arrays of a Frame."""
+        first = self.task.problem.first[index]
+        return first, first + self.task.problem.sizes[index]
+
+    def _changes(self):
+        return [ob.data.araplbs.changes for ob in self.objects()]
+
+    def _step(self):
+        try:
+            if self._pauses():
+                return False
+        except Exception as error:
+            self.fail(error)
+            return True
+        return super()._step()
+
+    def _pauses(self):
+        """In Edit mode nothing is written; after it, things may be different."""
+        found = [reference.find() for reference in self._objects[1:] if self._writers]
+        in_edit_mode = any(ob and ob.type == "MESH" and ob.data.is_editmode for ob in found)
+        self._disturbed |= self._paused and not in_edit_mode
+        self._paused = in_edit_mode
+        return in_edit_mode
+
+    def _end(self, message=None):
+        if self.state == ENDED:
+            return
+        super()._end(message)
+        self._clear_tokens()
+        if self._writers:
+            remember(self)
+
+    def _set_tokens(self):
+        for reference in self.task.objects:
+            with suppress(*GONE):
+                reference.get().data.araplbs.session = self.token
+
+    def _clear_tokens(self):
+        """Of copies, too."""
+        for mesh in bpy.data.meshes:
+            if mesh.araplbs.session == self.token:
+                mesh.araplbs.property_unset("session")
+
+    def _read(self, targets, view_layer):
+        shapes = {ob.session_uid: MeshShape(ob.data) for ob in targets.meshes}
+        yield from self.task.read_in_steps(targets, view_layer, with_entries=True)
+        task = self.task
+        at_rest = yield from work_in_steps(lambda _progress: self._is_end())
+        all_entries = yield from self._entries_of_now()
+        _armature, objects = task.find_objects()
+        for ob in objects:
+            if not shapes[ob.session_uid].is_of(ob.data):
+                raise Refused(f"'{ob.name}' has changed since it was read")
+        read = task.reading
+        for ob, known, selection in zip(objects, all_entries, read.selections, strict=True):
+            self._writers.append(LiveWeights(ob, known, task.problem.skeleton.names, *selection))
+            self._edits_before.append(copy_edits(ob.data))
+        self._set_tokens()
+        self._looked_at = self._start_changes = self._changes()
+        self._links = [mesh.edits.links for mesh in read.meshes]
+        self.worker = LiveSolver(task.problem, task.options, task.threads, at_rest)
+
+    def _entries_of_now(self):
+        """[NamedEntries] of the meshes, read again where others have moved, renamed or removed
+        groups since, in steps."""
+        found = list(self.task.reading.entries)
+        while True:
+            objects = self.objects()
+            old = [k for k, ob in enumerate(objects) if not found[k].are_of(ob)]
+            if not old:
+                return found
+            for k in old:
+                found[k] = yield from named_entries_in_steps(objects[k])
+
+    def _is_end(self):
+        task, read = self.task, self.task.reading
+        return is_end(read.meshes, task.problem.skeleton, read.poses, task.options)
+
+    def _follow(self):
+        """Edits to the thread, its latest weights to the vertex groups."""
+        if self.worker.error:
+            raise self.worker.error
+        yield from self._look_again()
+        self._take_edits()
+        frame = self.worker.frame
+        if frame is None or frame.number == self.written:
+            yield IDLE
+            return
+        for writer in self._writers:
+            writer.refuse_others()
+        for step in self._write(frame.rows, exact=False):
+            yield step
+            if self.worker.waiting and self.worker.frame is not frame:
+                return  # the last frame is next, and what both have in common is written
+        self.written = frame.number
+
+    def _look_again(self):
+        if not self._disturbed:
+            return
+        self._disturbed = False
+        self.written = -1
+        for reference, writer in zip(self.task.objects, self._writers, strict=True):
+            looked = False
+            while not looked:
+                known = yield from named_entries_in_steps(reference.get())
+                yield IDLE  # looking is work for a turn
+                looked = writer.look_again(known)
+                yield
+
+    def _take_edits(self):
+        changes = self._changes()
+        if changes == self._looked_at:
+            return
+        self._looked_at = changes
+        task, edits = self.task, self._read_edits()
+        if all(np.array_equal(e.links, old) for e, old in zip(edits, self._links, strict=True)):
+            self.worker.edit(task.problem.edit_arguments(edits))
+            return
+        self._links = [e.links for e in edits]
+        read, options = task.reading, task.options
+        meshes = [replace(m, edits=e) for m, e in zip(read.meshes, edits, strict=True)]
+        problem = Problem(
+            meshes,
+            read.problem.skeleton,
+            read.poses,
+            options.symmetric,
+            rigid_parts=options.rigid_parts,
+        )
+        problem.parameters = read.problem.parameters
+        task.reading = replace(read, meshes=meshes, problem=problem)
+        self.worker.restart(problem)
+
+    def _read_edits(self):
+        names = self.task.problem.skeleton.names
+        return [read_edits(ob.data, names) for ob in self.objects()]
+
+    def _write(self, rows, exact):
+        done = []
+        for writer, part in zip(self._writers, self.task.problem.split(rows), strict=True):
+            done.append((yield from writer.write(part, exact)))
+        return done
+
+    def _keep(self):
+        task = self.task
+        task.find_objects()
+        is_whole = self.worker.waiting and self._changes() == self._start_changes
+        self.worker.conclude()
+        while self.worker.running:
+            yield IDLE
+        if self.worker.error:
+            raise self.worker.error
+        frame = self.worker.frame
+        self._disturbed = True  # others may have written
+        while self._disturbed:
+            yield from self._look_again()
+            written = yield from self._write(frame.rows, exact=True)
+            yield IDLE  # as is the report
+        task.solution = Solution(frame.rows, frame.report, frame.seconds)
+        self.report = task.conclude(written)
+        task.replaces_ours = [ob.data.araplbs.made for ob in self.objects()]
+        for ob in self.objects():
+            ob.data.araplbs.made = True
+        if is_whole:
+            task.remember_end(frame.rows)
+
+    def _restore(self):
+        if self.worker:
+            self.worker.cancel()
+        lost, self._disturbed = [], True
+        while self._disturbed:
+            lost, self._disturbed = [], False
+            self._put_back_edits()
+            for writer in self._writers:
+                lost += yield from writer.put_back()
+        self._tell_lost(lost)
+        self.restored = not self.message
+        while self.worker and self.worker.running:
+            yield IDLE
+
+    def _tell_lost(self, names):
+        """The part of the message about weights that are not those of before."""
+        told = [self.message] if self.message else []
+        if names:
+            who = names_in_line([f"'{name}'" for name in names])
+            told = [text for text in told if text != f"{who} has changed since it was read"]
+            many = len(names) > 1
+            told.append(
+                f"{who} {'have changed since they were' if many else 'has changed since it was'} read and "
+                f"{'keep' if many else 'keeps'} the last weights of the session"
+            )
+        elif told and self._writers:
+            told.append("The weights of before are back")
+        self.message = ". ".join(told) or None
+
+    def _put_back_weights(self, wanted=lambda _ob: True):
+        """At once."""
+        for writer in self._writers:
+            writer.put_back_at_once(wanted)
+
+    def _put_back_edits(self, wanted=lambda _ob: True):
+        changes = self._start_changes or [None] * len(self._writers)
+        for writer, copy, was in zip(self._writers, self._edits_before, changes, strict=False):
+            for ob in writer.holders():
+                mesh = ob.data
+                if wanted(ob) and mesh.araplbs.changes != was and writer.is_of(ob):
+                    restore_edits(mesh, copy)

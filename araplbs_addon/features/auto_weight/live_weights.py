@@ -1,0 +1,262 @@
+"""Vertex groups of an object while its weights converge: written in short steps, and put back as
+they were, to the last bit.
+
+Entries that were there before are never removed on the way, only set to zero: Blender moves the
+last entry of a vertex to the place of a removed one, and their order has to come back as well.
+Groups are known by their names, since others may add, remove or move them in between.
+"""
+
+import itertools
+
+import bmesh
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+
+from ...blender.data.mesh_shape import MeshShape
+from ...blender.data.references import Reference
+from ...blender.read.read_mesh import named_entries, named_entries_in_steps
+from ...blender.write.write_weights import make_groups, wanted_entries
+
+VERTICES_A_STEP = 512  # a few ms
+LEAST_CHANGE = 1 / 1024  # smaller ones are not seen on the way
+
+
+class LiveWeights:
+    """names, groups, bones, vertices: as for write_weights(). known: NamedEntries of `ob` now."""
+
+    def __init__(self, ob, known, names, groups, bones, vertices):
+        self._begun = self._reference = Reference.to(ob)
+        self._shape = MeshShape(ob.data)
+        self._bones, self._vertices = bones, vertices
+        self._active, old = ob.vertex_groups.active_index, {g.name for g in ob.vertex_groups}
+        self._groups, _new = make_groups(ob, names, groups)
+        self._names = [g.name for g in ob.vertex_groups]
+        self._added = [name for name in self._names if name not in old]
+        self._count = len(ob.data.vertices)
+        self._present = self._chunks(known.entries)
+        self._before = list(self._present)
+        self._changed = self._removed = 0
+
+    def write(self, rows, exact=False):
+        """Steps that write these weights; exact: to the last bit, and without zeros."""
+        for chunk in range(len(self._present)):
+            ob = self._object()
+            begin = chunk * VERTICES_A_STEP
+            end = min(begin + VERTICES_A_STEP, self._count)
+            owners, groups, weights = wanted_entries(
+                rows.slice(begin, end), self._bones, self._vertices[begin:end], self._groups
+            )
+            self._apply(ob, chunk, *self._sorted(owners + begin, groups, weights), exact)
+            yield
+        return {
+            "changed": self._changed,
+            "removed": self._removed,
+            "new_groups": len(self._added),
+        }
+
+    def holders(self):
+        """The objects that hold what was written: the object of the start, and one that shares the
+        mesh of the start where that object is gone or has another mesh by now."""
+        own = sharing = None
+        for ob in bpy.data.objects:
+            if ob.type != "MESH":
+                continue
+            if ob.session_uid == self._begun.uid:
+                own = ob
+            elif ob.data.session_uid == self._begun.data_uid:
+                sharing = ob
+        if own and own.data.session_uid == self._begun.data_uid:
+            sharing = None
+        return [ob for ob in (own, sharing) if ob]
+
+    def is_of(self, ob):
+        """Whether the object has the vertices of the start."""
+        return self._shape.is_of(ob.data)
+
+    def _fits(self, ob):
+        """Whether the vertices of the start are the first that the object has."""
+        if ob.data.is_editmode:
+            ob.update_from_editmode()
+        return self._shape.is_of(ob.data) or self._shape.begins(ob.data)
+
+    def put_back(self):
+        """Steps that put back what was there at the start, in all holders. They return the names of
+        those whose vertices are others by now: the written weights stay there."""
+        lost = []
+        for reference in [Reference.to(ob) for ob in self.holders()]:
+            try:
+                ob = reference.get()
+                if not self._fits(ob):
+                    lost.append(ob.name)
+                    continue
+                self._reference = reference
+                self._look((yield from named_entries_in_steps(ob)))
+                for chunk in range(len(self._before)):
+                    self._apply(self._object(), chunk, *self._before[chunk], exact=True)
+                    yield
+                self._put_back_groups(self._object())
+            except (Refused, ReferenceError):  # it was changed between two steps
+                lost += [ob.name for ob in self.holders() if ob.session_uid == reference.uid]
+        return lost
+
+    def put_back_at_once(self, wanted):
+        """Does this in one step and in any mode, for the holders that are `wanted`(object)."""
+        for ob in self.holders():
+            if not wanted(ob) or not self._fits(ob):
+                continue
+            self._reference = Reference.to(ob)
+            if ob.data.is_editmode:
+                self._put_back_in_edit_mode(self._object())
+            else:
+                self._look(named_entries(ob))
+                for chunk in range(len(self._before)):
+                    self._apply(ob, chunk, *self._before[chunk], exact=True)
+            self._put_back_groups(ob)
+
+    def _put_back_groups(self, ob):
+        for name in self._added:
+            if name in ob.vertex_groups:
+                ob.vertex_groups.remove(ob.vertex_groups[name])
+        ob.vertex_groups.active_index = self._active
+
+    def look_again(self, known):
+        """Others may have written since: takes these NamedEntries as those of now. False where
+        groups have other numbers by now: read again."""
+        self.refuse_others()
+        if not known.are_of(self._reference.get()):
+            return False
+        self._look(known)
+        return True
+
+    def refuse_others(self):
+        """Raises Refused where the vertices are not those of the start."""
+        ob = self._object()
+        if not self.is_of(ob):
+            raise Refused(f"'{ob.name}' has changed since it was read")
+
+    def _look(self, known):
+        """known: NamedEntries that are of the object. Entries that _object() adds come after
+        these."""
+        self._object()
+        self._present = self._chunks(known.entries)
+
+    def _object(self):
+        """The object, with self._names the groups that it has. A group that is written and was
+        removed by others comes back."""
+        ob = self._reference.get()
+        names = [group.name for group in ob.vertex_groups]
+        if names == self._names:
+            return ob
+        written = set(self._groups[self._bones].tolist())
+        for index, name in enumerate(self._names):
+            if name in names:
+                continue
+            if index < len(names) and names[index] not in self._names:
+                renamed = names[index]  # as Blender does with bones
+                self._added = [renamed if each == name else each for each in self._added]
+                self._names[index] = renamed
+            elif index in written:
+                names.append(ob.vertex_groups.new(name=name).name)
+        to = np.array([names.index(name) if name in names else -1 for name in self._names])
+        stride, self._groups = self._stride, np.where(self._groups < 0, -1, to[self._groups])
+        self._names = names
+        for chunks in (self._present, self._before):
+            for chunk, (keys, weights) in enumerate(chunks):
+                vertices, groups = np.divmod(keys, stride)
+                chunks[chunk] = self._sorted(vertices, to[groups], weights)
+        return ob
+
+    @property
+    def _stride(self):
+        return max(1, len(self._names))
+
+    def _sorted(self, vertices, groups, weights):
+        keys = vertices.astype(np.int64) * self._stride + groups
+        order = np.argsort(keys)
+        return keys[order], weights[order].astype(np.float32)
+
+    def _chunks(self, entries):
+        """(keys, weights) of each step's vertices, of the groups that are written."""
+        written = np.zeros(self._stride + 1, bool)
+        written[self._groups[self._bones & (self._groups >= 0)]] = True
+        known = entries[0] < self._count
+        vertices, groups, weights = (each[known] for each in entries)
+        take = self._vertices[vertices] & written[np.minimum(groups, self._stride)]
+        keys, values = self._sorted(vertices[take], groups[take], weights[take])
+        firsts = np.arange(0, self._count, VERTICES_A_STEP)[1:] * self._stride
+        cuts = np.searchsorted(keys, firsts)
+        return list(zip(np.split(keys, cuts), np.split(values, cuts), strict=True))
+
+    def _apply(self, ob, chunk, keys, weights, exact):
+        present_keys, present = self._present[chunk]
+        at, known = _found(keys, present_keys)
+        old = np.where(known, present[at] if len(present) else 0, np.float32(-1))
+        differs = old != weights if exact else np.abs(np.maximum(old, 0) - weights) > LEAST_CHANGE
+        gone = ~_found(present_keys, keys)[1]
+        fade = gone & (exact | (present != 0))
+
+        add = [group.add for group in ob.vertex_groups]
+        whole = differs & (weights == 1)  # the only entries of their vertices
+        for group, members in self._by_group(keys[whole]):
+            add[group](members, 1.0, "REPLACE")
+        some = differs & ~whole
+        vertices, groups = np.divmod(keys[some], self._stride)
+        for vertex, group, weight in zip(
+            vertices.tolist(), groups.tolist(), weights[some].tolist(), strict=True
+        ):
+            add[group]((vertex,), weight, "REPLACE")
+        for group, members in self._by_group(present_keys[fade]):
+            if exact:
+                ob.vertex_groups[group].remove(members)
+            else:
+                add[group](members, 0.0, "REPLACE")
+        self._note(chunk, keys, np.where(differs, weights, old), gone, exact)
+        self._changed += int(np.count_nonzero(differs))
+        self._removed += int(np.count_nonzero(fade))
+
+    def _by_group(self, keys):
+        """(group, [vertices]) of these."""
+        vertices, groups = np.divmod(keys, self._stride)
+        for group in np.unique(groups).tolist():
+            yield group, vertices[groups == group].tolist()
+
+    def _note(self, chunk, keys, weights, gone, exact):
+        """The present entries: an entry that was not worth adding (old weight -1) is not."""
+        there = weights >= 0
+        keys, weights = keys[there], weights[there]
+        if not exact and gone.any():
+            present_keys, _present = self._present[chunk]
+            keys = np.concatenate([keys, present_keys[gone]])
+            weights = np.concatenate([weights, np.zeros(np.count_nonzero(gone), np.float32)])
+            order = np.argsort(keys)
+            keys, weights = keys[order], weights[order]
+        self._present[chunk] = keys, weights.astype(np.float32)
+
+    def _put_back_in_edit_mode(self, ob):
+        """Edit mode holds the weights itself and would write its own over others."""
+        edited = bmesh.from_edit_mesh(ob.data)
+        layer = edited.verts.layers.deform.verify()
+        written = set(self._groups[self._bones].tolist())
+        before = {}
+        for keys, weights in self._before:
+            vertices, groups = np.divmod(keys, self._stride)
+            for vertex, group, weight in zip(
+                vertices.tolist(), groups.tolist(), weights.tolist(), strict=True
+            ):
+                before.setdefault(vertex, {})[group] = weight
+        for index, vertex in enumerate(itertools.islice(edited.verts, self._count)):
+            if not self._vertices[index]:
+                continue
+            mine, now = before.get(index, {}), vertex[layer]
+            for group in written & set(now.keys()) - set(mine):
+                del now[group]
+            for group, weight in mine.items():
+                now[group] = weight
+        bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)
+
+
+def _found(keys, among):
+    """(places, found) of keys in others, both ascending; a key that is not found has any place."""
+    at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
+    return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)

@@ -1,0 +1,95 @@
+"""The operator "Auto-weight (ARAP)"."""
+
+from dataclasses import replace
+
+import bpy
+from araplbs.base.refusal import Refused
+from araplbs.model.options import Options
+from araplbs.reports.report import summary, summary_of_new
+from bpy.types import Operator
+
+from ...blender.read.targets import find_targets
+from ...weighting import WeightingTask
+from ...window.command import WHICH, Command
+from ...window.properties import (
+    BoneChoice,
+    OptionProperties,
+    draw_folded_options,
+    draw_result_options,
+)
+from ...window.work import WorkOperator
+from ..new_vertices.task import NewVerticesTask
+from .measured import MeasuredWeighting
+from .outcome import tell_outcome
+
+IDNAME = "object.araplbs_auto_weight"
+LABEL = "Auto-weight (ARAP)"
+
+
+class OBJECT_OT_araplbs_auto_weight(WorkOperator, BoneChoice, OptionProperties, Operator):
+    """Give the selected meshes skinning weights for the armature, so that they keep their shape \
+as well as possible when posed"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    places = (("VIEW3D_MT_object_parent", 10), ("VIEW3D_MT_paint_weight", 10))
+    icon = "MOD_VERTEX_WEIGHT"
+
+    tell = tell_outcome
+
+    @staticmethod
+    def find(context):
+        return find_targets(context, posing=True)
+
+    def start(self, context):
+        self.task_kind = MeasuredWeighting if is_seen() else WeightingTask
+        super().start(context)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_result_options(layout, self)
+        draw_folded_options(layout, self)
+
+
+def is_seen():
+    """Whether somebody looks at what is done: then it is compared with what was there before."""
+    return not bpy.app.background
+
+
+def _only_new(parser):
+    parser.add_argument(
+        "--only-new",
+        action="store_true",
+        help="weight the vertices without weights only, all others stay unchanged; if there are "
+        "none, the output is the same as the input",
+    )
+
+
+def _choose_new(command, arguments):
+    if not arguments.only_new:
+        return command
+    for name, usual in (("volume", "none"), ("start_from", "fresh")):
+        value = getattr(arguments, name)
+        if value != usual:
+            flag = name.replace("_", "-")
+            raise Refused(f"--only-new and --{flag} {value} exclude each other")
+    return replace(command, task=NewVerticesTask, summary=summary_of_new)
+
+
+CLASSES = (OBJECT_OT_araplbs_auto_weight,)
+COMMAND = Command(
+    "weight",
+    "weight the meshes of .blend files",
+    f"Weights every armature's meshes: {WHICH}",
+    WeightingTask,
+    Options,
+    summary,
+    own=_only_new,
+    choose=_choose_new,
+    weights_of=lambda report: report,
+    has_pictures=True,
+    has_presets=True,
+)

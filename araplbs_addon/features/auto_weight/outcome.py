@@ -1,0 +1,300 @@
+"""The results of the last weightings, which the Result box of the sidebar shows.
+
+Outcomes are kept in memory, never in the file. Meshes carry the mark of the outcome that they show,
+and of the set of weights: undo takes the mark back with the weights. Tools that write other weights
+remove the mark (see all_or_nothing.py), and an outcome ends if the bones are not what they were.
+
+There are three sets: After, the new weights; Before, those that this Auto-weight has replaced; and
+Original (originals.py). Files are saved with After: the other two are looked at, and become the
+weights of the mesh only if the artist keeps them."""
+
+import hashlib
+from contextlib import suppress
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.base.worker import Worker
+from araplbs.features.check.before_after import VISIBLE, visible
+from araplbs.features.check.findings import Finding, level
+from araplbs.reports.last_lines import result_line
+from araplbs.reports.notes import Note, result_notes
+from bpy.app.handlers import persistent
+
+from ...blender.data.bones import chosen_bones
+from ...blender.data.references import Reference
+from ...blender.write.weight_slots import WeightSlot, WrittenSlot
+from ...languages.translate import translated
+from ...window.session import current_session
+from ...window.work import tell
+from .originals import take_originals
+from .outdated import bones_digest, shape_digest
+
+MOST = 2  # that are kept: each holds all weights twice
+WORSE = 0.005  # of what it was: less is not seen
+ORIGINAL, BEFORE, AFTER = "ORIGINAL", "BEFORE", "AFTER"
+
+
+@dataclass
+class Outcome:
+    """Of one weighting."""
+
+    armature: Reference
+    objects: list[Reference]
+    facts: dict  # see araplbs/features/check/before_after.py
+    notes: list[Note]
+    warnings: list[str]
+    bones: list[str]  # of the skeleton that was solved
+    chosen: tuple[int, int] | None  # bones that were free, and all; None: all were
+    slots: dict[str, list[WeightSlot]]  # by ORIGINAL, BEFORE and AFTER; [] if there is no such set
+    findings: list[Finding] | None = None
+    poses: np.ndarray | None = None  # in which they were found
+    token: str = ""  # the same for the same weights
+    to_draw: tuple | None = None  # what the pictures of the box are made of, until they are made
+    seen: list | None = None  # [SeenJoint] of these pictures
+    drawn: tuple | None = None  # (weights before or None, Poses) of them
+    state: tuple = ()  # of bones and meshes, see outdated.py
+    replaced_ours: bool = False  # the weights before were made by Auto-weight, too
+    counting: Worker | None = None  # counts the problems just now
+
+    def shown(self):
+        """Which set the meshes show; None if they or the bones are not as this outcome has left
+        them."""
+        marks = {each.get().data.araplbs.weighting for each in self.objects}
+        token, _colon, which = marks.pop().partition(":")
+        if token != self.token or marks or self.state_now() != self.state:
+            return None
+        return which
+
+    def state_now(self):
+        """Changes with the bones, and with the shapes of the meshes."""
+        shapes = (shape_digest(each.get()) for each in self.objects)
+        return bones_digest(self.armature.get()), *shapes
+
+    @property
+    def worse(self):
+        """Whether a visible measure is worse than before."""
+        return any(
+            is_worse(self.facts[name]) for name in ("problems", "stretch") if name in self.facts
+        )
+
+    def renew(self, findings, stretch):
+        """The new weights were repaired, and are those that the meshes have now. findings: those
+        that are left; stretch: theirs."""
+        self.slots[AFTER] = [WeightSlot(each.get()) for each in self.objects]
+        self.findings = findings
+        self.facts = {
+            "problems": (self.facts["problems"][0], visible(findings)),
+            "stretch": (self.facts["stretch"][0], stretch),
+        }
+        self.token = f"{self.token}r"
+        self.mark(AFTER)
+
+    def draw_again(self, problem, rows):
+        """Other pictures: of these weights of the same vertices."""
+        if self.drawn:
+            before, poses = self.drawn
+            if before is None or before.count == rows.count:
+                self.to_draw = problem, before, rows, poses
+
+    def mark(self, which):
+        for each in self.objects:
+            of_mesh = each.get().data.araplbs
+            of_mesh.weighting = f"{self.token}:{which}"
+            of_mesh.made = which == AFTER or (which == BEFORE and self.replaced_ours)
+
+    def show(self, which):
+        """Gives the meshes these weights; the present ones are kept in place of the others, so
+        nothing that was painted since is lost."""
+        now = self.shown()
+        if now == which:
+            return
+        self.slots[now] = [slot.again() for slot in self.slots[now]]
+        for slot in self.slots[which]:
+            slot.put()
+        self.mark(which)
+
+
+_outcomes: list[Outcome] = []  # the latest last
+_shown_before_saving: list[tuple[Outcome, str]] = []
+
+
+def is_worse(both):
+    """Whether the second of (before, after) is worse by what people are shown of it."""
+    before, after = both
+    return before is not None and after is not None and after - before > WORSE * before
+
+
+def keep_outcome(report, task):
+    """Keeps the result of a WeightingTask that was just written."""
+    armature, objects = task.find_objects()
+    facts = getattr(task, "facts", None) or _plain_facts(report)
+    before = [
+        WeightSlot(*each) for each in zip(objects, task.reading.entries, strict=True) if each[1]
+    ]
+    if len(before) < len(objects) or not any(slot.filled for slot in before):
+        before = []
+    original = take_originals(objects, before, task.replaces_ours)
+    names, parts = task.problem.skeleton.names, task.problem.split(task.solution.rows)
+    after = [
+        WrittenSlot(ob, rows, names, *selection)
+        for ob, rows, selection in zip(objects, parts, task.reading.selections, strict=True)
+    ]
+    outcome = Outcome(
+        task.armature,
+        list(task.objects),
+        facts,
+        result_notes(report, locked_groups(objects, armature), _deaf(task, names), _leaving(task)),
+        list(task.warnings),
+        list(names),
+        task.chosen,
+        {ORIGINAL: original, BEFORE: before, AFTER: after},
+    )
+    outcome.replaced_ours = all(task.replaces_ours)
+    outcome.findings = getattr(task, "findings", None)
+    poses = getattr(task, "judged_poses", None)
+    outcome.poses = None if poses is None else poses.transforms
+    outcome.to_draw = getattr(task, "to_draw", None)
+    outcome.drawn = outcome.to_draw and (outcome.to_draw[1], outcome.to_draw[3])
+    outcome.token = _token(task.solution.rows)
+    outcome.mark(AFTER)
+    outcome.state = outcome.state_now()
+    _outcomes.append(outcome)
+    del _outcomes[:-MOST]
+    return outcome
+
+
+def _deaf(task, names):
+    """Names of the bones that the task has found to move hardly any of the skin around them."""
+    found = getattr(task, "findings", None) or ()
+    return [names[each.bone] for each in found if each.kind == "DEAF_BONE"]
+
+
+def _leaving(task):
+    """[(object, vertex)] of the loose parts that the task has seen to leave what they sit on."""
+    found = getattr(task, "findings", None) or ()
+    return [
+        (task.problem.names[each.mesh], int(each.vertices[0]))
+        for each in found
+        if each.kind == "LOOSE_PART" and level(each.severity) in VISIBLE
+    ]
+
+
+def _token(rows):
+    state = hashlib.blake2b(digest_size=4)
+    for array in rows:
+        state.update(np.ascontiguousarray(array).tobytes())
+    return state.hexdigest()
+
+
+def _plain_facts(report):
+    """The numbers that every report has; of before where that is what there was."""
+    both = report["deformation"]
+    before = (
+        both["before"]["surface_strain"] if report["options"]["start_from"] == "PRESENT" else None
+    )
+    return {"stretch": (before, both["after"]["surface_strain"])}
+
+
+def locked_groups(objects, armature):
+    bones = armature.data.bones
+    return len(
+        {g.name for ob in objects for g in ob.vertex_groups if g.lock_weight and g.name in bones}
+    )
+
+
+def outcome_at_hand(context):
+    """The latest Outcome of the active object or, if that is neither a mesh nor an armature, of
+    what is selected, as its meshes show it; or None."""
+    active = context.active_object
+    if active and active.type in {"MESH", "ARMATURE"}:
+        uids = {active.session_uid}
+    else:
+        uids = {ob.session_uid for ob in context.selected_objects}
+    for outcome in reversed(_outcomes):
+        mine = {outcome.armature.uid, *(each.uid for each in outcome.objects)}
+        try:
+            if uids & mine and outcome.shown():
+                return outcome
+        except (Refused, ReferenceError):
+            continue
+    return None
+
+
+def latest_outcome():
+    """The Outcome that was kept last."""
+    return _outcomes[-1]
+
+
+def tell_outcome(operator, report, task):
+    """As tell(), and in the Result box; the last line says what was gained."""
+    outcome = keep_outcome(report, task)
+    tell(operator, report, task)
+    count = len(outcome.warnings) + sum(note.urgent for note in outcome.notes)
+    operator.report({"INFO"}, translated(result_line(report, outcome.facts, count)))
+    return {"FINISHED"}
+
+
+class OfOutcome:
+    @classmethod
+    def poll(cls, context):
+        if current_session():
+            cls.poll_message_set(translated("A session is running: accept or cancel it first"))
+            return False
+        if not outcome_at_hand(context):
+            cls.poll_message_set(translated("Auto-weight first"))
+            return False
+        return True
+
+
+def free_bones(armature, deform_names):
+    """(bones that are chosen in Pose mode, all) of these."""
+    chosen = chosen_bones(armature)
+    names = [b.name for b, is_chosen in zip(armature.data.bones, chosen, strict=True) if is_chosen]
+    return len(set(names) & set(deform_names)), len(deform_names)
+
+
+@persistent
+def _forget(*_arguments):
+    _outcomes.clear()
+
+
+@persistent
+def _before_save(*_arguments):
+    """Files hold the new weights, also while the others are looked at."""
+    _shown_before_saving.clear()
+    for outcome in _outcomes:
+        with suppress(Refused, ReferenceError):
+            which = outcome.shown()
+            if which not in (AFTER, None):
+                outcome.show(AFTER)
+                _shown_before_saving.append((outcome, which))
+
+
+@persistent
+def _after_save(*_arguments):
+    """Saved or not: the artist goes on looking at what was shown."""
+    while _shown_before_saving:
+        outcome, which = _shown_before_saving.pop()
+        with suppress(Refused, ReferenceError):
+            outcome.show(which)
+
+
+HANDLERS = (
+    ("load_pre", _forget),
+    ("save_pre", _before_save),
+    ("save_post", _after_save),
+    ("save_post_fail", _after_save),
+)
+
+
+def register():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    _forget()

@@ -1,0 +1,158 @@
+"""Presets of the operator in the sidebar: which one its settings are, and loading, adding and
+removing them. They are the files that Blender's own preset menu of the operator has, too."""
+
+from pathlib import Path
+
+import bpy
+from araplbs.base.refusal import Refused
+from araplbs.disk.presets import ORDER, is_in_use, preset_text, read_preset
+from bl_operators.presets import AddPresetBase
+from bpy.path import display_name
+from bpy.props import StringProperty
+from bpy.types import Menu, Operator
+
+from ...languages.translate import translated
+from ...window.properties import option_names
+from ...window.settings import settings_of
+from .operator import IDNAME
+
+SUBDIR = f"operator/{IDNAME}"
+CUSTOM = "Custom"
+LOAD = "object.araplbs_load_preset"
+ADD = "object.araplbs_add_preset"
+REMOVE = "object.araplbs_remove_preset"
+
+_read: dict[Path, tuple[int, dict]] = {}  # values of files, and when these were written
+
+
+def preset_files():
+    """{name: file}: those of the add-on in their order, then the user's."""
+    folders = bpy.utils.preset_paths(SUBDIR)
+    files = {_name(file): file for folder in folders for file in Path(folder).glob("*.py")}
+    own = len(ORDER)
+    place = {name: at for at, name in enumerate(ORDER)}
+    return dict(sorted(files.items(), key=lambda each: (place.get(each[0], own), each[0])))
+
+
+def _name(file):
+    return display_name(file.name, title_case=False)
+
+
+def _values(file):
+    """Of a preset file; {} if it cannot be read."""
+    try:
+        written = file.stat().st_mtime_ns
+        if _read.get(file, (None,))[0] != written:
+            _read[file] = written, read_preset(file)
+        return _read[file][1]
+    except (Refused, OSError, SyntaxError, ValueError):
+        return {}
+
+
+def preset_in_use(settings):
+    """The name of the preset that these settings are: the one that was loaded last, if they are the
+    same, else the first that has them; CUSTOM where none has."""
+    files = preset_files()
+    names = [settings.preset, *files] if settings.preset in files else list(files)
+    return next((name for name in names if is_in_use(_values(files[name]), settings)), CUSTOM)
+
+
+class VIEW3D_MT_araplbs_presets(Menu):
+    """Presets for game engines, film and other uses"""
+
+    bl_label = "Presets"
+    preset_subdir = SUBDIR
+    preset_operator = LOAD
+
+    def draw(self, context):
+        now = preset_in_use(settings_of(context))
+        for name, file in preset_files().items():
+            icon = "CHECKMARK" if name == now else "BLANK1"
+            self.layout.operator(LOAD, text=name, icon=icon).filepath = str(file)
+
+
+class OBJECT_OT_araplbs_load_preset(Operator):
+    """Use the settings of this preset"""
+
+    bl_idname = LOAD
+    bl_label = "Load Auto-weight Preset"
+    bl_options = {"INTERNAL", "UNDO"}  # noqa: RUF012
+
+    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
+    menu_idname: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
+
+    def execute(self, context):
+        preset = f"Preset '{display_name(self.filepath, title_case=False)}'"
+        try:
+            values = read_preset(self.filepath)
+        except (Refused, SyntaxError, ValueError) as error:
+            raise Refused(f"{preset}: {error}") from error
+        wrong = set_all(settings_of(context), values)
+        if wrong:
+            raise Refused(
+                f"{preset}: this version knows no {wrong} {values[wrong]!r}; nothing was loaded"
+            )
+        settings_of(context).preset = _name(Path(self.filepath))
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_add_preset(AddPresetBase, Operator):
+    """Add the settings of the tab to the presets"""
+
+    bl_idname = ADD
+    bl_label = "Add Auto-weight Preset"
+    preset_menu = "VIEW3D_MT_araplbs_presets"
+    preset_subdir = SUBDIR
+
+    def add(self, context, filepath):
+        settings = settings_of(context)
+        values = {name: getattr(settings, name) for name in option_names()}
+        Path(filepath).write_text(preset_text(values), encoding="utf-8")
+        settings.preset = _name(Path(filepath))
+
+
+class OBJECT_OT_araplbs_remove_preset(Operator):
+    """Remove the preset in use"""
+
+    bl_idname = REMOVE
+    bl_label = "Remove Auto-weight Preset"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        name = preset_in_use(settings_of(context))
+        if name in ORDER or name == CUSTOM:
+            cls.poll_message_set(translated("Only presets of your own can be removed"))
+            return False
+        return True
+
+    def execute(self, context):
+        settings = settings_of(context)
+        preset_files()[preset_in_use(settings)].unlink()
+        settings.preset = ""
+        return {"FINISHED"}
+
+
+def set_all(settings, values):
+    """Sets the options among the values, all or none: the name of one that cannot be set, or
+    None."""
+    names = [name for name in option_names() if name in values]
+    before = {name: getattr(settings, name) for name in names if settings.is_property_set(name)}
+    for name in names:
+        try:
+            setattr(settings, name, values[name])
+        except (TypeError, ValueError, OverflowError):
+            for each in names:
+                settings.property_unset(each)
+            for each, value in before.items():
+                setattr(settings, each, value)
+            return name
+    return None
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_load_preset,
+    OBJECT_OT_araplbs_add_preset,
+    OBJECT_OT_araplbs_remove_preset,
+    VIEW3D_MT_araplbs_presets,
+)

@@ -1,0 +1,135 @@
+"""The operator "Refine Live (ARAP)": a session in the viewport."""
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Operator
+
+from ...blender.read.targets import find_targets
+from ...languages.translate import translated
+from ...weighting import WeightingTask
+from ...window.live_operator import LiveOperator
+from ...window.properties import BoneChoice, OptionProperties, option_properties
+from ...window.session import RUNNING, after_save, after_undo, before_save, end_session
+from .counting import count_problems
+from .live import WeightSession
+from .outcome import latest_outcome, tell_outcome
+
+IDNAME = "object.araplbs_refine_weights"
+LABEL = "Refine Live (ARAP)"
+LIVE = ("max_influences", "truss")  # settings that act in a session
+FIRST_TOOL = "araplbs.weight"
+
+
+@persistent
+def _after_undo(*_arguments):
+    after_undo(bpy.data.meshes)
+
+
+@persistent
+def _before_save(*_arguments):
+    before_save()
+
+
+@persistent
+def _after_save(*_arguments):
+    after_save()
+
+
+HANDLERS = {
+    "undo_post": _after_undo,
+    "redo_post": _after_undo,
+    "save_pre": _before_save,
+    "save_post": _after_save,
+    "save_post_fail": _after_save,
+}
+
+
+class OBJECT_OT_araplbs_refine_weights(LiveOperator, BoneChoice, OptionProperties, Operator):
+    """Watch the weights converge from those that the meshes have, and steer them with the brushes \
+of Weight Paint mode, until you accept or cancel them"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: nothing of it could be adjusted afterwards
+    places = (("VIEW3D_MT_object_parent", 20), ("VIEW3D_MT_paint_weight", 20))
+    icon = "PLAY"
+
+    __annotations__ = option_properties(start_from="PRESENT")
+    own_options = ("start_from", "volume")  # it works on the surface
+
+    _settings = None  # of the last look
+    cancelled = "Refining was cancelled: everything is restored"
+
+    task_kind, session_kind = WeightingTask, WeightSession
+
+    @staticmethod
+    def find(context):
+        return find_targets(context, posing=True)
+
+    def tell(self, report, task):
+        """As tell_outcome(); the problems that are left are counted afterwards."""
+        result = tell_outcome(self, report, task)
+        count_problems(latest_outcome(), task)
+        return result
+
+    def other_key(self, context, event, session, space):
+        if event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":
+            redo = event.shift
+            if not session.undo_edit(redo):
+                self.report(
+                    {"INFO"}, translated(f"Nothing to {'redo' if redo else 'undo'} in this session")
+                )
+        elif event.type == "LEFTMOUSE" and space == "VIEW" and self._would_paint(context, event):
+            self.report(
+                {"INFO"}, translated("Paint with the Auto-weight brushes while the session runs")
+            )
+        else:
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    def follow(self, context, session):
+        """Settings of the tab that act in a session, once they are changed."""
+        if session.state != RUNNING or not session.frame:
+            return
+        now = live_settings(context)
+        changed = {name: value for name, value in now.items() if value != self._settings[name]}
+        self._settings = now
+        if changed:
+            session.set_options(**changed)
+
+    def prepare(self, context):
+        """A brush of Blender's own would do nothing: the first of ours is chosen."""
+        self._settings = live_settings(context)
+        if context.mode == "PAINT_WEIGHT" and not _has_our_tool(context) and context.area:
+            bpy.ops.wm.tool_set_by_id(name=FIRST_TOOL)
+
+    @staticmethod
+    def _would_paint(context, event):
+        """A brush of Blender's own would paint weights that are overwritten at once; with Ctrl and
+        Shift it picks a bone."""
+        if context.mode != "PAINT_WEIGHT" or (event.ctrl and event.shift):
+            return False
+        return not _has_our_tool(context)
+
+
+def live_settings(context):
+    return {name: getattr(context.scene.araplbs, name) for name in LIVE}
+
+
+def _has_our_tool(context):
+    tool = context.workspace.tools.from_space_view3d_mode(context.mode)
+    return bool(tool and tool.idname.startswith("araplbs."))
+
+
+CLASSES = (OBJECT_OT_araplbs_refine_weights,)
+
+
+def register():
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister():
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).remove(handler)
+    end_session()

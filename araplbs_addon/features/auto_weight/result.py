@@ -1,0 +1,182 @@
+"""The operators of the Result box: look at weights, keep them, select what a note is about."""
+
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.rigid_parts import loose_parts
+from bpy.props import EnumProperty, IntProperty
+from bpy.types import Operator
+
+from ...blender.data.views import redraw_views
+from ...blender.read.read_mesh import group_entries, read_topology
+from ...blender.read.targets import find_targets
+from ...blender.write.select_bones import select_bones
+from ...blender.write.select_region import select_region
+from ...languages.translate import translated
+from ...window.session import current_session
+from .originals import originals_of
+from .outcome import AFTER, BEFORE, ORIGINAL, OfOutcome, outcome_at_hand
+
+SHOW = "object.araplbs_show_weights"
+BACK = "object.araplbs_original_weights"
+KEEP = "object.araplbs_keep_shown_weights"
+SELECT = "object.araplbs_select_note"
+
+
+class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
+    """Switch between the weights from before and the new ones. Strokes painted in between stay
+    with the set that they were painted on"""
+
+    bl_idname = SHOW
+    bl_label = "Show Weights"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    which: EnumProperty(
+        name="Weights",
+        items=(
+            (ORIGINAL, "Original", "The weights of before the first Auto-weight in this file"),
+            (BEFORE, "Before", "The weights that the meshes had before the last Auto-weight"),
+            (AFTER, "After", "The weights that Auto-weight has made"),
+        ),
+    )
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        _refuse_empty(outcome, self.which)
+        outcome.show(self.which)
+        redraw_views()
+        return {"FINISHED"}
+
+
+def _refuse_empty(outcome, which):
+    if outcome.slots[which]:
+        return
+    if outcome.slots[BEFORE]:
+        raise Refused("The weights of before are the original ones")
+    raise Refused("The meshes had no weights before")
+
+
+class OBJECT_OT_araplbs_keep_shown_weights(OfOutcome, Operator):
+    """Go on with these weights. The Result box, with the other sets of weights, goes away"""
+
+    bl_idname = KEEP
+    bl_label = "Keep These Weights"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    which: EnumProperty(
+        name="Weights",
+        items=(
+            ("SHOWN", "Shown", "The weights that the meshes have now"),
+            *OBJECT_OT_araplbs_show_weights.__annotations__["which"].keywords["items"],
+        ),
+    )
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        if self.which != "SHOWN":
+            _refuse_empty(outcome, self.which)
+            outcome.show(self.which)
+        for each in outcome.objects:
+            each.get().data.araplbs.weighting = ""
+        redraw_views()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_original_weights(Operator):
+    """Give the meshes the weights that they had before their first Auto-weight"""
+
+    bl_idname = BACK
+    bl_label = "Back to Original Weights"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        if current_session():
+            cls.poll_message_set(translated("A session is running: accept or cancel it first"))
+            return False
+        if not with_originals(context):
+            cls.poll_message_set(translated("The meshes have no original weights"))
+            return False
+        return True
+
+    def execute(self, context):
+        objects = with_originals(context)
+        for ob, slot in zip(objects, originals_of(objects), strict=True):
+            slot.put()
+            ob.data.araplbs.weighting, ob.data.araplbs.made = "", False
+        redraw_views()
+        return {"FINISHED"}
+
+
+def with_originals(context):
+    """[mesh objects] that the buttons work on, if all have original weights; else []."""
+    try:
+        meshes = find_targets(context, posing=True).meshes
+    except Refused:
+        return []
+    return meshes if originals_of(meshes) else []
+
+
+class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
+    """Select what the note is about"""
+
+    bl_idname = SELECT
+    bl_label = "Select"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: IntProperty(name="Index", description="Number of the note", min=0)
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        if self.index >= len(outcome.notes):
+            raise Refused(f"There is no note {self.index}: there are {len(outcome.notes)}")
+        note = outcome.notes[self.index]
+        if note.bones:
+            select_bones(context, outcome.armature.get(), note.bones)
+        elif note.selects:
+            self._select_vertices(context, outcome, note)
+        self.report({"INFO"}, translated(note.text))
+        return {"FINISHED"}
+
+    @staticmethod
+    def _select_vertices(context, outcome, note):
+        chosen = {}
+        for reference in outcome.objects:
+            ob = reference.get()
+            vertices = (
+                vertices_above(ob, note.above, outcome.bones)
+                if note.above
+                else _parts(ob, note.places)
+            )
+            if len(vertices):
+                chosen[ob] = vertices
+        if not chosen:
+            raise Refused("Nothing of it is left")
+        for ob, vertices in chosen.items():
+            select_region(context, ob, vertices)
+
+
+def _parts(ob, places):
+    """Vertices of the loose parts that these vertices are of; None: all."""
+    own = [vertex for name, vertex in places if name == ob.name]
+    if None in own:
+        return np.arange(len(ob.data.vertices))
+    if not own:
+        return np.zeros(0, int)
+    label = loose_parts(read_topology(ob))
+    return np.flatnonzero(np.isin(label, label[own]))
+
+
+def vertices_above(ob, most, bones):
+    """Vertices that more bones than this move."""
+    is_bone = np.array([group.name in bones for group in ob.vertex_groups] + [False])
+    vertices, groups, weights = group_entries(ob.data)
+    take = is_bone[np.minimum(groups, len(is_bone) - 1)] & (weights > 0)
+    return np.flatnonzero(np.bincount(vertices[take], minlength=len(ob.data.vertices)) > most)
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_show_weights,
+    OBJECT_OT_araplbs_keep_shown_weights,
+    OBJECT_OT_araplbs_original_weights,
+    OBJECT_OT_araplbs_select_note,
+)

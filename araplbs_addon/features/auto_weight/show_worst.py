@@ -1,0 +1,138 @@
+"""The operators "Show Worst Pose", which takes the rig to what a weighting has left, and "Peek at
+Other Weights", which shows the weights of before while a key is held."""
+
+import bpy
+from araplbs.base.refusal import Refused
+from bpy.props import IntProperty
+from bpy.types import Operator
+
+from ...blender.data.views import redraw_views
+from ...window.window import moves_view
+from ..check.findings_list import found, quietly
+from ..check.look_at import look_at, places_of, vertex_places
+from ..check.show_pose import has_pose, pose_as
+from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
+from .show_problems import list_problems
+
+IDNAME = "object.araplbs_show_worst"
+PEEK = "object.araplbs_peek_weights"
+KEYMAP, KEY = "3D View", "Y"  # free in all modes that a rig is looked at in
+MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
+
+
+class OBJECT_OT_araplbs_show_worst(OfOutcome, Operator):
+    """Put the rig into the pose in which the result is worst, turn the view to that place, and \
+color the mesh by its stretch. Hold Y to see the weights of before"""
+
+    bl_idname = IDNAME
+    bl_label = "Show Worst Pose"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: IntProperty(
+        name="Index",
+        description="Which of the pictures in the Result box, -1: the worst problem of all",
+        default=-1,
+        min=-1,
+    )
+
+    @classmethod
+    def description(cls, context, properties):
+        outcome = outcome_at_hand(context)
+        seen = outcome.seen if outcome and outcome.seen else ()
+        if 0 <= properties.index < len(seen):
+            return seen[properties.index].words()
+        return None
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        armature = outcome.armature.get()
+        if self.index >= 0:
+            seen = outcome.seen or ()
+            if self.index >= len(seen):
+                raise Refused(f"There is no picture {self.index}: there are {len(seen)}")
+            each = seen[self.index]
+            pose_as(context, armature, outcome.bones, outcome.poses, each.pose)
+            ob = outcome.objects[each.mesh].get()
+            look_at(context, ob, vertex_places(context, ob, each.vertices))
+            return {"FINISHED"}
+        list_problems(outcome)
+        worst = worst_of(found.findings)
+        with quietly() as check:
+            check.active, check.show = worst, True
+        finding = found.findings[worst]
+        ob = outcome.objects[finding.mesh].get()
+        pose_as(context, armature, outcome.bones, outcome.poses, finding.pose)
+        look_at(context, ob, places_of(context, finding, ob))
+        return {"FINISHED"}
+
+
+def worst_of(findings):
+    """Index of the worst finding that is worst in one pose. Raises Refused without one."""
+    posed = [k for k, finding in enumerate(findings) if has_pose(finding)]
+    if not posed:
+        raise Refused("No problem depends on the pose")
+    return int(max(posed, key=lambda k: (findings[k].severity, -k)))
+
+
+class OBJECT_OT_araplbs_peek_weights(Operator):
+    """Show the weights of before while the key is held, and the new ones again when it is \
+released"""
+
+    bl_idname = PEEK
+    bl_label = "Peek at Other Weights"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    _outcome = _shown = _key = None
+
+    @classmethod
+    def poll(cls, context):
+        """Elsewhere the key is left to others."""
+        if context.mode not in MODES or not OfOutcome.poll.__func__(cls, context):
+            return False
+        return bool(outcome_at_hand(context).slots[BEFORE])
+
+    def invoke(self, context, event):
+        self._outcome, self._key = outcome_at_hand(context), event.type
+        self._shown = self._outcome.shown()
+        self._outcome.show(BEFORE if self._shown == AFTER else AFTER)
+        redraw_views()
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, _context, event):
+        released = event.type == self._key and event.value == "RELEASE"
+        if released or event.type in {"ESC", "WINDOW_DEACTIVATE"}:
+            self._put_back()
+            return {"FINISHED"}
+        return {"PASS_THROUGH"} if moves_view(event) else {"RUNNING_MODAL"}
+
+    def cancel(self, _context):
+        self._put_back()
+
+    def abandon(self, _context):
+        """See guard.py."""
+        self._put_back()
+
+    def _put_back(self):
+        outcome, self._outcome = self._outcome, None
+        if outcome and outcome.shown() is not None:
+            outcome.show(self._shown)
+            redraw_views()
+
+
+CLASSES = (OBJECT_OT_araplbs_show_worst, OBJECT_OT_araplbs_peek_weights)
+
+_keys = []
+
+
+def register():
+    keys = bpy.context.window_manager.keyconfigs.addon
+    if keys:  # none in background mode
+        keymap = keys.keymaps.new(KEYMAP, space_type="VIEW_3D")
+        _keys.append((keymap, keymap.keymap_items.new(PEEK, KEY, "PRESS")))
+
+
+def unregister():
+    while _keys:
+        keymap, item = _keys.pop()
+        keymap.keymap_items.remove(item)

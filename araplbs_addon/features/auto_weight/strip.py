@@ -1,0 +1,107 @@
+"""The strip of the Result box: joints in their worst poses, before over after. A thread makes the
+pictures when the box is first drawn, by the renderer that makes the page."""
+
+import bpy
+import numpy as np
+from araplbs.base.worker import Worker
+from araplbs.reports.worst_poses import SIDE, worst_poses
+from bpy.utils import previews
+
+from ...blender.data.views import redraw_views
+from ...preferences import preferred_threads
+from .show_worst import IDNAME as SHOW_WORST
+
+PERIOD = 0.1  # seconds between two looks at whether the pictures are ready
+SCALE = 2.8  # of an icon: four fit into a sidebar of its first width
+
+_previews = []  # the collection of the pictures, made when it is needed
+_made = []  # [(outcome, token, [(icon before or 0, icon after)])], the latest last
+_making = []  # (outcome, token, Worker) of the pictures that are being made
+MOST = 2  # strips that are kept, as many as there are outcomes
+
+
+def draw(layout, context, outcome):
+    """Nothing while the pictures are being made, or without any."""
+    icons = _icons(context, outcome)
+    if not icons:
+        return
+    row = layout.row(align=True)
+    for index, both in enumerate(icons):
+        column = row.column(align=True)
+        for icon in both:
+            if icon:
+                column.template_icon(icon_value=icon, scale=SCALE)
+        column.operator(SHOW_WORST, text="", icon="POSE_HLT").index = index
+
+
+def _icons(context, outcome):
+    for known, token, icons in _made:
+        if known is outcome and token == outcome.token:
+            return icons
+    if outcome.to_draw and not _making:
+        begin(outcome, preferred_threads(context))
+    return None
+
+
+def begin(outcome, threads=0):
+    """Starts the thread. outcome.to_draw: (Problem, weights before or None, after, Poses)."""
+    problem, before, after, poses = outcome.to_draw
+    outcome.to_draw = None
+    to_world = np.array(outcome.armature.get().matrix_world.to_3x3().normalized())
+    up = to_world.T[:, 2] if np.isfinite(to_world).all() else np.array((0.0, 0.0, 1.0))
+
+    def work(progress):
+        return worst_poses(problem, before, after, poses, up, to_world, threads, progress)
+
+    _making.append((outcome, outcome.token, Worker(work)))
+    bpy.app.timers.register(_look, first_interval=PERIOD, persistent=True)
+
+
+def _look():
+    """Of a timer: takes the pictures in."""
+    if not _making:
+        return None
+    outcome, token, worker = _making[0]
+    if worker.running:
+        return PERIOD
+    _making.clear()
+    if worker.error:
+        raise worker.error
+    outcome.seen = worker.result
+    _made.append((outcome, token, [_as_icons(each) for each in worker.result]))
+    del _made[:-MOST]
+    redraw_views()
+    return None
+
+
+def is_making():
+    return bool(_making)
+
+
+def _as_icons(seen):
+    return tuple(0 if pixels is None else _as_icon(pixels) for pixels in seen.pictures)
+
+
+def _as_icon(pixels):
+    if not _previews:
+        _previews.append(previews.new())
+    collection = _previews[0]
+    preview = collection.new(str(len(collection)))
+    preview.image_size = SIDE, SIDE
+    preview.image_pixels_float.foreach_set((pixels[::-1].astype(np.float32) / 255).ravel())
+    return preview.icon_id
+
+
+def register():
+    """Nothing is there before the first picture."""
+
+
+def unregister():
+    if bpy.app.timers.is_registered(_look):
+        bpy.app.timers.unregister(_look)
+    for _outcome, _token, worker in _making:
+        worker.cancel()
+    _making.clear()
+    _made.clear()
+    while _previews:
+        previews.remove(_previews.pop())

@@ -1,0 +1,2 @@
+"""Bake Deformation: weights, and bones, that come nearest
+to frames of a mesh."""

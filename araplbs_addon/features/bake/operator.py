@@ -1,0 +1,71 @@
+"""The operator "Bake Modifiers to Weights (ARAP)"."""
+
+from araplbs.features.bake import BakeOptions, bake_summary
+from araplbs.reports.last_lines import bake_line
+from bpy.types import Operator
+
+from ...languages.translate import translated
+from ...window.command import WHICH, Command
+from ...window.properties import BoneChoice, OptionProperties, option_names, option_properties
+from ...window.work import WorkOperator
+from .task import BakeTask
+
+IDNAME = "object.araplbs_bake"
+LABEL = "Bake Modifiers to Weights (ARAP)"
+
+# Options of one source of frames alone:
+RANDOM = ("swing", "twist", "reach_poses", "seed", "use_joint_limits")
+NOT_RANDOM = ("new_bones",)
+
+
+class OBJECT_OT_araplbs_bake(WorkOperator, BoneChoice, OptionProperties, Operator):
+    """Give the selected meshes the weights with which bones alone come nearest to what all their \
+modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, caches"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_MT_object_parent", 40),
+        ("VIEW3D_MT_paint_weight", 40),
+        ("VIEW3D_PT_araplbs_export", 30),
+    )
+    icon = "MOD_MESHDEFORM"
+
+    __annotations__ = option_properties(BakeOptions)
+    option_table = BakeOptions
+    own_options = tuple(n for n in option_names(BakeOptions) if n not in option_names())
+    task_kind = BakeTask
+    doing = "Baking"
+
+    @classmethod
+    def draw_row(cls, layout):
+        text = "Bake Modifiers to Weights"
+        layout.operator_menu_enum(cls.bl_idname, "poses", text=text, icon=cls.icon)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in option_names(BakeOptions):
+            if name not in (NOT_RANDOM if self.poses == "RANDOM" else RANDOM):
+                layout.prop(self, name)
+
+    def tell(self, report, task):
+        self.report({"INFO"}, translated(bake_summary(report)))
+        for line in task.warnings:
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(bake_line(report)))
+        return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_bake,)
+COMMAND = Command(
+    "bake",
+    "bake what modifiers do into weights",
+    "Gives every armature's meshes the weights with which bones alone come nearest to what "
+    f"all modifiers do: {WHICH}",
+    BakeTask,
+    BakeOptions,
+    bake_summary,
+)

@@ -1,0 +1,234 @@
+"""Where all modifiers of a mesh take its vertices, in frames of the scene or of actions, or in
+random poses.
+
+A copy of the object is evaluated in a scene of its own, so that nothing of the file is touched.
+Modifiers that make or take away vertices are off there. In random poses it follows a bare copy of
+the armature (flexible_bones.py); other objects that its modifiers use do not move.
+"""
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.skeleton.poses import sample
+from mathutils import Matrix
+
+from ...blender.data.mesh_shape import points_of
+from ...blender.data.references import remove_made
+from ...blender.poses.flexible_bones import bare_copy, pose_copy
+from ...blender.poses.pose_sources import weight_of
+from ...blender.poses.read_poses import PoseReader, frames_of_actions, stage, swapped_actions
+
+STEP = 0.1  # seconds of work on copies
+MAKES_VERTICES = {
+    *("ARRAY", "BEVEL", "BOOLEAN", "BUILD", "DECIMATE", "EDGE_SPLIT", "EXPLODE", "MASK", "MIRROR"),
+    *("MULTIRES", "REMESH", "SCREW", "SKIN", "SOLIDIFY", "SUBSURF", "TRIANGULATE", "WELD"),
+    *("WIREFRAME", "VOLUME_TO_MESH", "PARTICLE_INSTANCE", "PARTICLE_SYSTEM"),
+}
+SIMULATES = {"CLOTH", "SOFT_BODY", "DYNAMIC_PAINT", "FLUID"}  # want all frames in their order
+NOT_DEFORMING = {"ARMATURE", "DATA_TRANSFER", "WEIGHTED_NORMAL", "NORMAL_EDIT", "COLLISION"}
+NOT_DEFORMING |= {"UV_PROJECT", "UV_WARP"}
+
+
+def deforming_modifiers(ob):
+    """The modifiers that are baked, in addition to the Armature modifiers."""
+    off = MAKES_VERTICES | NOT_DEFORMING
+    return [m for m in ob.modifiers if m.type not in off and (m.show_viewport or m.show_render)]
+
+
+def left_out_modifiers(ob):
+    """Names of those that are not, for they make or take away vertices."""
+    return [m.name for m in ob.modifiers if m.type in MAKES_VERTICES and m.show_viewport]
+
+
+def other_objects(ob, armature):
+    """Names of what deforming modifiers look at and random poses do not move."""
+    found = {other for m in deforming_modifiers(ob) for _name, other in _pointers(m)}
+    return sorted(other.name for other in found - {ob, armature})
+
+
+def _pointers(modifier):
+    """(property, object) of all that a modifier looks at."""
+    for prop in modifier.bl_rna.properties:
+        if prop.type == "POINTER" and not prop.is_readonly:
+            value = getattr(modifier, prop.identifier)
+            if isinstance(value, bpy.types.Object):
+                yield prop.identifier, value
+
+
+@dataclass(frozen=True)
+class Take:
+    """Frames of an action, or of what is played anyway. Names, which survive undo."""
+
+    action: str | None
+    slot: str | None
+    frames: tuple
+
+    def find(self):
+        """(action, slot). Raises Refused if they were deleted since."""
+        if self.action is None:
+            return None, None
+        action = bpy.data.actions.get(self.action)
+        slots = {slot.identifier: slot for slot in getattr(action, "slots", ())}
+        if not action or (self.slot and self.slot not in slots):
+            raise Refused(f"'{self.action}' was deleted or has changed since it was read")
+        return action, slots.get(self.slot)
+
+
+def scene_takes(scene, options):
+    """[Take] of at most options.frames frames of the scene."""
+    count = scene.frame_end - scene.frame_start + 1
+    wanted = np.linspace(scene.frame_start, scene.frame_end, min(options.frames, count))
+    return [Take(None, None, tuple(np.unique(wanted.round().astype(int)).tolist()))]
+
+
+def action_takes(armature, options):
+    """A Take of every action that moves bones of the armature and whose poses count."""
+    return [
+        Take(action.name, slot and slot.identifier, tuple(frames))
+        for action, slot, frames in frames_of_actions(armature, options.frames)
+        if weight_of(action)
+    ]
+
+
+def random_frames_in_steps(ob, armature, skeleton, matrix, frames, options):
+    """(p, m, 3, 4) transforms of options.pose_count random poses; `frames` gets arrays (n, 3) by
+    append(). In armature space; a generator of short steps. matrix: from the mesh to the armature
+    at rest."""
+    sampled, bends = sample(skeleton, options, None)
+    if bends is None:
+        bends = np.zeros((*sampled.shape[:2], 4))
+    rest = [bone.matrix_local.copy() for bone in armature.data.bones]
+    reader, transforms = PoseReader(armature, skeleton), []
+    while len(frames) < len(sampled):
+        with (
+            bare_copy(armature, skeleton) as (bones, view_layer, _goes_on),
+            _mesh_copy(ob, armature, bones) as copy,
+        ):
+            copy.parent = None
+            copy.constraints.clear()
+            copy.animation_data_clear()
+            copy.matrix_world = bones.matrix_world @ Matrix(matrix.tolist())
+            view_layer.id_data.collection.objects.link(copy)
+            begin = time.perf_counter()
+            while len(frames) < len(sampled) and time.perf_counter() - begin < STEP:
+                k = len(frames)
+                pose_copy(bones, skeleton, rest, sampled[k], bends[k])
+                view_layer.update()
+                transforms.append(reader.read(bones, view_layer.depsgraph)[0])
+                frames.append(
+                    _read(ob.name, copy, view_layer.depsgraph, matrix, f"random pose {k}")
+                )
+        yield
+    return np.array(transforms)
+
+
+def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_layer):
+    """The same for the frames of Takes."""
+    scene = view_layer.id_data
+    simulates = any(m.type in SIMULATES for m in ob.modifiers)
+    if simulates and takes[0].action is not None:
+        raise Refused(f"'{ob.name}' is simulated: bake scene frames, which follow each other")
+    reader, transforms = PoseReader(armature, skeleton), []
+    for take in takes:
+        ahead = list(take.frames)
+        if simulates:
+            ahead = list(range(scene.frame_start, scene.frame_end + 1))
+        while ahead:
+            with (
+                stage(armature) as own,
+                _played(armature, take, view_layer),
+                _mesh_copy(ob, armature, armature) as copy,
+            ):
+                own.collection.objects.link(copy)
+                if simulates:
+                    _link_forces(own, scene, ob)
+                begin = time.perf_counter()
+                while ahead and (simulates or time.perf_counter() - begin < STEP):
+                    frame = ahead.pop(0)
+                    own.frame_set(frame)
+                    if frame not in take.frames:
+                        continue
+                    depsgraph = own.view_layers[0].depsgraph
+                    transforms.append(reader.read(armature, depsgraph)[0])
+                    at = f"frame {frame}" + (f" of '{take.action}'" if take.action else "")
+                    frames.append(_read(ob.name, copy, depsgraph, matrix, at))
+            yield
+    transforms = np.array(transforms)
+    if not np.isfinite(transforms).all():
+        raise Refused(f"'{armature.name}' has poses that are not finite in these frames")
+    return transforms
+
+
+@contextmanager
+def _played(armature, take, view_layer):
+    """The armature plays the action of a Take; bones without a key in it keep their present
+    pose."""
+    if take.action is None:
+        yield
+        return
+    action, slot = take.find()
+    with swapped_actions(armature, view_layer) as play:
+        play(action, slot)
+        yield
+
+
+def _link_forces(own, scene, ob):
+    """Colliders of cloth, and the wind on it."""
+    for other in scene.objects:
+        blows = other.field and other.field.type != "NONE"
+        collides = any(m.type == "COLLISION" for m in other.modifiers)
+        if (blows or collides) and other != ob and other.name not in own.collection.objects:
+            own.collection.objects.link(other)
+
+
+@contextmanager
+def _mesh_copy(ob, armature, bones):
+    """A copy of an object whose modifiers and drivers look at `bones` in place of the armature."""
+    copy = ob.copy()
+    data = None
+    try:
+        copy.hide_viewport = False
+        if bones != armature:
+            data = copy.data = ob.data.copy()
+            for modifier in copy.modifiers:
+                for name, value in list(_pointers(modifier)):
+                    if value == armature:
+                        setattr(modifier, name, bones)
+            _follow(data.shape_keys, armature, bones)
+        for modifier in copy.modifiers:
+            if modifier.type in MAKES_VERTICES:
+                modifier.show_viewport = False
+        yield copy
+    finally:
+        remove_made(copy, *filter(None, (data,)))
+
+
+def _follow(data, armature, bones):
+    """Drivers of shape keys go by `bones`; their actions stand still."""
+    animation = data and data.animation_data
+    if not animation:
+        return
+    animation.action = None
+    for curve in animation.drivers:
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if target.id == armature:
+                    target.id = bones
+
+
+def _read(name, copy, depsgraph, matrix, where):
+    """(n, 3) float32 in armature space. Raises Refused for another number of vertices."""
+    mesh = copy.evaluated_get(depsgraph).data
+    if len(mesh.vertices) != len(copy.data.vertices):
+        raise Refused(
+            f"'{name}' has {len(copy.data.vertices)} vertices, but {len(mesh.vertices)} after its "
+            f"modifiers at {where}: a changing topology cannot be baked"
+        )
+    points = points_of(mesh)
+    if not np.isfinite(points).all():
+        raise Refused(f"'{name}' has coordinates that are not finite at {where}")
+    return (points @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)

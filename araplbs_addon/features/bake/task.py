@@ -1,0 +1,226 @@
+"""The task of baking modifiers to weights: read, solve, write."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from araplbs.base.arrays import Bools
+from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.disk.frame_file import FrameFile
+from araplbs.features.bake import Baked, BakeProblem, bake, bake_report, error_colors
+from araplbs.reports.report import names_in_line
+from araplbs.skeleton.poses import BENDY
+from araplbs.skeleton.skeleton import Skeleton
+
+from ...blender.data.binding import is_deformed_by
+from ...blender.data.bones import bones_to_lock
+from ...blender.data.references import Subjects
+from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import present_weights, read_mesh_in_steps, refuse_mesh
+from ...blender.read.targets import Targets
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.write_error import write_error
+from ...blender.write.write_weights import write_weights
+from ...task import Task
+from ...weighting import selection
+from .new_bones import add_new_bones, free_names, key_new_bones, refuse_new_bones, taken_back
+from .read_caches import refuse_caches
+from .read_frames import (
+    Take,
+    action_takes,
+    deforming_modifiers,
+    left_out_modifiers,
+    other_objects,
+    played_frames_in_steps,
+    random_frames_in_steps,
+    scene_takes,
+)
+
+
+def frame_folder() -> str:
+    """Where frames are kept while they are baked: Blender removes it when it ends."""
+    return bpy.app.tempdir
+
+
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects
+    skeleton: Skeleton
+    takes: list[Take]  # the frames; none of random poses
+    problems: list[BakeProblem]
+    selections: list[tuple[Bools, Bools, Bools]]  # see selection()
+
+
+class BakeTask(Task):
+    solutions: list[Baked] = ()  # type: ignore[assignment]
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        self.warnings = list(targets.skipped)
+        armature = targets.armature
+        view_layer.update()  # world matrices of what a script has just moved
+        skeleton = read_armature(armature, self.options.use_joint_limits)
+        refuse_bones(armature, skeleton, self.options.new_bones)
+        takes = []
+        if self.options.poses == "SCENE":
+            takes = scene_takes(view_layer.id_data, self.options)
+        elif self.options.poses == "ALL":
+            takes = action_takes(armature, self.options)
+        if self.options.new_bones:
+            refuse_new_bones(armature, takes)
+        locked = (
+            bones_to_lock(armature) if targets.only_bones else np.zeros(len(skeleton.names), bool)
+        )
+        if locked[skeleton.deform].all():
+            raise Refused(f"No deform bone of '{armature.name}' is selected")
+        yield
+        data, problems, selections = set(), [], []
+        for ob in targets.meshes:
+            refuse_mesh(ob)
+            refuse_caches(ob)
+            if not is_deformed_by(ob, armature):
+                raise Refused(f"'{ob.name}' has no Armature modifier for '{armature.name}'")
+            if ob.data.session_uid in data:
+                raise Refused(f"'{ob.name}' shares its mesh with another one that is baked")
+            data.add(ob.data.session_uid)
+            place = ob, armature, skeleton, view_layer, targets.painting, locked
+            problem, selected = yield from self._read_object(*place, takes)
+            problems.append(problem)
+            selections.append(selected)
+        subjects = Subjects.of(armature, targets.meshes)
+        self.reading = Reading(subjects, skeleton, takes, problems, selections)
+
+    def _read_object(
+        self,
+        ob: bpy.types.Object,
+        armature: bpy.types.Object,
+        skeleton: Skeleton,
+        view_layer: bpy.types.ViewLayer,
+        painting: bool,
+        locked: Bools,
+        takes: list[Take],
+    ) -> Steps[tuple[BakeProblem, tuple[Bools, Bools, Bools]]]:
+        weights = present_weights(ob, skeleton)
+        yield
+        mesh = yield from read_mesh_in_steps(
+            ob, armature, skeleton, view_layer, painting, locked, weights
+        )
+        self._warn(ob, armature)
+        frames = FrameFile(frame_folder())
+        place = ob, armature, skeleton, mesh.matrix, frames
+        if takes:
+            transforms = yield from played_frames_in_steps(*place, takes, view_layer)
+        else:
+            transforms = yield from random_frames_in_steps(*place, self.options)
+        deform = np.flatnonzero(skeleton.deform)
+        problem = BakeProblem(
+            ob.name,
+            mesh.points,
+            mesh.triangles,
+            mesh.edges,
+            deform,
+            len(skeleton.names),
+            weights,
+            mesh.locked_bones,
+            mesh.locked_vertices,
+            frames,
+            transforms[:, deform],
+        )
+        return problem, selection(mesh, skeleton)
+
+    def _warn(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+        left_out = left_out_modifiers(ob)
+        if left_out:
+            self.warnings.append(
+                f"'{ob.name}': not baked, for they change the number of vertices: "
+                f"{names_in_line(left_out)}"
+            )
+        others = other_objects(ob, armature)
+        if others and self.options.poses == "RANDOM":
+            self.warnings.append(
+                f"'{ob.name}': its modifiers depend on {names_in_line(others)}, which random poses "
+                "do not move: bake scene frames where bones move them"
+            )
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See araplbs.features.bake; keeps the solutions."""
+        problems, self.solutions = self.reading.problems, []
+        progress, count = Progress.of(progress), len(problems)
+        for k, problem in enumerate(problems):
+            part = progress.part(k / count, 1 / count)
+            self.solutions.append(bake(problem, self.options, self.threads, part))
+            problem.frames.close()
+
+    def apply(self) -> dict[str, Any]:
+        """See Task; new bones are written, too."""
+        armature, objects = self.reading.subjects.find()
+        count = self.options.new_bones
+        free = free_names(armature, objects, count * len(objects))
+        new_names = [free[k * count : (k + 1) * count] for k in range(len(objects))]
+        with all_or_nothing(objects), taken_back(armature, free):
+            if free:
+                self._add_bones(armature, new_names)
+            written = self._write(objects, new_names)
+            problems = self.reading.problems
+            return bake_report(armature.name, problems, self.solutions, new_names, written)
+
+    def _write(
+        self, objects: list[bpy.types.Object], new_names: list[list[str]]
+    ) -> list[dict[str, Any]]:
+        names, written = self.reading.skeleton.names, []
+        each = zip(objects, self.solutions, self.reading.selections, new_names, strict=True)
+        for ob, baked, (groups, bones, vertices), new in each:
+            more = np.ones(len(new), bool)
+            groups, bones = np.append(groups, more), np.append(bones, more)
+            written.append(write_weights(ob, baked.rows, [*names, *new], groups, bones, vertices))
+            if self.options.show_error:
+                write_error(ob, error_colors(baked))
+            self._turn_off(ob)
+        return written
+
+    def _add_bones(self, armature: bpy.types.Object, new_names: list[list[str]]) -> None:
+        """The new bones of each mesh, with their keys."""
+        takes = self.reading.takes
+        for take in takes:
+            take.find()
+        add_new_bones(armature, zip(new_names, self.solutions, strict=True))
+        transforms = np.concatenate([baked.new_transforms for baked in self.solutions], axis=1)
+        names = [name for own in new_names for name in own]
+        key_new_bones(armature, names, transforms, takes)
+
+    def _turn_off(self, ob: bpy.types.Object) -> None:
+        """Modifiers whose effect is now in the weights would deform twice."""
+        baked = deforming_modifiers(ob)
+        volume = [m for m in ob.modifiers if m.type == "ARMATURE" and m.use_deform_preserve_volume]
+        if not self.options.turn_off:
+            still = [m.name for m in baked] + [f"Preserve Volume of {m.name}" for m in volume]
+            if still:
+                self.warnings.append(
+                    f"'{ob.name}': still on, and in the weights now too: {names_in_line(still)}"
+                )
+            return
+        for modifier in baked:
+            modifier.show_viewport = modifier.show_render = False
+        for modifier in volume:
+            modifier.use_deform_preserve_volume = False
+
+
+def refuse_bones(armature: bpy.types.Object, skeleton: Skeleton, new_bones: int = 0) -> None:
+    """Raises Refused where plain bones cannot be blended linearly."""
+    bendy = [
+        name
+        for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True)
+        if kind == BENDY and deforms
+    ]
+    if bendy:
+        raise Refused(
+            f"'{armature.name}' has bendy bones ({names_in_line(bendy)}): make plain bones of "
+            "them first (Bendy Bones to Bones)"
+        )
+    if skeleton.deform.sum() + new_bones < 2:
+        raise Refused(
+            f"'{armature.name}' has one deform bone: it gets all weight, baking needs 2 or more"
+        )

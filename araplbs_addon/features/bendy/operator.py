@@ -1,0 +1,265 @@
+"""The operator "Bendy Bones to Bones"."""
+
+import math
+import time
+
+import bpy
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.types import Operator
+
+from ...blender.data.bones import selected_bones
+from ...languages.translate import translated
+from ...window.session import current_session
+from ...window.window import WindowOperator
+from .parameters import bendy_bones, convert_in_steps
+from .refusals import refuse_armature
+
+IDNAME = "object.araplbs_bendy_to_bones"
+PATIENCE = 0.4  # seconds that a window stands still before it says why
+TURN = 0.1  # seconds of work between two turns of the window
+MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
+GAME_INFLUENCES = 4  # of a vertex, in most engines and in the glTF exporter unless set otherwise
+
+
+class OBJECT_OT_araplbs_bendy_to_bones(WindowOperator, Operator):
+    """Replace what bendy bones do to meshes by plain bones with vertex groups of their own, for \
+export to games. The bendy bones stay as controls that the new bones follow"""
+
+    bl_idname = IDNAME
+    bl_label = "Bendy Bones to Bones (ARAP)"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_MT_pose", 20),
+        ("VIEW3D_MT_edit_armature", 10),
+        ("VIEW3D_PT_araplbs_export", 20),
+    )
+    icon = "GROUP_BONE"
+
+    @classmethod
+    def draw_row(cls, layout):
+        layout.operator(cls.bl_idname, text="Bendy Bones to Bones", icon=cls.icon)
+
+    only_selected: BoolProperty(
+        name="Selected Only",
+        description="In Pose and Edit mode: only the selected bones, not all of the armature",
+        default=True,
+    )
+    count: IntProperty(
+        name="Bones",
+        description="Bones for each bendy bone. 0: segments + 1, an exact conversion if Along Bone "
+        "is As Blender Deforms; other counts approximate it",
+        default=0,
+        min=0,
+        soft_max=33,
+    )
+    parameter: EnumProperty(
+        name="Along Bone",
+        description="Where along the bone a vertex is",
+        items=(
+            ("BLENDER", "As Blender Deforms", "The parameter that the bendy bone itself uses"),
+            ("GROUP", "Vertex Group", "The weight in a group: 0 at the head, 1 at the tail"),
+            (
+                "DIFFUSED",
+                "Along the Mesh",
+                "From the head to the tail as heat spreads along the mesh: it does not jump to "
+                "another fold that is near",
+            ),
+        ),
+    )
+    group: StringProperty(
+        name="Group",
+        description="Vertex group with the place along the bone; 0 for vertices that are not in it",
+    )
+    hierarchy: EnumProperty(
+        name="Parents",
+        description="Which bones the new ones are parented to, for export. It does not change how "
+        "they move",
+        items=(
+            (
+                "PARENT",
+                "Deform Bone Above",
+                "The parent of all of them: none inherits the scale of another, which formats "
+                "without shear could not store",
+            ),
+            (
+                "CHAIN",
+                "Each Other",
+                "Each is the parent of the next. Exact in glTF as long as bones are not scaled "
+                "more across than along",
+            ),
+        ),
+    )
+
+    every = 0.01
+    _mode = _steps = None
+
+    @classmethod
+    def poll(cls, context):
+        reason = refuse_context(context)
+        if reason:
+            cls.poll_message_set(translated(reason))
+        return not reason
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "only_selected")
+        layout.prop(self, "count")
+        layout.prop(self, "parameter")
+        if self.parameter == "GROUP":
+            layout.prop(self, "group")
+        layout.prop(self, "hierarchy")
+
+    def execute(self, context):
+        """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
+        self.begin(context)
+        return self.go_on()
+
+    def invoke(self, context, _event):
+        """In a window: longer work shows its progress, and can be cancelled."""
+        self.begin(context)
+        result = self.go_on(PATIENCE)
+        if result:
+            return result
+        context.window.cursor_modal_set("WAIT")
+        return self.begin_waiting(context)
+
+    def turn(self, context):
+        result = self.go_on(TURN)
+        if result:
+            self.end_waiting(context)
+        return result
+
+    def let_go(self, context):
+        """Takes back what has not come to its end."""
+        if self._steps:
+            self._steps.close()
+            self.restore_mode()
+            self._steps = None
+        if self._timer and context.window:
+            context.window.cursor_modal_restore()
+
+    def begin(self, context):
+        """Sets the steps of the work, with the armature in Object mode."""
+        self._mode, armature = context.mode, context.active_object
+        selected = selected_bones(armature) if context.mode != "OBJECT" else None
+        self._steps = self.convert(context, armature, selected)
+        if context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+
+    def go_on(self, seconds=math.inf):
+        """Works so long; returns the operator's result, or None if there is more to do."""
+        end = time.perf_counter() + seconds
+        try:
+            next(self._steps)
+            while time.perf_counter() < end:
+                next(self._steps)
+        except StopIteration as last:
+            self._steps = None
+            # Undo of Edit mode knows the bones alone, so it is not the mode to end in.
+            if self._mode != "OBJECT":
+                bpy.ops.object.mode_set(mode="POSE")
+            self.tell(last.value)
+            return {"FINISHED"}
+        return None
+
+    def restore_mode(self):
+        if self._mode not in {None, "OBJECT"}:
+            bpy.ops.object.mode_set(mode="POSE" if self._mode == "POSE" else "EDIT")
+
+    def convert(self, context, armature, selected):
+        """selected: names of the bones that are, or None for all."""
+        if self.count == 1:
+            raise Refused("One bone cannot bend: give 2 or more, or 0 for an exact conversion")
+        if self.parameter == "GROUP" and not self.group:
+            raise Refused("Name the vertex group that says where along the bone a vertex is")
+        names = bendy_bones(armature)
+        if not names:
+            raise Refused(
+                f"'{armature.name}' has no bendy bones: none that deforms has more than 1 segment"
+            )
+        if self.only_selected and selected is not None:
+            names = [name for name in names if name in selected]
+            if not names:
+                raise Refused("No bendy bone that deforms is selected")
+        return (
+            yield from convert_in_steps(
+                armature,
+                names,
+                context.view_layer,
+                self.count,
+                self.parameter,
+                self.group,
+                self.hierarchy == "CHAIN",
+            )
+        )
+
+    def tell(self, done):
+        for bone, ob in done.locked.items():
+            self.report(
+                {"WARNING"},
+                translated(f"'{bone}' stays unchanged: its vertex group in '{ob}' is locked"),
+            )
+        for ob, group in done.kept_groups:
+            self.report(
+                {"WARNING"},
+                translated(f"'{ob}': the vertex group '{group}' stays, it has other uses"),
+            )
+        if done.most_influences > GAME_INFLUENCES:
+            self.report(
+                {"WARNING"},
+                translated(
+                    f"There are vertices with {done.most_influences} influences: exporters keep "
+                    f"{GAME_INFLUENCES} unless set otherwise"
+                ),
+            )
+        if done.sheared:
+            self.report(
+                {"WARNING"},
+                translated(
+                    f"{len(done.sheared)} of the new bones shear in this pose (first: "
+                    f"'{done.sheared[0]}'), which glTF cannot hold"
+                ),
+            )
+        self.report({"INFO"}, translated(summary(done)))
+
+
+def refuse_context(context):
+    """Why the operator cannot run here, or None."""
+    armature = context.active_object
+    if not armature or armature.type != "ARMATURE":
+        return "The active object is not an armature"
+    if context.mode not in MODES:
+        return "Works in Object, Pose and Edit mode"
+    if current_session():
+        return "A session is running: accept or cancel it first"
+    if not armature.visible_get():
+        return f"'{armature.name}' is hidden"
+    try:
+        refuse_armature(armature)
+    except Refused as reason:
+        return str(reason)
+    return None
+
+
+def summary(done):
+    """One line for people."""
+    bones = sum(len(names) for names in done.names.values())
+    one = len(done.names) == 1
+    line = f"{len(done.names)} bendy bone{'' if one else 's'} became {bones} bones"
+    if not done.meshes:
+        return f"{line}; no mesh has their vertex groups"
+    line += f", with groups in {names_in_line(done.meshes)}"
+    if not done.difference:
+        return f"{line}; no visible mesh shows the difference"
+    worst = max(done.difference, key=done.difference.get)
+    return (
+        f"{line}; in this pose no vertex moved by more than {done.difference[worst]:.1e} of the "
+        f"size of '{worst}'"
+    )
+
+
+CLASSES = (OBJECT_OT_araplbs_bendy_to_bones,)

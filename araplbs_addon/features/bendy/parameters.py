@@ -1,0 +1,357 @@
+"""Bendy bones of an armature as plain bones with groups of their own, for formats without them.
+
+The bendy bone stays as the control, with Deform off. The new bones follow it by an Armature
+constraint, which moves a bone as the bendy bone would move a vertex at its head at rest. Nothing
+else may move them: they inherit neither rotation nor scale from a parent, and a Limit Location
+constraint takes away the place that they do inherit. The parent is for exporters alone.
+"""
+
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+from araplbs.base.affine import moved
+from araplbs.base.refusal import Refused
+from araplbs.features.bendy.diffused import diffused_parameters_in_steps
+from araplbs.features.bendy.handles import (
+    largest_share,
+    segment_names,
+    slide_to,
+    split_weights,
+    stations,
+)
+from mathutils import Matrix, Vector
+
+from ...blender.data.binding import armature_modifiers
+from ...blender.data.group_uses import used_groups
+from ...blender.poses.posed import evaluated_vertices
+from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import (
+    VERTICES_A_STEP,
+    coordinates,
+    matrix_between,
+    named_entries_in_steps,
+    read_shape_in_steps,
+)
+from ...blender.write.write_weights import batches, make_groups
+from .refusals import deformed_meshes, refuse_groups, refuse_one_sided
+
+SHEAR = 1e-3  # of the scale of a bone: less cannot be seen
+
+
+def bendy_bones(armature):
+    """Names of the deform bones that bend."""
+    return [b.name for b in armature.data.bones if b.use_deform and b.bbone_segments > 1]
+
+
+@dataclass
+class _Plan:
+    """The plain bones for one bendy bone."""
+
+    bone: str
+    names: list[str]
+    rests: list[Matrix]  # of the new bones, in the space of the armature
+    length: float  # of each
+    exact: bool  # every joint is the head of a new bone
+
+
+@dataclass
+class Converted:
+    """The result. difference: the largest distance of each mesh from where the bendy bones had it,
+    as a share of its bounding box; of those that are visible and keep their number of vertices.
+    """
+
+    names: dict = field(default_factory=dict)  # of each bendy bone: its new bones
+    meshes: list = field(default_factory=list)
+    difference: dict = field(default_factory=dict)
+    locked: dict = field(default_factory=dict)  # bones left alone: the mesh with the locked group
+    kept_groups: list = field(default_factory=list)  # (mesh, group) that something else uses
+    most_influences: int = 0
+    sheared: list = field(default_factory=list)  # new bones that shear in this pose
+
+
+def convert_in_steps(
+    armature, names, view_layer, count=0, parameter="BLENDER", group="", chain=False
+):
+    """Converts these bendy bones of an armature in Object mode, for all meshes, as a generator of
+    short steps that returns a Converted. If the generator is closed before its end, everything is
+    taken back.
+
+    count: bones for each, 0 for as many as it has joints. parameter: what u is; BLENDER: as Blender
+    deforms, which is exact, DIFFUSED: along the mesh, GROUP: the weight in `group`. chain: each new
+    bone is the parent of the next.
+    Raises Refused, with nothing changed.
+    """
+    view_layer.update()
+    done = Converted()
+    meshes = deformed_meshes(armature)
+    for name in names:
+        for ob in meshes:
+            if name in ob.vertex_groups and ob.vertex_groups[name].lock_weight:
+                done.locked.setdefault(name, ob.name)
+    names = [name for name in names if name not in done.locked]
+    if not names:
+        bone, ob = next(iter(done.locked.items()))
+        raise Refused(f"'{ob}': the vertex group '{bone}' is locked")
+    plans = _make_plans(armature, names, count, meshes)
+    new = {plan.bone: plan.names for plan in plans}
+    meshes = [ob for ob in meshes if any(name in ob.vertex_groups for name in names)]
+    for ob in meshes:
+        refuse_groups(ob, armature, view_layer)
+        refuse_one_sided(ob, armature, new, done.locked)
+    split = []
+    for ob in meshes:
+        entries, most = yield from _split(ob, plans, armature, view_layer, parameter, group)
+        split.append(entries)
+        done.most_influences = max(done.most_influences, most)
+
+    try:
+        _add_bones(armature, plans, chain, view_layer)
+        for ob, entries in zip(meshes, split, strict=True):
+            yield from _write(ob, plans, entries)
+    except BaseException:
+        _take_back(armature, meshes, plans)
+        raise
+    # From here on in one step: the same frame is compared.
+    measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    before = [evaluated_vertices(ob, depsgraph) for ob in measured]
+    for plan in plans:
+        armature.data.bones[plan.bone].use_deform = False
+        for name in plan.names:
+            armature.data.bones[name].use_deform = True
+        done.names[plan.bone] = plan.names
+    for ob in meshes:
+        used = used_groups(ob, armature)
+        for name in names:
+            if name not in ob.vertex_groups:
+                continue
+            if name in used:
+                done.kept_groups.append((ob.name, name))
+            else:
+                ob.vertex_groups.remove(ob.vertex_groups[name])
+        ob.data.update_tag()
+    view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    for ob, points in zip(measured, before, strict=True):
+        after = evaluated_vertices(ob, depsgraph)
+        if len(points) == len(after) > 0:
+            done.difference[ob.name] = largest_share(points, after)
+    done.sheared = [n for plan in plans for n in plan.names if _shears(armature.pose.bones[n])]
+    done.meshes = [ob.name for ob in meshes]
+    return done
+
+
+def _make_plans(armature, names, count, meshes):
+    taken = {bone.name for bone in armature.data.bones}
+    taken.update(group.name for ob in meshes for group in ob.vertex_groups)
+    # A name that is free on one side only would leave the two without each other.
+    taken.update([bpy.utils.flip_name(name) for name in taken])
+    plans = []
+    for name in names:
+        bone = armature.data.bones[name]
+        number = count or bone.bbone_segments + 1
+        plan = _Plan(
+            bone=name,
+            names=segment_names(name, number, taken),
+            rests=_rest_matrices(bone, _evaluated(armature, name), number),
+            length=bone.length / (number - 1),
+            exact=(number - 1) % bone.bbone_segments == 0,
+        )
+        taken.update(plan.names)
+        plans.append(plan)
+    return plans
+
+
+def _evaluated(armature, name):
+    """A bone of the pose as Blender has evaluated it. Not to be kept over a step."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    return armature.evaluated_get(depsgraph).pose.bones[name]
+
+
+def _rest_matrices(bone, evaluated, count):
+    """Where the new bones are at rest: at or next to the joints, where Blender takes u to be that
+    of the joint. They turn as the joints do, so that they need no shear."""
+    segments = bone.bbone_segments
+    joints = [evaluated.bbone_segment_matrix(k, rest=True) for k in range(segments + 1)]
+    turns = [joint.to_quaternion() for joint in joints]
+    points = stations(np.array([joint.translation for joint in joints]), count)
+    straight = bone.bbone_mapping_mode == "STRAIGHT"
+    u = _u_as_blender(evaluated, segments)
+    rests = []
+    for k, point in enumerate(points.tolist()):
+        below, part = divmod(k * segments, count - 1)
+        turn = turns[below]
+        if part:
+            turn = turn.slerp(turns[below + 1], part / (count - 1))
+        head, along = Vector(point), turn @ Vector((0, 1, 0))
+        if straight:  # u is the place along the bone's own Y
+            head.y = bone.length * k / (count - 1)
+        else:
+            head += along * slide_to(
+                lambda s, head=head, along=along: u(bone.matrix_local @ (head + s * along)),
+                k / (count - 1),
+                bone.length / segments,
+            )
+        rests.append(bone.matrix_local @ Matrix.Translation(head) @ turn.to_matrix().to_4x4())
+    return rests
+
+
+def _u_as_blender(evaluated, segments):
+    """The function that gives u of a point of the armature's space at rest."""
+
+    def u(point):
+        index, blend = evaluated.bbone_segment_index(point)
+        return (index + blend) / segments
+
+    return u
+
+
+def _split(ob, plans, armature, view_layer, parameter, u_group):
+    """Entries (vertices, new bones in a row, weights) of a mesh, and the most influences that a
+    vertex then has, in steps. Raises Refused when it lacks the group with u."""
+    matrix = matrix_between(ob, armature, view_layer)
+    names, (vertices, groups, weights) = yield from named_entries_in_steps(ob)
+    place = {name: index for index, name in enumerate(names)}
+    count = len(ob.data.vertices)
+    bendy = [plan.bone for plan in plans]
+    given = {}  # u of all vertices, where Blender's is not wanted
+    if parameter == "GROUP":
+        if u_group not in place:
+            raise Refused(f"'{ob.name}' has no vertex group '{u_group}'")
+        of_u = groups == place[u_group]
+        painted = np.zeros(count)
+        painted[vertices[of_u]] = weights[of_u]
+        given = dict.fromkeys(bendy, painted)
+    elif parameter == "DIFFUSED":
+        mesh = yield from read_shape_in_steps(ob, armature, view_layer)
+        skeleton = read_armature(armature, use_joint_limits=False)
+        given = yield from diffused_parameters_in_steps(mesh, skeleton, bendy)
+    points = moved(coordinates(ob), matrix)
+    parts, first = [], 0
+    deform = {bone.name for bone in armature.data.bones if bone.use_deform}
+    deform.difference_update(bendy)
+    others = [index for name, index in place.items() if name in deform]
+    of_others = vertices[np.isin(groups, others) & (weights > 0)]
+    influences = np.bincount(of_others, minlength=count)
+    for plan in plans:
+        if plan.bone in place:
+            of_bone = groups == place[plan.bone]
+            owners, weight = vertices[of_bone], weights[of_bone]
+            places = points[owners].tolist()
+            bone = armature.data.bones[plan.bone]
+            if bone.use_envelope_multiply:
+                weight = weight * np.array([bone.evaluate_envelope(place) for place in places])
+            if plan.bone in given:
+                u = given[plan.bone][owners]
+            else:
+                u_of = _u_as_blender(_evaluated(armature, plan.bone), bone.bbone_segments)
+                u = np.array([u_of(place) for place in places])
+            which, bones, values = split_weights(u, weight, len(plan.names))
+            influences += np.bincount(owners[which], minlength=count)
+            parts.append((owners[which], first + bones, values))
+        first += len(plan.names)
+        yield
+    entries = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+    return entries, int(influences.max(initial=0))
+
+
+def _add_bones(armature, plans, chain, view_layer):
+    parents = _parents(armature, plans, chain)
+    bpy.ops.object.mode_set(mode="EDIT")
+    try:
+        bones = armature.data.edit_bones
+        for plan in plans:
+            bendy = bones[plan.bone]
+            for name, rest in zip(plan.names, plan.rests, strict=True):
+                bone = bones.new(name)
+                bone.head, bone.tail = (0, 0, 0), (0, plan.length, 0)
+                bone.matrix = rest
+                bone.bbone_x, bone.bbone_z = bendy.bbone_x, bendy.bbone_z
+                bone.use_inherit_rotation, bone.inherit_scale = False, "NONE"
+                bone.use_deform = False  # until all groups are there
+                for collection in bendy.collections:
+                    collection.assign(bone)
+        for name, parent in parents.items():
+            bones[name].parent = bones[parent] if parent else None
+    finally:
+        bpy.ops.object.mode_set(mode="OBJECT")
+    view_layer.update()  # makes the pose of the new bones
+    for plan in plans:
+        for name in plan.names:
+            _follow(armature, name, plan)
+
+
+def _parents(armature, plans, chain):
+    """{new bone: its parent or None}: the nearest bone above the bendy one that deforms."""
+    new = {plan.bone: plan.names for plan in plans}
+    parents = {}
+    for plan in plans:
+        above = armature.data.bones[plan.bone].parent
+        while above and (not above.use_deform or (above.name in new and not chain)):
+            above = above.parent
+        parent = above and new.get(above.name, [above.name])[-1]
+        for name in plan.names:
+            parents[name] = parent
+            if chain:
+                parent = name
+    return parents
+
+
+def _follow(armature, name, plan):
+    """Makes a bone move as the bendy bone moves the skin at its head, for any motion of its
+    parent."""
+    bone = armature.pose.bones[name]
+    if bone.parent:
+        limit = bone.constraints.new("LIMIT_LOCATION")
+        limit.owner_space = "POSE"
+        for axis, value in zip("xyz", bone.bone.head_local, strict=True):
+            for side in ("min", "max"):
+                setattr(limit, f"use_{side}_{axis}", True)
+                setattr(limit, f"{side}_{axis}", value)
+    follow = bone.constraints.new("ARMATURE")
+    # Between two joints a sum of their matrices would shear.
+    follow.use_deform_preserve_volume = not plan.exact
+    target = follow.targets.new()
+    target.target, target.subtarget = armature, plan.bone
+
+
+def _shears(bone):
+    """Whether its pose, seen from its parent, is more than a place, a rotation and a scale."""
+    seen = bone.parent.matrix.inverted_safe() @ bone.matrix if bone.parent else bone.matrix
+    difference = np.array(Matrix.LocRotScale(*seen.decompose())) - np.array(seen)
+    return np.abs(difference[:3, :3]).max() > SHEAR * max(seen.to_scale())
+
+
+def _write(ob, plans, entries):
+    """Gives a mesh groups in place of those of the bendy bones, and the weights, in steps. Groups
+    without weights too: a Mirror modifier looks for them."""
+    vertices, bones, weights = entries
+    names = [name for plan in plans for name in plan.names]
+    wanted = [plan.bone in ob.vertex_groups for plan in plans for _name in plan.names]
+    groups, _new = make_groups(ob, names, wanted)
+    add = [group.add for group in ob.vertex_groups]
+    for i, (group, weight, members) in enumerate(batches(vertices, groups[bones], weights)):
+        add[group](members, weight, "REPLACE")
+        if i % VERTICES_A_STEP == 0:
+            yield
+
+
+def _take_back(armature, meshes, plans):
+    """Removes what there is of new bones and groups."""
+    names = [name for plan in plans for name in plan.names]
+    for ob in meshes:
+        for name in names:
+            if name in ob.vertex_groups:
+                ob.vertex_groups.remove(ob.vertex_groups[name])
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.data.edit_bones
+    for name in names:
+        if name in bones:
+            bones.remove(bones[name])
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _is_measured(ob, armature, view_layer):
+    seen = any(modifier.show_viewport for modifier in armature_modifiers(ob, armature))
+    return seen and ob.name in view_layer.objects and ob.visible_get(view_layer=view_layer)

@@ -1,0 +1,2 @@
+"""Check Weights: findings about the weights of a character,
+and their list."""

@@ -1,0 +1,277 @@
+"""The last findings of Check Weights: kept in memory, never in the file, and out of date as soon as
+the bones, a mesh or its weights have changed."""
+
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import bpy
+from araplbs.base.refusal import Refused
+from araplbs.features.check.beyond_repair import BEYOND
+from araplbs.features.check.findings import NAMES
+from bpy.app.handlers import persistent
+from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty
+
+from ...blender.data.references import Reference
+from ...blender.data.views import redraw_views
+from ...blender.read.weight_state import bone_state, weight_state
+from ...blender.write.edit_mode import flush_edit_mode
+
+MOST_PAST = 8  # lists that are kept for undo
+CALM = 0.4  # seconds without change before weights are looked at, which takes some tenths of one
+
+
+@dataclass
+class Checked:
+    """One list of findings, and what it is about."""
+
+    findings: list
+    bones: list[str]
+    armature: Reference
+    objects: list[Reference]
+    states: list[str | None]
+    poses: object = None  # (p, m, 3, 4) transforms of the bones in which they were found
+    active: int = -1  # of the list
+    marks: list[bool] | None = None
+
+    @property
+    def references(self):
+        return [self.armature, *self.objects]
+
+
+class Found:
+    """The list that is shown, and those before it: undo brings the weights back that they are
+    about. out_of_date: names of what has changed since."""
+
+    def __init__(self):
+        self.list: Checked | None = None
+        self.past: list[Checked] = []
+        self.out_of_date: list[str] = []
+
+    @property
+    def checked(self):
+        return self.list is not None
+
+    @property
+    def findings(self):
+        """Findings of the objects, the worst first."""
+        return self.list.findings if self.list else []
+
+    @property
+    def armature(self):
+        return self.list.armature
+
+    @property
+    def objects(self):
+        return self.list.objects
+
+    def keep(self, findings, bones, armature, objects, poses):
+        """The subject of the findings, as a Checked has it."""
+        self._remember()
+        self.past = self.past[-MOST_PAST:]
+        new = Checked(list(findings), list(bones), armature, list(objects), [], poses)
+        new.states = _states(new.references, True)
+        self._show(new)
+
+    def keep_of(self, findings, reading):
+        """reading: the CheckTask that has read what the findings are about."""
+        bones, poses = reading.problem.skeleton.names, reading.judged_poses.transforms
+        self.keep(findings, bones, reading.armature, reading.objects, poses)
+
+    def look(self, flush=False):
+        """Brings out_of_date up to date, and the list, where an earlier one is about what there is
+        now; flush: with what is edited in Edit mode."""
+        self.out_of_date = []
+        if not self.checked:
+            return
+        references = self.list.references
+        states = _states(references, flush)
+        if states == self.list.states:
+            return
+        for earlier in reversed(self.past):
+            if earlier.references == references and earlier.states == states:
+                self._remember()
+                self._show(earlier)
+                return
+        for reference, state, before in zip(references, states, self.list.states, strict=True):
+            if state != before:
+                self.out_of_date.append(reference.name)
+
+    def _remember(self):
+        if self.checked:
+            self.list.active = bpy.context.window_manager.araplbs_check.active
+            self.list.marks = marked()
+            self.past = [each for each in self.past if each is not self.list] + [self.list]
+
+    def _show(self, checked):
+        self.list, self.out_of_date = checked, []
+        show_findings(checked.active, checked.marks)
+
+    def refuse_out_of_date(self):
+        """Raises Refused where something is not what was checked, or nothing was."""
+        if not self.checked:
+            raise Refused("There are no findings: Check Weights first")
+        self.look(flush=True)
+        if self.out_of_date:
+            raise Refused(f"'{self.out_of_date[0]}' has changed since: check the weights again")
+
+    def place(self, finding):
+        """The name of its bone, or of its mesh."""
+        return self.bone(finding) or self.objects[finding.mesh].name
+
+    def bone(self, finding):
+        """Its name, "" for none."""
+        return self.list.bones[finding.bone] if finding.bone >= 0 else ""
+
+
+def _states(references, flush):
+    """[state], None for what is gone or has other vertices."""
+    states = []
+    for reference in references:
+        try:
+            ob = reference.get()
+        except Refused:
+            states.append(None)
+            continue
+        if flush and ob.mode == "EDIT" and ob.type == "MESH":
+            flush_edit_mode([ob])
+        states.append(bone_state(ob) if ob.type == "ARMATURE" else weight_state(ob))
+    return states
+
+
+found = Found()
+
+
+class ARAPLBS_finding(bpy.types.PropertyGroup):
+    """A line of the list, at the same place as in Found.findings."""
+
+    repair: BoolProperty(name="Repair", description="Repair Marked repairs this too", default=True)
+
+
+def _chosen(check, _context):
+    if not _quiet and 0 <= check.active < len(found.findings):
+        with suppress(RuntimeError):  # the operator has reported why
+            bpy.ops.object.araplbs_select_finding("EXEC_DEFAULT", True, index=check.active)
+
+
+class ARAPLBS_check(bpy.types.PropertyGroup):
+    """Belongs to the window manager: the list that the panel shows."""
+
+    findings: CollectionProperty(type=ARAPLBS_finding)
+    active: IntProperty(
+        name="Finding",
+        description="A click selects what the finding is about",
+        default=-1,
+        update=_chosen,
+    )
+    show: BoolProperty(
+        name="Show Finding",
+        description="Mark the vertices of the chosen finding in the 3D view",
+        default=True,
+    )
+
+
+_quiet = []  # something is in it while no finding is to be selected
+
+
+@contextmanager
+def quietly():
+    """with quietly() as check: the list can be changed, and nothing is selected by that."""
+    _quiet.append(True)
+    try:
+        yield bpy.context.window_manager.araplbs_check
+    finally:
+        _quiet.pop()
+
+
+def show_findings(active=-1, marks=None):
+    """Makes the list of the panel that of `found`."""
+    with quietly() as check:
+        check.findings.clear()
+        for k, finding in enumerate(found.findings):
+            item = check.findings.add()
+            item.name = f"{NAMES[finding.kind]} {found.place(finding)}"
+            item.repair = marks[k] if marks else finding.kind not in BEYOND
+        check.active = active
+    redraw_views()
+
+
+def marked():
+    """[bool]: which findings Repair Marked takes."""
+    return [item.repair for item in bpy.context.window_manager.araplbs_check.findings]
+
+
+def _look():
+    before = found.out_of_date
+    found.look()
+    if before != found.out_of_date:
+        redraw_views()
+
+
+def _look_soon():
+    if bpy.app.timers.is_registered(_look):
+        bpy.app.timers.unregister(_look)
+    bpy.app.timers.register(_look, first_interval=CALM)
+
+
+@persistent
+def _after_update(_scene, depsgraph):
+    if found.checked and any(
+        isinstance(update.id, bpy.types.Mesh | bpy.types.Armature) for update in depsgraph.updates
+    ):
+        _look_soon()
+
+
+@persistent
+def _after_undo(*_arguments):
+    if found.checked:
+        _look_soon()
+
+
+@persistent
+def _forget(*_arguments):
+    found.__init__()
+    show_findings()
+
+
+_while_saving = []  # (active, [bool]) of the list, which is not part of a file
+
+
+@persistent
+def _before_saving(*_arguments):
+    with quietly() as check:
+        _while_saving.append((check.active, marked()))
+        check.findings.clear()
+
+
+@persistent
+def _after_saving(*_arguments):
+    show_findings(*(_while_saving.pop() if _while_saving else ()))
+
+
+HANDLERS = (
+    ("depsgraph_update_post", _after_update),
+    ("undo_post", _after_undo),
+    ("redo_post", _after_undo),
+    ("load_post", _forget),
+    ("save_pre", _before_saving),
+    ("save_post", _after_saving),
+    ("save_post_fail", _after_saving),
+)
+
+
+CLASSES = (ARAPLBS_finding, ARAPLBS_check)
+
+
+def register():
+    bpy.types.WindowManager.araplbs_check = PointerProperty(type=ARAPLBS_check)
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    if bpy.app.timers.is_registered(_look):
+        bpy.app.timers.unregister(_look)
+    found.__init__()
+    del bpy.types.WindowManager.araplbs_check

@@ -1,0 +1,168 @@
+"""The operators "Check Weights", "Select Finding" and "View Finding"."""
+
+from araplbs.base.refusal import Refused
+from araplbs.features.check.findings import LEVELS, check_summary, health
+from araplbs.model.options import Options
+from bpy.props import IntProperty
+from bpy.types import Operator
+
+from ...blender.read.targets import find_checked
+from ...blender.write.edit_mode import flush_edit_mode
+from ...blender.write.select_region import select_region
+from ...languages.translate import translated
+from ...window.command import Command, find_read
+from ...window.properties import OptionProperties
+from ...window.work import WorkOperator
+from .findings_list import found, quietly
+from .look_at import look_at, places_of, view_of
+from .task import CHECKED, CheckTask, check_exit_code
+
+IDNAME = "object.araplbs_check"
+SELECT = "object.araplbs_select_finding"
+VIEW = "object.araplbs_view_finding"
+
+
+def counted(findings):
+    """'7 findings: 2 high, 3 medium, 2 low'."""
+    if not findings:
+        return "No findings"
+    parts = [f"{count} {name}" for name, count in health(findings).items() if count]
+    which = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+    return f"{which}: {', '.join(parts)}"
+
+
+class OBJECT_OT_araplbs_check(WorkOperator, OptionProperties, Operator):
+    """Look for what is wrong with the present weights, and list it in the panel: stretch, \
+collapse, skin that follows a wrong bone, vertices without weights... Nothing is changed"""
+
+    bl_idname = IDNAME
+    bl_label = "Check Weights"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_MT_object_parent", 50),
+        ("VIEW3D_MT_paint_weight", 50),
+        ("VIEW3D_MT_edit_mesh_weights", 20),
+    )
+    icon = "VIEWZOOM"
+
+    task_kind = CheckTask
+    doing = "Checking"
+
+    find = staticmethod(find_checked)
+
+    def start(self, context):
+        flush_edit_mode([ob for ob in find_checked(context).meshes if ob.mode == "EDIT"])
+        super().start(context)
+
+    def tell(self, _report, task):
+        found.keep_of(task.findings, task)
+        for line in task.warnings:
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(counted(found.findings)))
+        return {"FINISHED"}
+
+    def say_cancelled(self):
+        self.report({"INFO"}, translated(f"{self.bl_label} was cancelled"))
+        return {"CANCELLED"}
+
+
+class OfFinding:
+    """To be mixed into an operator on one finding of the list."""
+
+    @classmethod
+    def poll(cls, _context):
+        if not found.findings:
+            cls.poll_message_set(translated("There are no findings: Check Weights first"))
+            return False
+        return True
+
+    def finding(self, context):
+        """(Finding, object). Raises Refused."""
+        index = context.window_manager.araplbs_check.active if self.index < 0 else self.index
+        if index < 0:
+            raise Refused("Choose a finding in the list")
+        if index >= len(found.findings):
+            raise Refused(f"There is no finding {index}: the list has {len(found.findings)}")
+        with quietly() as check:
+            check.active = index
+        finding = found.findings[index]
+        return finding, found.objects[finding.mesh].get()
+
+    def execute(self, context):
+        return self.work(context, *self.finding(context))
+
+
+INDEX = IntProperty(name="Index", description="Number in the list, -1: the chosen one", default=-1)
+
+
+class OBJECT_OT_araplbs_select_finding(OfFinding, Operator):
+    """Select the vertices that the finding is about, in Edit mode or by the mask of Weight Paint \
+mode, and make its bone the active one"""
+
+    bl_idname = SELECT
+    bl_label = "Select Finding"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: INDEX
+
+    def work(self, context, finding, ob):
+        bone = found.bone(finding)
+        select_region(context, ob, finding.vertices, bone)
+        armature = found.armature.get()
+        if bone in armature.data.bones and armature.mode != "EDIT":
+            armature.data.bones.active = armature.data.bones[bone]
+        self.report({"INFO"}, translated(finding.words))
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
+    """Turn the 3D view to what the finding is about"""
+
+    bl_idname = VIEW
+    bl_label = "View Finding"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    index: INDEX
+
+    def work(self, context, finding, ob):
+        if not view_of(context):
+            raise Refused("Works in a 3D view")
+        places = places_of(context, finding, ob)
+        if places is None:
+            raise Refused("This finding has no location to show")
+        look_at(context, ob, places)
+        return {"FINISHED"}
+
+
+def _fail_on(parser):
+    parser.add_argument(
+        "--fail-on",
+        choices=[*LEVELS, "never"],
+        default="high",
+        help="end with exit code 3 for findings of this severity or above (default: high)",
+    )
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_check,
+    OBJECT_OT_araplbs_select_finding,
+    OBJECT_OT_araplbs_view_finding,
+)
+COMMAND = Command(
+    "check",
+    "say what is wrong with the weights of .blend files",
+    "Prints findings about the weights of every armature's meshes, the worst first, and "
+    "writes no .blend file. Exit codes: 0 nothing is as bad as --fail-on, 3 something is, 1 a "
+    "file could not be checked.",
+    CheckTask,
+    Options,
+    check_summary,
+    find=find_read,
+    own=_fail_on,
+    only=CHECKED,
+    finish=check_exit_code,
+    texts=(
+        ("max_influences", "More influences of a vertex than these are a finding, 0 for no limit"),
+        ("symmetric", "Different weights on the two sides of a symmetric mesh are a finding"),
+    ),
+)

@@ -1,0 +1,137 @@
+"""The operator "Show Pose": the rig goes into the pose in which a finding is worst, and back."""
+
+from contextlib import suppress
+
+import bpy
+from araplbs.base.refusal import Refused
+from bpy.app.handlers import persistent
+from bpy.props import IntProperty
+from bpy.types import Operator
+
+from ...blender.poses.pose_rig import PosedRig
+from ...blender.poses.posed_frame import posed_frame
+from ...languages.translate import translated
+from .findings_list import found
+from .look_at import look_at, places_of
+from .operator import OfFinding
+
+IDNAME = "object.araplbs_show_pose"
+BACK = "object.araplbs_own_pose"
+
+_colors = []  # what colors showed before the rig was put into that pose
+_posed = []  # the PosedRig or PosedFrame of the rig that is in another pose than its own
+
+
+def posed_rig():
+    """It, or None."""
+    return _posed[0] if _posed else None
+
+
+class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
+    """Put the rig into the pose in which the finding is worst, turn the view to it, and color \
+the mesh by its stretch. Hold Y to see the weights of before; Back to My Pose ends it"""
+
+    # Where the armature plays the action of Range of Motion, the pose is a frame of it.
+
+    bl_idname = IDNAME
+    bl_label = "Show Pose"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: IntProperty(
+        name="Index", description="Number in the list, -1: the chosen one", default=-1
+    )
+
+    def work(self, context, finding, ob):
+        if not has_pose(finding):
+            raise Refused("This finding is the same in every pose")
+        checked = found.list
+        pose_as(context, found.armature.get(), checked.bones, checked.poses, finding.pose)
+        look_at(context, ob, places_of(context, finding, ob))
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_own_pose(Operator):
+    """Put the rig back into the pose that it had"""
+
+    bl_idname = BACK
+    bl_label = "Back to My Pose"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, _context):
+        if not _posed:
+            cls.poll_message_set(translated("The rig is in its own pose"))
+            return False
+        return True
+
+    def execute(self, context):
+        put_back()
+        context.view_layer.update()
+        return {"FINISHED"}
+
+
+def pose_as(context, armature, bones, poses, number):
+    """Puts the rig into one of these poses (p, m, 3, 4) of its bones, with colors of the stretch in
+    it."""
+    if armature.library or armature.override_library:
+        raise Refused(f"'{armature.name}' belongs to another file")
+    if armature.mode == "EDIT":
+        raise Refused(f"'{armature.name}' is in Edit mode")
+    pose = dict(zip(bones, poses[number], strict=True))
+    deform = {name: pose[name] for name in bones if armature.data.bones[name].use_deform}
+    put_back()
+    frame = posed_frame(context, armature, number, deform)
+    _posed[:] = [frame or PosedRig(armature, deform)]
+    manager = context.window_manager
+    if manager.araplbs_errors != "POSE":
+        _colors[:] = [manager.araplbs_errors]
+        manager.araplbs_errors = "POSE"
+    context.view_layer.update()
+
+
+def has_pose(finding):
+    """Whether there is a pose in which it is worst."""
+    poses = found.list.poses
+    return poses is not None and 0 <= finding.pose < len(poses)
+
+
+def put_back():
+    """Every rig into its own pose, and the colors that were shown."""
+    if _colors:
+        manager, before = bpy.context.window_manager, _colors.pop()
+        if manager.araplbs_errors == "POSE":
+            manager.araplbs_errors = before
+    while _posed:
+        _posed.pop().put_back()
+
+
+@persistent
+def _forget(*_arguments):
+    _posed.clear()
+    _colors.clear()
+
+
+@persistent
+def _before_saving(*_arguments):
+    """Files hold the pose of the artist's own, with its constraints."""
+    with suppress(Refused):
+        put_back()
+
+
+HANDLERS = (("load_pre", _forget), ("save_pre", _before_saving))
+
+
+CLASSES = (OBJECT_OT_araplbs_show_pose, OBJECT_OT_araplbs_own_pose)
+
+
+def register():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    with suppress(Refused):
+        put_back()
+    _posed.clear()

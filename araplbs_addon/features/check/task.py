@@ -1,0 +1,111 @@
+"""The task of Check Weights on one armature and its meshes: read and look, write nothing."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.mesh import Mesh
+from araplbs.character.pose_sets import checked_poses
+from araplbs.features.check.check import check
+from araplbs.features.check.findings import LEVELS, as_json, health
+from araplbs.model.options import Options
+from araplbs.skeleton.skeleton import Skeleton
+
+from ...blender.data.binding import armature_modifier
+from ...blender.read.control_bones import is_left_out
+from ...blender.read.targets import Targets
+from ...weighting import WeightingTask
+
+if TYPE_CHECKING:
+    import argparse
+
+    import bpy
+
+# The options that it goes by.
+CHECKED = {
+    *("max_influences", "symmetric", "swing", "twist", "reach_poses", "seed", "use_joint_limits"),
+    "bone_directions",
+    *("through_rig", "animation", "animation_frames"),
+}
+POSES = 12  # random ones: enough for every joint to bend both ways, in a tenth of the time of 80
+FOUND = 3  # exit code
+
+
+class CheckTask(WeightingTask):
+    """As a WeightingTask; apply() changes nothing. findings: the result of solve() in the
+    judged_poses, for `rows`, the SparseWeights of the problem in the file."""
+
+    reads_weights = True
+
+    def __init__(self, options: Options, threads: int = 0) -> None:
+        """Only the Options with names in CHECKED count."""
+        plain: dict[str, Any] = {
+            "volume": "NONE",
+            "rigid_parts": "OFF",
+            "start_from": "FRESH",
+            "control_bones": "INCLUDE",  # weights of every bone, control bones included
+            "pose_count": POSES,
+        }
+        super().__init__(replace(options, **plain), threads)
+
+    def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
+        self.left_out = np.array([is_left_out(bone) for bone in armature.data.bones], bool)
+        return super()._read_skeleton(armature)
+
+    def _take(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
+    ) -> Skeleton:
+        """A bone that Auto-weight has left out is not a deform bone, unless it holds weights."""
+        used = np.zeros(len(skeleton.names), bool)
+        for mesh in meshes:
+            used[mesh.weights.bones] = True
+        return replace(skeleton, deform=skeleton.deform & (used | ~self.left_out))
+
+    def read_in_steps(
+        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
+    ) -> Steps[None]:
+        yield from super().read_in_steps(targets, view_layer, with_entries)
+        self.rows = self.problem.present(self.reading.meshes)
+
+    def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+        """Linked meshes can be looked at; an object parented to a bone needs no weights."""
+        if not ob.data.vertices:
+            raise Refused(f"'{ob.name}' has no vertices")
+        has_groups = any(group.name in armature.data.bones for group in ob.vertex_groups)
+        if not has_groups and not armature_modifier(ob, armature):
+            raise Refused(f"'{ob.name}' has neither an Armature modifier nor weights of bones")
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """Keeps the findings. progress: see araplbs.features.check.check."""
+        start = time.perf_counter()
+        self.judged_poses = poses = checked_poses(self.problem, self.options)
+        self.findings = check(self.problem, self.rows, poses, self.options, self.threads, progress)
+        self.seconds = time.perf_counter() - start
+
+    def apply(self) -> dict[str, Any]:
+        """The report."""
+        return {
+            "armature": self.armature.get().name,
+            "objects": list(self.problem.names),
+            "vertices": sum(self.problem.sizes),
+            "health": health(self.findings),
+            "findings": as_json(self.findings, self.problem),
+            "seconds": self.seconds,
+            "options": {name: getattr(self.options, name) for name in sorted(CHECKED)},
+        }
+
+
+def check_exit_code(arguments: argparse.Namespace, results: list[dict[str, Any]]) -> int:
+    """FOUND where a finding is as severe as --fail-on, else 0."""
+    if arguments.fail_on == "never":
+        return 0
+    levels = list(LEVELS)
+    counted = levels[: levels.index(arguments.fail_on) + 1]
+    reports = [report for result in results for report in result["armatures"]]
+    return FOUND if any(report["health"][level] for report in reports for level in counted) else 0

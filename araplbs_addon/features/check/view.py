@@ -1,0 +1,92 @@
+"""The chosen finding in the 3D view: its vertices, also through the skin that hides them, and its
+name at the end of a line."""
+
+import blf
+import gpu
+import numpy as np
+from araplbs.features.check.findings import NAMES
+from bpy_extras import view3d_utils
+from gpu_extras.batch import batch_for_shader
+
+from ...blender.poses.posed import posed_vertices
+from ...languages.translate import translated
+from ...window.points import draw_points
+from .findings_list import found
+
+FOUND = (1.0, 0.2, 1.0, 1.0)  # in none of the colors of weights or stretch
+BEHIND = (1.0, 0.2, 1.0, 0.3)  # where something hides it
+SIZE = 6  # pixels
+LEADER = (48, 40)  # pixels from the finding to its name
+TEXT_SIZE, PADDING = 13, 5
+SHADE = (0.08, 0.08, 0.08, 0.75)
+
+_shown = []  # (center in world space, text) of the last drawing of the scene
+
+
+def chosen(context):
+    """(Finding, object), or None if none is to be shown."""
+    check = context.window_manager.araplbs_check
+    if not check.show or not 0 <= check.active < len(found.findings) or found.out_of_date:
+        return None
+    finding = found.findings[check.active]
+    ob = found.objects[finding.mesh].get()
+    return (finding, ob) if ob.visible_get() else None
+
+
+def draw(context):
+    """In the space of the scene; Edit mode itself shows what is selected."""
+    _shown.clear()
+    which = chosen(context)
+    if not which or which[1].mode == "EDIT" or not len(which[0].vertices):
+        return
+    finding, ob = which
+    points = posed_vertices(ob, context.evaluated_depsgraph_get())[finding.vertices]
+    draw_points(points, [BEHIND] * len(points), SIZE, through=True)
+    draw_points(points, [FOUND] * len(points), SIZE)
+    _shown.append((nearest_to_middle(points), label_of(finding)))
+
+
+def nearest_to_middle(points):
+    """(3,) the point nearest to the middle of all: the middle itself may be in the air."""
+    return points[np.square(points - points.mean(0)).sum(1).argmin()]
+
+
+def label_of(finding):
+    """'Stretch: upperarm_l'."""
+    return f"{translated(NAMES[finding.kind])}: {found.place(finding)}"
+
+
+def draw_name(context):
+    """In pixels of the region, after draw()."""
+    for place, text in _shown:
+        at = view3d_utils.location_3d_to_region_2d(
+            context.region, context.region_data, place.tolist()
+        )
+        if at is not None:
+            _draw_name(context, at, text)
+
+
+def _draw_name(context, at, text):
+    scale = context.preferences.system.ui_scale
+    blf.size(0, TEXT_SIZE * scale)
+    width, height = blf.dimensions(0, text)
+    end = np.array(at) + np.array(LEADER) * scale
+    most = np.array([context.region.width - width, context.region.height - height]) - 2 * PADDING
+    end = np.clip(end, 2 * PADDING, np.maximum(most, 2 * PADDING))
+    gpu.state.blend_set("ALPHA")
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    line = {"pos": [(*at, 0.0), (*end, 0.0)]}
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    shader.uniform_float("lineWidth", 1.5)
+    shader.uniform_float("color", FOUND)
+    batch_for_shader(shader, "LINES", line).draw(shader)
+    (x, y), pad = end, PADDING
+    right, top = x + width + 2 * pad, y + height + 2 * pad
+    box = [(x, y - pad), (right, y - pad), (x, top - pad), (right, top - pad)]
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    shader.uniform_float("color", SHADE)
+    batch_for_shader(shader, "TRI_STRIP", {"pos": box}).draw(shader)
+    gpu.state.blend_set("NONE")
+    blf.color(0, 1, 1, 1, 1)
+    blf.position(0, x + pad, y, 0)
+    blf.draw(0, text)

@@ -1,0 +1,2 @@
+"""Compare Methods: a page that compares weights
+of several methods."""

@@ -1,0 +1,176 @@
+"""The operator "Compare Methods"."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import bpy
+from araplbs.base.refusal import Refused
+from araplbs.features.compare.files import INDEX, refuse_folder, write_comparisons
+from araplbs.features.compare.methods import METHODS, find_methods
+from araplbs.features.compare.options import CompareOptions
+from araplbs.features.compare.report import compare_summary
+from bpy.props import StringProperty
+from bpy.types import Operator
+
+from ...blender.data.views import redraw_views
+from ...blender.read.targets import find_targets
+from ...languages.translate import translated
+from ...window.command import Command, find_read
+from ...window.guard import handing_over
+from ...window.last_report import keep_report
+from ...window.menu_entries import Placed
+from ...window.properties import OptionProperties, folder_property, option_properties
+from ...window.work import WorkOperator, poll_targets
+from .task import CompareTask, comparison_files, write_pages
+
+IDNAME = "object.araplbs_compare"
+ASK = "object.araplbs_compare_methods"
+LABEL = "Compare Methods"
+
+
+def real_folder(directory):
+    """The path of what a folder property says. Raises Refused for one next to a file that was never
+    saved."""
+    if not directory.strip():
+        raise Refused("Name a folder for the page")
+    if directory.startswith("//") and not bpy.data.filepath:
+        raise Refused(f"Save the file first, or name a folder: '{directory}' is one next to it")
+    return Path(bpy.path.abspath(directory))
+
+
+def page_of(directory):
+    """The page that is there, or None."""
+    try:
+        path = real_folder(directory) / INDEX
+        return path if path.is_file() else None
+    except (Refused, OSError):
+        return None
+
+
+class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
+    """Weight the selected meshes by all methods, judge these in poses that none was optimized for,
+    and write a page with pictures and tables. Nothing in the file is changed"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    __annotations__ = option_properties(CompareOptions) | {
+        "directory": folder_property(),
+        "methods": StringProperty(
+            name="Methods",
+            description="Only these, as the command line names them, with commas between them",
+            options={"HIDDEN", "SKIP_SAVE"},
+        ),
+    }
+    option_table = CompareOptions
+    task_kind = CompareTask
+    doing = "Comparing"
+    _folder = None
+
+    @staticmethod
+    def find(context):
+        return find_targets(context, posing=True)
+
+    def start(self, context):
+        self._folder = real_folder(self.directory)
+        refuse_folder(self._folder)
+        wanted = [name.strip() for name in self.methods.split(",") if name.strip()]
+        find_methods(wanted)
+        super().start(context)
+        self._task.methods = wanted or None
+
+    def finish(self, task):
+        report = task.apply()
+        made = [(report["character"], report.pop("page"), report)]
+        keep_report(report)
+        index = write_comparisons(self._folder, made)
+        for line in task.warnings:
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(f"{compare_summary(report)}. The page: {index}"))
+        count = len(report["methods"])
+        self.report(
+            {"INFO"},
+            translated(f"{count} methods compared: Open Page in Check and Repair shows them"),
+        )
+        redraw_views()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_compare_methods(Placed, Operator):
+    """Weight the selected meshes by all available methods, and make a page that compares them.
+    Takes a few minutes"""
+
+    bl_idname = ASK
+    bl_label = "Compare Methods..."
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+    places = (("VIEW3D_MT_object_parent", 60), ("VIEW3D_MT_paint_weight", 60))
+
+    @classmethod
+    def poll(cls, context):
+        return poll_targets(cls, context, OBJECT_OT_araplbs_compare.find)
+
+    def draw(self, context):
+        self.layout.use_property_split = True
+        for name in ("directory", "judged_poses", "judged_frames"):
+            self.layout.prop(context.scene.araplbs.comparison, name)
+
+    def invoke(self, context, _event):
+        return context.window_manager.invoke_props_dialog(self, width=400)
+
+    def execute(self, _context):
+        with handing_over():
+            bpy.ops.object.araplbs_compare("INVOKE_DEFAULT")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_open_comparison(Operator):
+    """Open the page of the comparison in a browser"""
+
+    bl_idname = "object.araplbs_open_comparison"
+    bl_label = "Open Page"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    def execute(self, context):
+        path = page_of(context.scene.araplbs.comparison.directory)
+        if not path:
+            self.report({"ERROR"}, translated("There is no page in this folder"))
+            return {"CANCELLED"}
+        return bpy.ops.wm.url_open(url=path.as_uri())
+
+
+def _method(parser):
+    names = ", ".join(method.identifier.lower().replace("_", "-") for method in METHODS)
+    parser.add_argument(
+        "--method", metavar="NAME", action="append", help=f"only this; repeatable: {names}"
+    )
+
+
+def _choose_methods(command, arguments):
+    find_methods(arguments.method)
+    return replace(command, task=partial(CompareTask, methods=arguments.method))
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_compare,
+    OBJECT_OT_araplbs_compare_methods,
+    OBJECT_OT_araplbs_open_comparison,
+)
+COMMAND = Command(
+    "compare",
+    "compare all methods on the characters of a .blend file",
+    "Weights every armature's meshes by all methods and judges them in poses that none was "
+    "optimized for. Writes FOLDER/index.html, a page that needs nothing else, and "
+    "FOLDER/report.json; the .blend file stays unchanged. Of several armatures each has a "
+    "page.",
+    CompareTask,
+    CompareOptions,
+    compare_summary,
+    find=find_read,
+    own=_method,
+    choose=_choose_methods,
+    finish=write_pages,
+    also_writes=comparison_files,
+    names_stages=True,
+)

@@ -1,0 +1,23 @@
+"""The settings of Compare Methods in the sidebar: kept in the scene."""
+
+import bpy
+from araplbs.features.compare.options import CompareOptions
+from bpy.props import PointerProperty
+
+from ...window.properties import folder_property
+from ...window.settings import ARAPLBS_settings, own_properties
+
+
+class ARAPLBS_compare_settings(bpy.types.PropertyGroup):
+    __annotations__ = own_properties(CompareOptions) | {"directory": folder_property()}
+
+
+CLASSES = (ARAPLBS_compare_settings,)
+
+
+def register():
+    ARAPLBS_settings.comparison = PointerProperty(type=ARAPLBS_compare_settings)
+
+
+def unregister():
+    del ARAPLBS_settings.comparison

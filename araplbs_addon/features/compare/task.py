@@ -1,0 +1,150 @@
+"""The task of comparing methods on a character: read, compute, draw the page. Nothing in
+Blender's data is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+from araplbs.base.printed import say
+from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.mesh import Mesh
+from araplbs.disk.outputs import Kind
+from araplbs.features.compare.compare import compare
+from araplbs.features.compare.files import files_of, refuse_no_folder, write_comparisons
+from araplbs.features.compare.judge import ANIMATION, RANDOM, Case, judge_seed, judged_poses
+from araplbs.features.compare.methods import READ_IN_BLENDER, limited
+from araplbs.features.compare.options import CompareOptions
+from araplbs.features.compare.page import page
+from araplbs.model.edits import Edits
+from araplbs.model.options import Options
+from araplbs.model.sparse_weights import SparseWeights
+from araplbs.skeleton.poses import Poses
+from araplbs.skeleton.skeleton import Skeleton
+
+from ...blender.poses.read_poses import read_poses
+from ...blender.read.targets import Targets
+from ...blender.rig.whole_poses import given_poses_in_steps
+from ...weighting import WeightingTask
+from .blender_weights import blender_weights
+
+if TYPE_CHECKING:
+    import argparse
+
+PAGE_SHARE = 0.25  # of the time: pictures
+
+
+class CompareTask(WeightingTask):
+    """The main thread reads, any thread may solve. apply() returns what compare_files writes."""
+
+    reads_weights = True
+
+    def __init__(
+        self, options: CompareOptions, threads: int = 0, methods: Sequence[str] | None = None
+    ) -> None:
+        """methods: identifiers, None for all."""
+        own = Options(max_influences=options.max_influences, seed=options.seed)
+        super().__init__(own, threads)
+        self.compare_options, self.methods = options, methods
+
+    def read_in_steps(
+        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
+    ) -> Steps[None]:
+        targets = replace(targets, painting=False)
+        yield from super().read_in_steps(targets, view_layer, with_entries)
+        armature, options, problem = targets.armature, self.compare_options, self.problem
+        self.file = bpy.path.basename(bpy.data.filepath)
+        poses = {RANDOM: (yield from self._random_poses(armature, view_layer))}
+        frames = self._frames(armature, view_layer)
+        if frames is not None:
+            poses[ANIMATION] = frames
+        yield
+        present = problem.present(self._with(self.present))
+        self.case = Case(
+            armature.name,
+            problem,
+            poses,
+            present if len(present.bones) else None,
+            to_world=np.array(armature.matrix_world.to_quaternion().to_matrix()),
+            notes=list(self.warnings),
+        )
+        for kind in READ_IN_BLENDER:
+            try:
+                parts, self.case.seconds[kind] = blender_weights(
+                    armature, self.reading.meshes, problem.skeleton, kind
+                )
+            except Refused as reason:
+                self.case.given[kind] = str(reason)
+            else:
+                rows = problem.present(self._with(parts))
+                self.case.given[kind] = limited(rows, options.max_influences)
+            yield
+
+    def _take(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
+    ) -> Skeleton:
+        """All methods begin afresh: without locks and edits."""
+        self.whole, self.present = skeleton, [mesh.weights for mesh in meshes]
+        for mesh in meshes:
+            mesh.locked_bones = mesh.locked_vertices = None
+            mesh.edits = Edits()
+        return skeleton
+
+    def _with(self, parts: Sequence[SparseWeights]) -> list[Mesh]:
+        meshes = self.reading.meshes
+        return [replace(mesh, weights=rows) for mesh, rows in zip(meshes, parts, strict=True)]
+
+    def _random_poses(
+        self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer
+    ) -> Steps[Poses]:
+        options = self.compare_options
+        others = replace(self.options, seed=judge_seed(options), pose_count=options.judged_poses)
+        given = yield from given_poses_in_steps(armature, self.whole, others, view_layer)
+        return given if len(given) else judged_poses(self.whole, options)
+
+    def _frames(self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer) -> Poses | None:
+        """Poses of all actions, or of what is played where actions cannot be swapped; or None."""
+        most = self.compare_options.judged_frames
+        for which in ("ALL", "ACTIVE") if most else ():
+            try:
+                return read_poses(armature, self.whole, which, most, view_layer)
+            except Refused:
+                continue
+        return None
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See araplbs.features.compare.compare; keeps the comparison and its page."""
+        progress = Progress.of(progress)
+        part = progress.part(0, 1 - PAGE_SHARE)
+        self.comparison = compare(self.case, self.compare_options, self.threads, part, self.methods)
+        about = ": ".join(filter(None, [self.file, ", ".join(self.problem.names)]))
+        self.page = page(
+            self.comparison, about, progress.part(1 - PAGE_SHARE, PAGE_SHARE), self.threads
+        )
+
+    def apply(self) -> dict[str, Any]:
+        """The result of the comparison; its page as "page"."""
+        return {**self.comparison.as_dict(), "page": self.page}
+
+
+def comparison_files(
+    arguments: argparse.Namespace, names: Sequence[str] = ()
+) -> list[tuple[Path, Kind]]:
+    """For the command line: [(path, kind)] of the files about these characters, in addition to
+    those about any."""
+    refuse_no_folder(arguments.output)
+    return files_of(arguments.output, names)
+
+
+def write_pages(arguments: argparse.Namespace, results: list[dict[str, Any]]) -> int:
+    """For the command line: writes the pages; returns its exit code."""
+    reports = [dict(report) for result in results for report in result["armatures"]]
+    made = [(report["character"], report.pop("page"), report) for report in reports]
+    say(f"  saved {write_comparisons(arguments.output, made)}")
+    return 0

@@ -1,0 +1,80 @@
+"""Actions on control bones: take one in, or turn off its Deform."""
+
+from bpy.props import BoolProperty, StringProperty
+from bpy.types import Operator
+
+from ...blender.data.binding import armature_of
+from ...blender.read.control_bones import is_left_out
+from ...languages.translate import translated
+
+
+def armature_at_hand(context):
+    """The active armature, or that of the active mesh; None where there is neither."""
+    ob = context.active_object
+    if ob is None or ob.type == "ARMATURE":
+        return ob
+    return armature_of(ob) if ob.type == "MESH" else None
+
+
+class _OfBone:
+    """bone: name of one, or empty for all that are left out."""
+
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    bone: StringProperty(name="Bone", description="Name of the bone; empty: all control bones")
+
+    @classmethod
+    def poll(cls, context):
+        armature = armature_at_hand(context)
+        if armature is None:
+            cls.poll_message_set(translated("The active object is not an armature and has none"))
+            return False
+        if armature.mode == "EDIT":
+            cls.poll_message_set(translated("Not in Edit mode"))
+            return False
+        if armature.data.library or armature.data.override_library:
+            cls.poll_message_set(translated("The armature belongs to another file"))
+            return False
+        return True
+
+    def execute(self, context):
+        bones = armature_at_hand(context).data.bones
+        if self.bone and self.bone not in bones:
+            self.report({"ERROR"}, translated(f"There is no bone '{self.bone}'"))
+            return {"CANCELLED"}
+        chosen = [bones[self.bone]] if self.bone else [b for b in bones if is_left_out(b)]
+        if not chosen:
+            self.report({"ERROR"}, translated("No control bone was left out"))
+            return {"CANCELLED"}
+        for bone in chosen:
+            self.change(bone)
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_take_in(_OfBone, Operator):
+    """Let a control bone move vertices again, from the next Auto-weight on"""
+
+    bl_idname = "object.araplbs_take_in"
+    bl_label = "Use Again"
+
+    take_in: BoolProperty(
+        name="Use Again",
+        description="On: always a deform bone. Off: detect automatically",
+        default=True,
+    )
+
+    def change(self, bone):
+        bone.araplbs_deforms = self.take_in
+
+
+class OBJECT_OT_araplbs_deform_off(_OfBone, Operator):
+    """Turn off Deform for a control bone, so that it moves no vertex in any tool"""
+
+    bl_idname = "object.araplbs_deform_off"
+    bl_label = "Never Deform"
+
+    def change(self, bone):
+        bone.use_deform = False
+
+
+CLASSES = (OBJECT_OT_araplbs_take_in, OBJECT_OT_araplbs_deform_off)

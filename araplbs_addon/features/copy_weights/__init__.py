@@ -1,0 +1,2 @@
+"""Copy Weights: weights for meshes with the same vertices,
+exactly."""

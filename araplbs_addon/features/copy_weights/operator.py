@@ -1,0 +1,61 @@
+"""The operator "Copy Weights"."""
+
+from functools import partial
+from operator import attrgetter
+
+from araplbs.features.copy_weights import CopyOptions, copies_summary
+from bpy.types import Operator
+
+from ...blender.read.transfer_targets import find_copies_in_file, find_copy_targets
+from ...window.command import Command, add_source_and_targets
+from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.work import WorkOperator, tell
+from .task import CopyTask
+
+IDNAME = "object.araplbs_copy_weights"
+LABEL = "Copy Weights"
+
+
+class OBJECT_OT_araplbs_copy_weights(WorkOperator, OptionProperties, Operator):
+    """Give the other selected meshes the exact weights of the active one: mirrored for the \
+other side (the other glove, a mirrored character), or the same for copies of the same vertices"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (("VIEW3D_PT_araplbs_clothes", 30), ("VIEW3D_MT_make_links", 30))
+    icon = "MOD_MIRROR"
+
+    __annotations__ = option_properties(CopyOptions)
+    option_table = CopyOptions
+    own_options = tuple(option_names(CopyOptions))
+    task_kind = CopyTask
+    doing = "Copying"
+    find = staticmethod(find_copy_targets)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "side")
+        layout.prop(self, "distance")
+
+    def tell(self, report, task):
+        return tell(self, None, task, copies_summary(report))
+
+
+CLASSES = (OBJECT_OT_araplbs_copy_weights,)
+COMMAND = Command(
+    "copies",
+    "copy weights to the other side and to copies in .blend files",
+    "Gives meshes the weights of another exactly: mirrored, or those of the same bones. "
+    "The input stays unchanged, unless you give --in-place.",
+    CopyTask,
+    CopyOptions,
+    copies_summary,
+    find=lambda arguments, view_layer: [
+        find_copies_in_file(view_layer, arguments.source, arguments.target)
+    ],
+    subject=attrgetter("source"),
+    own=partial(add_source_and_targets, has="weights"),
+)

@@ -1,0 +1,2 @@
+"""Edits: required weights, links and rigid parts,
+painted with brushes."""

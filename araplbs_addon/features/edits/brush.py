@@ -1,0 +1,343 @@
+"""Strokes in the viewport that change edits: the brushes of the Auto-weight tools.
+Strokes follow the mesh's own X Mirror.
+
+The radius is that of the screen at the point that is hit, and the brush touches what lies within a
+sphere of it, as Blender's own brushes do."""
+
+import bpy
+import numpy as np
+from araplbs.base.extent import not_far_off
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+from bpy.types import Operator
+from bpy_extras import view3d_utils
+from mathutils import Vector
+
+from ...blender.data.binding import armature_of
+from ...blender.data.edits import KINDS, OF_NO_BONE, add_link, find_edit, read_values
+from ...blender.data.mesh_shape import points_of
+from ...blender.poses.posed import posed_vertices
+from ...blender.read.read_armature import opposite_bone
+from ...blender.read.read_mesh import masked_vertices
+from ...languages.translate import translated
+from ...window.session import current_session
+from .operator import Change, active_bone, paint_edit, refuse_bone
+
+IDNAME = "object.araplbs_brush"
+GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
+LEAST_EFFECT = 0.02  # of the falloff: less is not touched
+MIRROR_DISTANCE = 1e-3  # of the mesh's size: how far a mirrored vertex may be off
+
+UNKNOWN, NO_IMAGE = -2, -1  # beyond it, a vertex is not at the mirrored place
+
+_strokes = []  # the one that is being made, for the overlay
+_images = {}  # (kind, bone): the bone of the other side, as strokes have found it
+
+
+def current_stroke():
+    """The Stroke that is being made, or None."""
+    return _strokes[0] if _strokes else None
+
+
+def image_of(ob, item):
+    """The edit of the other side that X Mirror makes with this one, or None."""
+    if not ob.data.use_mirror_x or item.kind in OF_NO_BONE:
+        return None
+    image = _images.get((item.kind, item.bone), bpy.utils.flip_name(item.bone))
+    return find_edit(ob.data, item.kind, image) if image != item.bone else None
+
+
+class ARAPLBS_brush(bpy.types.PropertyGroup):
+    radius: IntProperty(
+        name="Radius",
+        description="Radius of the brush on the screen",
+        default=50,
+        min=1,
+        soft_max=500,
+        subtype="PIXEL",
+    )
+    strength: FloatProperty(
+        name="Strength",
+        description="How far one stroke moves the wanted weight toward that of the brush, or how "
+        "smooth it makes the weights",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
+    weight: FloatProperty(
+        name="Weight",
+        description="Wanted weight of the active bone",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
+
+
+def register():
+    bpy.types.Scene.araplbs_brush = PointerProperty(type=ARAPLBS_brush)
+
+
+def unregister():
+    del bpy.types.Scene.araplbs_brush
+
+
+class Stroke:
+    """The vertices that a stroke has touched so far. points (n, 3): vertices in world space; effect
+    (n,): the largest falloff at each vertex; ends: the vertices of a link."""
+
+    def __init__(self, context, kind):
+        self.kind, self.ob = kind, context.active_object
+        self.brush = context.scene.araplbs_brush
+        self.depsgraph = context.evaluated_depsgraph_get()
+        self.evaluated = self.ob.evaluated_get(self.depsgraph)
+        self.points = posed_vertices(self.ob, self.depsgraph)
+        self.open = paintable_vertices(self.ob.data)
+        self.effect = np.zeros(len(self.points))
+        self.ends = []
+        self._last = None
+        self._images = np.full(len(self.points), UNKNOWN)
+
+    def move(self, context, at):
+        """Dabs from the last place to this one, close enough to leave no gap."""
+        at = Vector(at)
+        last = at if self._last is None else self._last
+        step = max(1.0, self.brush.radius / 3)
+        count = max(1, int((at - last).length / step))
+        for k in range(1, count + 1):
+            self._dab(context, last.lerp(at, k / count))
+        self._last = at
+
+    def _hit(self, context, at):
+        """The point of the mesh below the mouse, in world space, or None."""
+        region, view = context.region, context.region_data
+        origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
+        direction = view3d_utils.region_2d_to_vector_3d(region, view, at)
+        matrix = self.evaluated.matrix_world
+        back = matrix.inverted_safe()
+        start = back @ origin
+        hit, place, _normal, _face = self.evaluated.ray_cast(
+            start, (back @ (origin + direction) - start).normalized()
+        )
+        return matrix @ place if hit else None
+
+    def _dab(self, context, at):
+        place = self._hit(context, at)
+        if place is None:
+            return
+        distance = np.linalg.norm(self.points - np.array(place), axis=1)
+        if self.kind == "LINK":
+            self.ends = [*self.ends[:1], int(distance.argmin())]
+            return
+        beside = view3d_utils.region_2d_to_location_3d(
+            context.region, context.region_data, at + Vector((self.brush.radius, 0)), place
+        )
+        share = np.clip(distance / max((beside - place).length, 1e-12), 0, 1)
+        falloff = (1 - share**2) ** 2
+        if self.kind not in GRADED:
+            falloff = falloff > 0
+        np.maximum(self.effect, falloff, out=self.effect)
+
+    @property
+    def touched(self):
+        """Indices of the vertices that the stroke changes."""
+        if self.kind == "LINK":
+            return np.array(self.ends, int)
+        strength = self.brush.strength if self.kind in GRADED else 1.0
+        return np.flatnonzero((self.effect * strength > LEAST_EFFECT) & self.open)
+
+    @property
+    def mirrored(self):
+        """Indices of the vertices at the mirrored places, where X Mirror changes them, too."""
+        mesh, touched = self.ob.data, self.touched
+        if not mesh.use_mirror_x:
+            return np.zeros(0, int)
+        new = touched[self._images[touched] == UNKNOWN]
+        if len(new):
+            self._images[new] = NO_IMAGE
+            pairs = mirror_images(mesh, new)
+            self._images[new[pairs[:, 0]]] = pairs[:, 1]
+        images = self._images[touched]
+        images = images[images >= 0]
+        return images if self.kind == "LINK" else np.setdiff1d(images[self.open[images]], touched)
+
+
+class OBJECT_OT_araplbs_brush(Operator):
+    """Paint wanted weights or smoothness, add or remove influences, release vertices from a bone,
+    or draw links"""
+
+    bl_idname = IDNAME
+    bl_label = "Auto-weight Brush"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "RIGID"])
+    erase: BoolProperty(
+        name="Erase",
+        description="Take back what the brush does; the influence brush removes influences",
+    )
+    clear: BoolProperty(name="Clear", description="Leave the influences to the optimization again")
+
+    @classmethod
+    def poll(cls, context):
+        if context.mode != "PAINT_WEIGHT" or not context.region_data:
+            cls.poll_message_set(translated("Paint in the 3D view, in Weight Paint mode"))
+            return False
+        return True
+
+    def invoke(self, context, event):
+        ob = context.active_object
+        has_bone = self.kind not in OF_NO_BONE
+        reason = refuse_bone(ob, active_bone(ob)) if has_bone else None
+        if reason:
+            self.report({"ERROR"}, translated(reason))
+            return {"CANCELLED"}
+        if self.kind == "RELEASE" and not current_session():
+            self.report({"ERROR"}, translated("Release works only during Refine Live"))
+            return {"CANCELLED"}
+        _strokes[:] = [Stroke(context, self.kind)]
+        self._move(context, event)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
+            self._move(context, event)
+        elif event.type in {"ESC", "RIGHTMOUSE"}:
+            return self._end(context, {"CANCELLED"})
+        elif event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            self._move(context, event)
+            stroke = current_stroke()
+            if len(stroke.touched):
+                with Change(self.bl_label, stroke.ob):
+                    self._apply(stroke)
+            return self._end(context, {"FINISHED"})
+        elif event.type == "TIMER":
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    def _move(self, context, event):
+        current_stroke().move(context, (event.mouse_region_x, event.mouse_region_y))
+        context.area.tag_redraw()
+
+    def cancel(self, context):
+        self._end(context, None)
+
+    abandon = cancel  # see guard.py
+
+    @staticmethod
+    def _end(context, result):
+        _strokes.clear()
+        if context.area:
+            context.area.tag_redraw()
+        return result
+
+    def _apply(self, stroke):
+        mesh = stroke.ob.data
+        if self.kind == "LINK":
+            self._link(mesh, stroke.ends)
+            return
+        bone = "" if self.kind in OF_NO_BONE else active_bone(stroke.ob)
+        image, vertices = bone, stroke.touched
+        pairs = np.zeros((0, 2), int)
+        if mesh.use_mirror_x:
+            image = opposite_bone(armature_of(stroke.ob), bone) if bone else bone
+            _images[self.kind, bone], _images[self.kind, image] = image, bone
+            pairs = mirror_images(mesh, vertices)
+            pairs = pairs[stroke.open[pairs[:, 1]]]
+        if image == bone:  # one stroke on both sides
+            np.maximum.at(stroke.effect, pairs[:, 1], stroke.effect[vertices[pairs[:, 0]]])
+            vertices = stroke.touched
+        values = self._values(stroke, bone, vertices)
+        self._paint(stroke, bone, vertices, values)
+        if len(pairs) and image != bone and not refuse_bone(stroke.ob, image):
+            self._paint(stroke, image, pairs[:, 1], values[pairs[:, 0]])
+        for index, item in enumerate(mesh.araplbs.edits):
+            if (item.kind, item.bone) == (self.kind, bone):
+                mesh.araplbs.active = index  # the artist's own side, or the one made last
+
+    @staticmethod
+    def _link(mesh, ends):
+        """A link, and its image where that is another one."""
+        if len(set(ends)) != 2:
+            return
+        add_link(mesh, *ends)
+        images = mirror_images(mesh, np.array(ends))[:, 1].tolist() if mesh.use_mirror_x else []
+        if len(set(images)) == 2 and set(images) != set(ends):
+            add_link(mesh, *images)
+
+    def _paint(self, stroke, bone, vertices, values):
+        if self.kind == "RELEASE":  # a vertex that is not tied has nothing to release
+            tied, _held, _released = tied_vertices(current_session(), stroke.ob, bone)
+            vertices, values = np.intersect1d(tied, vertices), values[:1]
+        if len(vertices):
+            paint_edit(stroke.ob.data, self.kind, bone, vertices, values)
+
+    def _values(self, stroke, bone, vertices):
+        """Values of the edit (blender/data/edits.py) that the stroke leaves at these vertices."""
+        if self.kind == "INFLUENCE":
+            return np.full(len(vertices), 0.0 if self.clear else -1.0 if self.erase else 1.0)
+        if self.erase:
+            return np.zeros(len(vertices))
+        if self.kind == "RELEASE":
+            return np.ones(len(vertices))
+        item = find_edit(stroke.ob.data, self.kind, bone)
+        old = read_values(stroke.ob.data, item)[vertices] if item else np.zeros(len(vertices))
+        share = stroke.effect[vertices] * stroke.brush.strength
+        if self.kind == "SMOOTH":
+            return old + share * (1 - old)
+        old = np.where(old > 0, old - 1, present(stroke.ob, bone, vertices))
+        return 1 + old + share * (stroke.brush.weight - old)
+
+
+def present(ob, bone, vertices):
+    """Weights of a bone at some vertices now."""
+    group = ob.vertex_groups[bone].index
+    weights = np.zeros(len(vertices))
+    for k, vertex in enumerate(vertices.tolist()):
+        for element in ob.data.vertices[vertex].groups:
+            if element.group == group:
+                weights[k] = element.weight
+    return weights
+
+
+def tied_vertices(session, ob, bone=None):
+    """(vertices of the object, share of the strength that is left, released): its ties to a bone,
+    by default its active one, in the present state of the session; arrays (k,) each."""
+    nothing = np.zeros(0, int), np.zeros(0), np.zeros(0, bool)
+    if not session or not session.frame or ob not in session.objects():
+        return nothing
+    names, bone = session.task.problem.skeleton.names, bone or active_bone(ob)
+    if bone not in names:
+        return nothing
+    begin, end = session.problem_vertices(session.objects().index(ob))
+    ties = session.frame.ties
+    own = (ties.bones == names.index(bone)) & (ties.vertices >= begin) & (ties.vertices < end)
+    return ties.vertices[own] - begin, ties.held[own], ties.released[own]
+
+
+def paintable_vertices(mesh):
+    """(n,) bool: those that are shown and that the selection masks let be painted."""
+    hidden = np.empty(len(mesh.vertices), bool)
+    mesh.vertices.foreach_get("hide", hidden)
+    masked = masked_vertices(mesh)
+    return ~hidden if masked is None else ~hidden & ~masked
+
+
+def mirror_images(mesh, vertices):
+    """(k, 2) pairs (position in `vertices`, vertex at the mirrored place) where there is one."""
+    points = points_of(mesh)
+    most = MIRROR_DISTANCE * float(np.ptp(points[not_far_off(points)], axis=0).max())
+    wanted = points[vertices] * np.float32((-1, 1, 1))
+    order = np.argsort(points[:, 0])
+    low = np.searchsorted(points[order, 0], wanted[:, 0] - most)
+    high = np.searchsorted(points[order, 0], wanted[:, 0] + most, side="right")
+    pairs = []
+    for k, place in enumerate(wanted):
+        near = order[low[k] : high[k]]
+        distance = np.linalg.norm(points[near] - place, axis=1)
+        if len(near) and distance.min() <= most:
+            pairs.append((k, near[distance.argmin()]))
+    return np.array(pairs, int).reshape(-1, 2)
+
+
+CLASSES = (ARAPLBS_brush, OBJECT_OT_araplbs_brush)

@@ -1,0 +1,237 @@
+"""Operators that change the edits of the active mesh: the actions of brushes and lists, for scripts
+too.
+
+In a session they are strokes of that session; otherwise each is one undo step."""
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.types import Operator
+
+from ...blender.data.binding import armature_of
+from ...blender.data.edits import (
+    KINDS,
+    OF_NO_BONE,
+    SEVERAL,
+    add_link,
+    drop_empty_edits,
+    edited_vertices,
+    ensure_edit,
+    read_values,
+    remove_edit,
+    write_values,
+)
+from ...blender.write.select_region import select_vertices
+from ...languages.translate import translated
+from ...window.session import current_session
+
+
+class Change:
+    """with Change(label, ob): changes of the edits of an object, as one step of undo."""
+
+    def __init__(self, label, ob):
+        session = current_session()
+        self.label = label
+        self.session = session if session and session.frame and ob in session.objects() else None
+
+    def __enter__(self):
+        self.before = self.session.copy_edits() if self.session else None
+
+    def __exit__(self, kind, _value, _trace):
+        if kind:
+            return
+        if self.session:
+            self.session.note_edit(self.before)
+        elif not bpy.app.background:
+            bpy.ops.ed.undo_push(message=self.label)
+
+
+def paint_edit(mesh, kind, bone, vertices, values):
+    """Gives these vertices values of an edit (see blender/data/edits.py); empty edits go."""
+    item = ensure_edit(mesh, kind, bone)
+    present = read_values(mesh, item)
+    present[vertices] = values
+    write_values(mesh, item, present)
+    drop_empty_edits(mesh)
+
+
+class OfMesh:
+    bl_options = {"REGISTER"}  # noqa: RUF012
+    edit_mode = False  # works in it, too
+
+    @classmethod
+    def poll(cls, context):
+        ob = context.active_object
+        if not ob or ob.type != "MESH":
+            cls.poll_message_set(translated("The active object is not a mesh"))
+            return False
+        if ob.mode == "EDIT" and not cls.edit_mode:
+            cls.poll_message_set(translated("Not in Edit mode"))
+            return False
+        if ob.data.library or ob.data.override_library:
+            cls.poll_message_set(translated("The mesh belongs to another file"))
+            return False
+        return True
+
+
+class OBJECT_OT_araplbs_edit_vertices(OfMesh, Operator):
+    """Pin the weight of a bone at the selected vertices, add or remove its influence there, \
+release them from it, or let the weights of all bones vary smoothly there"""
+
+    bl_idname = "object.araplbs_edit_vertices"
+    bl_label = "Edit Selected Vertices"
+
+    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] not in SEVERAL])
+    bone: StringProperty(name="Bone", description="Name of the bone; empty: the active group's")
+    weight: FloatProperty(name="Weight", description="Wanted weight", default=1.0, min=0.0, max=1.0)
+    strength: FloatProperty(
+        name="Strength",
+        description="Strength of the smoothing (Smooth Weights only)",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
+    remove_influence: BoolProperty(
+        name="Remove Influence", description="The bone must not move these vertices"
+    )
+    clear: BoolProperty(name="Clear", description="Take the edit back for these vertices")
+
+    def execute(self, context):
+        ob = context.active_object
+        has_bone = self.kind not in OF_NO_BONE
+        bone = self.bone or active_bone(ob) if has_bone else ""
+        selected = np.empty(len(ob.data.vertices), bool)
+        ob.data.vertices.foreach_get("select", selected)
+        reason = refuse_bone(ob, bone) if has_bone else None
+        if reason:
+            self.report({"ERROR"}, translated(reason))
+            return {"CANCELLED"}
+        if not selected.any():
+            self.report({"ERROR"}, translated(f"No vertex of '{ob.name}' is selected"))
+            return {"CANCELLED"}
+        value = {
+            "WEIGHT": 1 + self.weight,
+            "INFLUENCE": -1 if self.remove_influence else 1,
+            "RELEASE": 1,
+            "SMOOTH": self.strength,
+        }[self.kind]
+        with Change(self.bl_label, ob):
+            paint_edit(ob.data, self.kind, bone, selected, 0 if self.clear else value)
+        return {"FINISHED"}
+
+
+def active_bone(ob):
+    """Name of the active vertex group, or None."""
+    return ob.vertex_groups.active.name if ob.vertex_groups.active else None
+
+
+def refuse_bone(ob, bone):
+    """Why there can be no edit of this bone, or None."""
+    if not bone:
+        return f"'{ob.name}' has no active vertex group: name a bone"
+    armature = armature_of(ob)
+    if armature and not (bone in armature.data.bones and armature.data.bones[bone].use_deform):
+        return f"'{bone}' is not a deform bone of '{armature.name}'"
+    return None
+
+
+class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
+    """Link two vertices, so that the parts they belong to move together: those with these indices,
+    or the two that are selected"""
+
+    bl_idname = "object.araplbs_add_link"
+    bl_label = "Link Vertices"
+
+    first: IntProperty(name="First", description="Index of a vertex", default=-1, min=-1)
+    second: IntProperty(name="Second", description="Index of a vertex", default=-1, min=-1)
+
+    def execute(self, context):
+        ob = context.active_object
+        ends = [self.first, self.second]
+        if ends == [-1, -1]:
+            ends = [v.index for v in ob.data.vertices if v.select]
+            if len(ends) != 2:
+                self.report(
+                    {"ERROR"},
+                    translated(f"{len(ends)} vertices of '{ob.name}' are selected, not 2"),
+                )
+                return {"CANCELLED"}
+        wrong = [end for end in ends if not 0 <= end < len(ob.data.vertices)]
+        if wrong or ends[0] == ends[1]:
+            self.report(
+                {"ERROR"}, translated(f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")
+            )
+            return {"CANCELLED"}
+        with Change(self.bl_label, ob):
+            add_link(ob.data, *ends)
+        return {"FINISHED"}
+
+
+INDEX = IntProperty(name="Index", description="Number in the list, -1: the active one", default=-1)
+
+
+class _OfItem(OfMesh):
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not context.active_object.data.araplbs.edits:
+            cls.poll_message_set(translated("The mesh has no edits"))
+            return False
+        return True
+
+    def find(self, context):
+        """The index in the list, or None after an error was reported."""
+        settings = context.active_object.data.araplbs
+        index = settings.active if self.index < 0 else self.index
+        if not 0 <= index < len(settings.edits):
+            self.report(
+                {"ERROR"},
+                translated(f"There is no edit {index}: the list has {len(settings.edits)}"),
+            )
+            return None
+        return index
+
+
+class OBJECT_OT_araplbs_remove_edit(_OfItem, Operator):
+    """Remove the edit from the mesh"""
+
+    bl_idname = "object.araplbs_remove_edit"
+    bl_label = "Remove Edit"
+
+    index: INDEX
+
+    def execute(self, context):
+        index = self.find(context)
+        if index is None:
+            return {"CANCELLED"}
+        with Change(self.bl_label, context.active_object):
+            remove_edit(context.active_object.data, index)
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
+    """Select the vertices that the edit concerns, and no others"""
+
+    bl_idname = "object.araplbs_select_edit"
+    bl_label = "Select Vertices of Edit"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: INDEX
+
+    def execute(self, context):
+        index = self.find(context)
+        if index is None:
+            return {"CANCELLED"}
+        mesh = context.active_object.data
+        select_vertices(mesh, edited_vertices(mesh, mesh.araplbs.edits[index]))
+        return {"FINISHED"}
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_edit_vertices,
+    OBJECT_OT_araplbs_add_link,
+    OBJECT_OT_araplbs_remove_edit,
+    OBJECT_OT_araplbs_select_edit,
+)

@@ -1,0 +1,188 @@
+"""Operators that mark parts of the active mesh as rigid: edits like those of edit.py, that work in
+Edit mode, too."""
+
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.rigid_parts import loose_parts
+from bpy.props import BoolProperty, EnumProperty
+from bpy.types import Operator
+
+from ...blender.data.edits import add_rigid_part, leave_rigid_parts
+from ...blender.data.mesh_shape import corner_vertices
+from ...blender.read.read_mesh import read_topology
+from ...languages.translate import translated
+from ...window.menu_entries import Placed
+from .operator import Change, OfMesh
+
+FACE_SETS = ".sculpt_face_set"
+SOURCES = (
+    ("SELECTED", "Selected Vertices", "The vertices that are selected"),
+    ("GROUP", "Active Vertex Group", "The vertices of the active vertex group"),
+    ("MATERIAL", "Active Material", "The vertices of the faces with the active material"),
+    ("FACE_SETS", "Face Sets", "The vertices of each face set with a selected face, a part each"),
+)
+
+
+@contextmanager
+def out_of_edit_mode(ob):
+    """Edit mode is left in between: attributes and selection are those of the mesh then."""
+    edits = ob.mode == "EDIT"
+    if edits:
+        bpy.ops.object.mode_set(mode="OBJECT")
+    try:
+        yield
+    finally:
+        if edits:
+            bpy.ops.object.mode_set(mode="EDIT")
+
+
+class _OfAnyMode(OfMesh):
+    edit_mode = True
+
+
+class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
+    """Mark vertices as a part that keeps its shape: they all get the same weights"""
+
+    bl_idname = "object.araplbs_mark_rigid"
+    bl_label = "Mark Rigid Part"
+
+    source: EnumProperty(name="Source", items=SOURCES, description="What becomes rigid")
+    separate: BoolProperty(
+        name="Loose Parts Apart", description="Each loose part becomes a rigid part of its own"
+    )
+
+    def execute(self, context):
+        ob = context.active_object
+        with out_of_edit_mode(ob):
+            parts = self.find(ob)
+            with Change(self.bl_label, ob):
+                for name, vertices in parts:
+                    add_rigid_part(ob.data, vertices, name)
+        count = sum(len(vertices) for _name, vertices in parts)
+        which = "1 rigid part" if len(parts) == 1 else f"{len(parts)} rigid parts"
+        self.report({"INFO"}, translated(f"{which} of {count} vertices in '{ob.name}'"))
+        return {"FINISHED"}
+
+    def find(self, ob):
+        """[(name, vertices)] of the parts. Raises Refused without any."""
+        found = {
+            "SELECTED": _selected,
+            "GROUP": _of_group,
+            "MATERIAL": _of_material,
+            "FACE_SETS": _of_face_sets,
+        }[self.source](ob)
+        if not self.separate:
+            return found
+        loose = loose_parts(read_topology(ob))
+        return [
+            (name, vertices[loose[vertices] == part])
+            for name, vertices in found
+            for part in np.unique(loose[vertices])
+        ]
+
+
+def _flags(items, name):
+    flags = np.empty(len(items), bool)
+    items.foreach_get(name, flags)
+    return flags
+
+
+def _of_faces(mesh, faces):
+    """Vertices of the faces of a mask (faces,), ascending."""
+    sizes = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", sizes)
+    return np.unique(corner_vertices(mesh)[np.repeat(faces, sizes)])
+
+
+def _selected(ob):
+    vertices = np.flatnonzero(_flags(ob.data.vertices, "select"))
+    if not len(vertices):
+        raise Refused(f"No vertex of '{ob.name}' is selected")
+    return [("", vertices)]
+
+
+def _of_group(ob):
+    group = ob.vertex_groups.active
+    if not group:
+        raise Refused(f"'{ob.name}' has no active vertex group")
+    vertices = [
+        v.index
+        for v in ob.data.vertices
+        if any(g.group == group.index and g.weight > 0 for g in v.groups)
+    ]
+    if not vertices:
+        raise Refused(f"No vertex of '{ob.name}' is in the vertex group '{group.name}'")
+    return [(group.name, np.array(vertices))]
+
+
+def _of_material(ob):
+    index, mesh = ob.active_material_index, ob.data
+    if not ob.material_slots:
+        raise Refused(f"'{ob.name}' has no material")
+    materials = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("material_index", materials)
+    vertices = _of_faces(mesh, materials == index)
+    name = ob.active_material.name if ob.active_material else f"slot {index + 1}"
+    if not len(vertices):
+        raise Refused(f"No face of '{ob.name}' has the material '{name}'")
+    return [(name, vertices)]
+
+
+def _of_face_sets(ob):
+    mesh = ob.data
+    attribute = mesh.attributes.get(FACE_SETS)
+    if not attribute or attribute.domain != "FACE" or attribute.data_type != "INT":
+        raise Refused(f"'{ob.name}' has no face sets")
+    sets = np.empty(len(mesh.polygons), np.int32)
+    attribute.data.foreach_get("value", sets)
+    chosen = np.unique(sets[_flags(mesh.polygons, "select")])
+    if not len(chosen):
+        raise Refused(f"No face of '{ob.name}' is selected")
+    return [(f"Face Set {number}", _of_faces(mesh, sets == number)) for number in chosen]
+
+
+class OBJECT_OT_araplbs_clear_rigid(_OfAnyMode, Operator):
+    """Take the selected vertices, or all of them, out of the rigid parts that they are marked as"""
+
+    bl_idname = "object.araplbs_clear_rigid"
+    bl_label = "Clear Rigid Parts"
+
+    everything: BoolProperty(name="All", description="All vertices of the mesh", default=False)
+
+    def execute(self, context):
+        ob = context.active_object
+        with out_of_edit_mode(ob):
+            vertices = np.arange(len(ob.data.vertices))
+            if not self.everything:
+                (_name, vertices), *_none = _selected(ob)
+            with Change(self.bl_label, ob):
+                left = leave_rigid_parts(ob.data, vertices)
+        if not left:
+            self.report({"WARNING"}, translated(f"No rigid part of '{ob.name}' is there"))
+        return {"FINISHED"}
+
+
+class VIEW3D_MT_araplbs_rigid(Placed, bpy.types.Menu):
+    bl_label = "Rigid Parts"
+    places = (("VIEW3D_MT_edit_mesh_vertices", 10),)
+
+    @classmethod
+    def draw_entry(cls, layout):
+        layout.menu(cls.__name__)
+
+    def draw(self, _context):
+        mark = OBJECT_OT_araplbs_mark_rigid.bl_idname
+        for identifier, name, _description in SOURCES:
+            self.layout.operator(mark, text=translated(f"Mark {name}")).source = identifier
+        button = self.layout.operator(mark, text="Mark Each Selected Loose Part")
+        button.source, button.separate = "SELECTED", True
+        self.layout.separator()
+        clear = OBJECT_OT_araplbs_clear_rigid.bl_idname
+        self.layout.operator(clear, text="Clear Selected").everything = False
+        self.layout.operator(clear, text="Clear All").everything = True
+
+
+CLASSES = (OBJECT_OT_araplbs_mark_rigid, OBJECT_OT_araplbs_clear_rigid, VIEW3D_MT_araplbs_rigid)

@@ -1,0 +1,65 @@
+"""The operator "Select Worst Vertices"."""
+
+from araplbs.measures.strain_colors import worst
+from araplbs.reports.last_lines import short
+from bpy.props import EnumProperty, FloatProperty
+from bpy.types import Operator
+
+from ...blender.read.deformation_errors import object_strain
+from ...blender.write.select_region import select_vertices
+from ...languages.translate import translated
+from ...preferences import preferred_threads
+from ...window.settings import present_options
+from .operator import OfMesh
+
+
+class OBJECT_OT_araplbs_select_worst(OfMesh, Operator):
+    """Select the vertices of the active mesh with the largest stretch around them, and no \
+others"""
+
+    bl_idname = "object.araplbs_select_worst"
+    bl_label = "Select Worst Vertices"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    percent: FloatProperty(
+        name="Percent",
+        description="Share of the vertices that is selected",
+        default=1.0,
+        min=0.0,
+        max=100.0,
+        subtype="PERCENTAGE",
+    )
+    poses: EnumProperty(
+        name="Poses",
+        items=(
+            (
+                "POSES",
+                "All Poses",
+                "Stretch over the poses that the settings of the tab give",
+            ),
+            ("POSE", "This Pose", "Stretch in the pose that the armature is in"),
+        ),
+    )
+
+    def execute(self, context):
+        ob = context.active_object
+        strain = object_strain(
+            ob,
+            context.view_layer,
+            self.poses == "POSE",
+            present_options(context),
+            preferred_threads(context),
+        )
+        chosen = worst(strain, self.percent / 100)
+        select_vertices(ob.data, chosen)
+        self.report(
+            {"INFO"},
+            translated(
+                f"{len(chosen)} vertices of {short(ob.name)} with a stretch from "
+                f"{100 * strain[chosen].min():.1f} to {100 * strain[chosen].max():.1f} %"
+            ),
+        )
+        return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_select_worst,)

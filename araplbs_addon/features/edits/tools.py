@@ -1,0 +1,163 @@
+"""The brushes in the toolbar of Weight Paint mode: one group, with icons of their own. Add-ons
+cannot bring pointers: the circle around them has the color of its brush."""
+
+from pathlib import Path
+
+import bpy
+from bpy.types import WorkSpaceTool
+from gpu_extras.presets import draw_circle_2d
+
+from .brush import IDNAME
+
+ICONS = Path(__file__).parent / "icons"  # drawn by tools/brush_icons.py
+COLOR = (1.0, 0.75, 0.2, 0.9)
+FAINT = 0.45  # opacity of the inner circle, which shows the strength
+
+
+def _stroke(kind, ctrl=False, shift=False, **properties):
+    return (
+        IDNAME,
+        {"type": "LEFTMOUSE", "value": "PRESS", "ctrl": ctrl, "shift": shift},
+        {"properties": [("kind", kind), *properties.items()]},
+    )
+
+
+def _radial(name, **modifiers):
+    return (
+        "wm.radial_control",
+        {"type": "F", "value": "PRESS", **modifiers},
+        {"properties": [("data_path_primary", f"scene.araplbs_brush.{name}")]},
+    )
+
+
+SIZES = (_radial("radius"), _radial("strength", shift=True), _radial("weight", ctrl=True))
+
+
+def _icon(name):
+    """Blender adds the ending, and takes a path unchanged."""
+    return str(ICONS / name)
+
+
+def _circles(color, graded=False):
+    """Draws the brush in its color; graded: with a circle in it that shows the strength."""
+
+    def draw(context, _tool, xy):
+        brush = context.scene.araplbs_brush
+        draw_circle_2d(xy, color, brush.radius)
+        if graded and brush.strength < 1:
+            draw_circle_2d(xy, (*color[:3], FAINT), max(1, brush.radius * brush.strength))
+
+    return staticmethod(draw)
+
+
+class _Tool:
+    bl_space_type = "VIEW_3D"
+    bl_context_mode = "PAINT_WEIGHT"
+    bl_cursor = "CROSSHAIR"
+    draw_cursor = _circles(COLOR)
+
+
+class ARAPLBS_TOOL_weight(_Tool, WorkSpaceTool):
+    bl_idname = "araplbs.weight"
+    bl_label = "Pin Weight (ARAP)"
+    short = "Pin Weight"
+    bl_description = (
+        "Pin the weight of the active bone where you paint. The solver keeps it and fits the "
+        "rest.\nCtrl removes the pin"
+    )
+    bl_icon = _icon("pin")
+    draw_cursor = _circles(COLOR, graded=True)
+    bl_keymap = (_stroke("WEIGHT"), _stroke("WEIGHT", ctrl=True, erase=True), *SIZES)
+
+    @staticmethod
+    def draw_settings(context, layout, _tool):
+        for name in ("weight", "radius", "strength"):
+            layout.prop(context.scene.araplbs_brush, name)
+
+
+class ARAPLBS_TOOL_influence(_Tool, WorkSpaceTool):
+    bl_idname = "araplbs.influence"
+    bl_label = "Bone Influence (ARAP)"
+    short = "Bone Influence"
+    bl_description = (
+        "Paint where the active bone may move the mesh.\nCtrl keeps it away, Shift leaves it to "
+        "the optimization again"
+    )
+    bl_icon = _icon("influence")
+    draw_cursor = _circles((0.3, 0.9, 0.45, 0.9))
+    bl_keymap = (
+        _stroke("INFLUENCE"),
+        _stroke("INFLUENCE", ctrl=True, erase=True),
+        _stroke("INFLUENCE", shift=True, clear=True),
+        *SIZES,
+    )
+
+    @staticmethod
+    def draw_settings(context, layout, _tool):
+        layout.prop(context.scene.araplbs_brush, "radius")
+
+
+class ARAPLBS_TOOL_smooth(_Tool, WorkSpaceTool):
+    bl_idname = "araplbs.smooth"
+    bl_label = "Smooth Weights (ARAP)"
+    short = "Smooth Weights"
+    bl_description = (
+        "Paint where the weights of all bones are to vary smoothly. The solver keeps it so and "
+        "fits the rest.\nCtrl leaves it to the optimization again"
+    )
+    bl_icon = _icon("smooth")
+    draw_cursor = _circles((0.35, 0.7, 1.0, 0.9), graded=True)
+    bl_keymap = (_stroke("SMOOTH"), _stroke("SMOOTH", ctrl=True, erase=True), *SIZES)
+
+    @staticmethod
+    def draw_settings(context, layout, _tool):
+        for name in ("radius", "strength"):
+            layout.prop(context.scene.araplbs_brush, name)
+
+
+class ARAPLBS_TOOL_release(_Tool, WorkSpaceTool):
+    bl_idname = "araplbs.release"
+    bl_label = "Release from Bone (ARAP)"
+    short = "Release from Bone"
+    bl_description = (
+        "Paint over the points where the skin is tied to the active bone to let them go; they are "
+        "shown while weights are refined, faint where the tie has given way.\nCtrl ties them again"
+    )
+    bl_icon = _icon("release")
+    draw_cursor = _circles((0.8, 0.8, 0.8, 0.9))
+    bl_keymap = (_stroke("RELEASE"), _stroke("RELEASE", ctrl=True, erase=True), *SIZES)
+
+    @staticmethod
+    def draw_settings(context, layout, _tool):
+        layout.prop(context.scene.araplbs_brush, "radius")
+
+
+class ARAPLBS_TOOL_link(_Tool, WorkSpaceTool):
+    bl_idname = "araplbs.link"
+    bl_label = "Link Parts (ARAP)"
+    short = "Link Parts"
+    bl_description = "Drag from one part to another to make them move together"
+    bl_icon = _icon("link")
+    bl_keymap = (_stroke("LINK"),)
+    draw_cursor = None
+
+
+TOOLS = (
+    ARAPLBS_TOOL_weight,
+    ARAPLBS_TOOL_influence,
+    ARAPLBS_TOOL_smooth,
+    ARAPLBS_TOOL_release,
+    ARAPLBS_TOOL_link,
+)
+
+
+def register():
+    first, *others = TOOLS
+    bpy.utils.register_tool(first, separator=True, group=True)
+    for before, tool in zip(TOOLS, others, strict=False):
+        bpy.utils.register_tool(tool, after={before.bl_idname})
+
+
+def unregister():
+    for tool in reversed(TOOLS):
+        bpy.utils.unregister_tool(tool)

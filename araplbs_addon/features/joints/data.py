@@ -1,0 +1,48 @@
+"""Settings of an artist for single joints: kept with the bones and saved with the file."""
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, FloatProperty, PointerProperty
+
+# Both hold the same values: Blender carries them from one to the other with the mode.
+OWNERS = (bpy.types.Bone, bpy.types.EditBone)
+
+
+class ARAPLBS_joint(bpy.types.PropertyGroup):
+    lock_head: BoolProperty(
+        name="Lock Head",
+        description="Optimize Joints leaves the head where it is, and what is at the same place",
+    )
+    lock_tail: BoolProperty(
+        name="Lock Tail",
+        description="Optimize Joints leaves the tail where it is, and what is at the same place",
+    )
+    material: FloatProperty(
+        name="Stiffness Factor",
+        description="Multiplies the joint stiffness at this bone's ends. Where bones meet, the "
+        "largest factor applies",
+        default=1.0,
+        min=0.0,
+        max=1e3,
+        soft_max=100.0,
+    )
+
+
+def read_joint_settings(armature, names):
+    """(locks (m, 2) bool of heads and tails, factors (m,)) of these bones."""
+    settings = [armature.data.bones[name].araplbs_joint for name in names]
+    locks = np.array([(joint.lock_head, joint.lock_tail) for joint in settings], bool)
+    return locks, np.array([joint.material for joint in settings], np.float64)
+
+
+CLASSES = (ARAPLBS_joint,)
+
+
+def register():
+    for owner in OWNERS:
+        owner.araplbs_joint = PointerProperty(type=ARAPLBS_joint)
+
+
+def unregister():
+    for owner in OWNERS:
+        del owner.araplbs_joint

@@ -1,0 +1,237 @@
+"""Data that depends on the rest places of bones, besides the weighted meshes: counted and named, so
+that nobody is surprised by what moved joints change."""
+
+import re
+
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
+
+from ...blender.data.binding import is_deformed_by
+from ...blender.poses.pose_sources import action_curves
+from ...blender.read.read_mesh import refuse_linked
+
+POSE_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]')
+NOTICEABLE = 1e-4  # share of a bone's length by which it is longer or shorter, or off its direction
+
+
+def refuse_armature(armature, meshes):
+    """Raises Refused when the bones of this armature object cannot be moved."""
+    refuse_linked(armature)
+    if armature.mode == "EDIT":
+        raise Refused(f"'{armature.name}' is in Edit mode: leave it first")
+    for other in _users(armature):
+        strangers = [ob.name for ob in _deformed_by(other) if ob not in meshes]
+        if strangers:
+            raise Refused(
+                f"'{armature.name}' shares its bones with '{other.name}', which deforms "
+                f"{names_in_line(strangers)}: make the armature's data single-user first"
+            )
+
+
+def effects(armature, meshes, before, after, moved):
+    """[sentence] of what moved bones (m,) change, from one core Skeleton to another."""
+    names = [name for name, moves in zip(before.names, moved, strict=True) if moves]
+    ends = [s.tails - s.heads for s in (before, after)]
+    lengths = [np.linalg.norm(along, axis=1) for along in ends]
+    resized = np.abs(lengths[1] - lengths[0]) > NOTICEABLE * lengths[0]
+    resized = {name for name, r in zip(before.names, resized & moved, strict=True) if r}
+    lines = [
+        *_other_users(armature),
+        *_other_meshes(armature, meshes),
+        *_attached_objects(armature, set(names)),
+        *_custom_shapes(armature, resized),
+        *_posed(armature, set(names)),
+        *_actions(armature, set(names)),
+        *_constraints(armature, set(names), resized),
+        *_outer_constraints(armature, set(names)),
+        *_drivers(armature, set(names)),
+    ]
+    return lines
+
+
+def _say(found, one, several):
+    """A sentence about what was found, none without: {n} and {names} in `several`."""
+    found = list(dict.fromkeys(found))
+    if not found:
+        return []
+    text = one if len(found) == 1 else several
+    return [text.format(n=len(found), names=names_in_line(found))]
+
+
+def _users(armature):
+    """Other objects of the same armature data."""
+    return [
+        ob
+        for ob in bpy.data.objects
+        if ob.type == "ARMATURE" and ob.data == armature.data and ob != armature
+    ]
+
+
+def _deformed_by(armature):
+    return [ob for ob in bpy.data.objects if is_deformed_by(ob, armature)]
+
+
+def _other_users(armature):
+    return _say(
+        [ob.name for ob in _users(armature)],
+        "Another object has the same bones, which move there too: {names}",
+        "{n} other objects have the same bones, which move there too: {names}",
+    )
+
+
+def _other_meshes(armature, meshes):
+    return _say(
+        [ob.name for ob in _deformed_by(armature) if ob not in meshes],
+        "Another object hangs on the armature and keeps its weights: {names}",
+        "{n} other objects hang on the armature and keep their weights: {names}",
+    )
+
+
+def _attached_objects(armature, moved):
+    return _say(
+        [
+            ob.name
+            for ob in bpy.data.objects
+            if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in moved
+        ],
+        "An object that is the child of a moved bone moves with it: {names}",
+        "{n} objects that are children of moved bones move with them: {names}",
+    )
+
+
+def _custom_shapes(armature, resized):
+    return _say(
+        [
+            bone.name
+            for bone in armature.pose.bones
+            if bone.custom_shape and bone.use_custom_shape_bone_size and bone.name in resized
+        ],
+        "The custom shape of a bone is scaled with its length: {names}",
+        "The custom shapes of {n} bones are scaled with their lengths: {names}",
+    )
+
+
+def _posed(armature, moved):
+    return _say(
+        [bone.name for bone in armature.pose.bones if bone.name in moved and _is_posed(bone)],
+        "A moved bone is posed, its pose is now about the new joint: {names}",
+        "{n} moved bones are posed, their poses are now about the new joints: {names}",
+    )
+
+
+def _is_posed(bone):
+    basis = np.array(bone.matrix_basis)
+    return np.abs(basis - np.eye(4)).max() > 1e-5
+
+
+def _actions(armature, moved):
+    """Actions with keys of moved bones; those of locations are relative to the rest place."""
+    played = {}
+    for action in bpy.data.actions:
+        for slot, curve in action_curves(action):
+            if slot is not None and slot.target_id_type not in ("OBJECT", "UNSPECIFIED"):
+                continue
+            if _bone_in(curve.data_path) not in moved:
+                continue
+            located = curve.data_path.endswith("].location")
+            played[action.name] = played.get(action.name, False) or located
+    turned = [name for name, located in played.items() if not located]
+    located = [name for name, located in played.items() if located]
+    return [
+        *_say(
+            turned,
+            "An action turns moved bones, now about the new joints: {names}",
+            "{n} actions turn moved bones, now about the new joints: {names}",
+        ),
+        *_say(
+            located,
+            "An action has location keys of moved bones, which count from the new places: {names}",
+            "{n} actions have location keys of moved bones, which count from the new places: "
+            "{names}",
+        ),
+    ]
+
+
+def _constraints(armature, moved, resized):
+    found = {kind: [] for kind in ("STRETCH_TO", "IK", "SPLINE_IK", "CHILD_OF", "ARMATURE")}
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type not in found:
+                continue
+            concerned = {bone.name, *_targets(constraint, armature)}
+            if constraint.type in {"IK", "SPLINE_IK"}:
+                count = getattr(constraint, "chain_count", 0)
+                chain = [bone, *bone.parent_recursive]
+                concerned |= {b.name for b in (chain[:count] if count else chain)}
+            if constraint.type == "STRETCH_TO":
+                concerned &= resized
+            if concerned & moved:
+                found[constraint.type].append(bone.name)
+    return [
+        *_say(
+            found["STRETCH_TO"],
+            "A Stretch To constraint keeps its rest length, reset it: {names}",
+            "{n} Stretch To constraints keep their rest lengths, reset them: {names}",
+        ),
+        *_say(
+            found["IK"] + found["SPLINE_IK"],
+            "An IK chain has moved bones, look at its pole angle and bend: {names}",
+            "{n} IK chains have moved bones, look at their pole angles and bends: {names}",
+        ),
+        *_say(
+            found["CHILD_OF"] + found["ARMATURE"],
+            "A Child Of or Armature constraint was set for the old places: {names}",
+            "{n} Child Of or Armature constraints were set for the old places: {names}",
+        ),
+    ]
+
+
+def _targets(constraint, armature):
+    """Names of the bones of the armature that a constraint follows."""
+    several = getattr(constraint, "targets", None) or [constraint]
+    return {t.subtarget for t in several if getattr(t, "target", None) == armature and t.subtarget}
+
+
+def _outer_constraints(armature, moved):
+    found = []
+    for ob in bpy.data.objects:
+        owners = [ob.constraints]
+        if ob.pose and ob != armature:
+            owners += [bone.constraints for bone in ob.pose.bones]
+        if any(_targets(c, armature) & moved for constraints in owners for c in constraints):
+            found.append(ob.name)
+    return _say(
+        found,
+        "Another object follows moved bones by constraints: {names}",
+        "{n} other objects follow moved bones by constraints: {names}",
+    )
+
+
+def _drivers(armature, moved):
+    found = []
+    for kind in ("objects", "armatures", "shape_keys", "meshes", "materials"):
+        for owner in getattr(bpy.data, kind):
+            data = owner.animation_data
+            for curve in data.drivers if data else ():
+                for variable in curve.driver.variables:
+                    if any(_reads(target, armature, moved) for target in variable.targets):
+                        found.append(f"{owner.name}: {curve.data_path}")
+    return _say(
+        found,
+        "A driver reads a moved bone: {names}",
+        "{n} drivers read moved bones: {names}",
+    )
+
+
+def _reads(target, armature, moved):
+    if target.id not in {armature, armature.data}:
+        return False
+    return target.bone_target in moved or _bone_in(target.data_path) in moved
+
+
+def _bone_in(path):
+    """Name of the bone that a data path goes through, or None."""
+    match = POSE_BONE.match(path)
+    return match and bpy.utils.unescape_identifier(match[1])

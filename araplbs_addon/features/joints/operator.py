@@ -1,0 +1,125 @@
+"""The operator "Optimize Joints (ARAP)", live in a window and at once without, and the one that
+locks joints."""
+
+from araplbs.base.refusal import Refused
+from araplbs.features.joints.joints import joint_summary
+from araplbs.features.joints.options import JointOptions
+from araplbs.reports.last_lines import joint_line
+from bpy.props import BoolProperty, EnumProperty
+from bpy.types import Operator
+
+from ...blender.read.targets import find_targets
+from ...languages.translate import translated
+from ...window.command import WHICH, Command
+from ...window.live_operator import LiveOperator
+from ...window.properties import OptionProperties, option_properties
+from ...window.work import tell
+from .effects import refuse_armature
+from .live import JointSession
+from .task import JointTask
+
+IDNAME = "object.araplbs_optimize_joints"
+LABEL = "Optimize Joints (ARAP)"
+
+
+def find_joint_targets(context):
+    """The Targets of this operator. Raises Refused with what is to be done."""
+    if context.mode not in {"OBJECT", "POSE"}:
+        raise Refused("Works in Object and Pose mode")
+    targets = find_targets(context, posing=True)
+    refuse_armature(targets.armature, targets.meshes)
+    return targets
+
+
+class OBJECT_OT_araplbs_optimize_joints(LiveOperator, OptionProperties, Operator):
+    """Move the joints of the armature to where the selected meshes keep their shape best when \
+posed. The meshes keep their rest shape"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: a window shows the way before it is written
+    places = (("VIEW3D_MT_object_parent", 70), ("VIEW3D_MT_pose", 10))
+    icon = "GROUP_BONE"
+
+    __annotations__ = {
+        **option_properties(JointOptions),
+        "only_selected_bones": BoolProperty(
+            name="Only Selected Joints",
+            description="Move the heads of the bones that are selected in Pose mode, and no other "
+            "joint. Weights may change all around them",
+            options=set(),
+        ),
+    }
+    option_table = JointOptions
+    own_options = ("volume",)  # it works on the surface
+    cancelled = "Optimizing joints was cancelled: nothing was changed"
+
+    task_kind, session_kind = JointTask, JointSession
+    find = staticmethod(find_joint_targets)
+
+    def tell(self, report, task):
+        self.report({"INFO"}, translated(joint_summary(report)))
+        return tell(self, report["weights"], task, joint_line(report))
+
+
+class OBJECT_OT_araplbs_lock_joints(Operator):
+    """Lock or unlock the joints of the selected bones: Optimize Joints leaves locked ones where
+    they are"""
+
+    bl_idname = "object.araplbs_lock_joints"
+    bl_label = "Lock Joints"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    lock: BoolProperty(
+        name="Lock", description="Lock the joints; turn off to unlock them", default=True
+    )
+    ends: EnumProperty(
+        name="Ends",
+        items=(
+            ("BOTH", "Both", "Heads and tails"),
+            ("HEAD", "Heads", "Where bones begin"),
+            ("TAIL", "Tails", "Where bones end"),
+        ),
+    )
+
+    @classmethod
+    def poll(cls, context):
+        if context.mode not in {"POSE", "EDIT_ARMATURE"}:
+            cls.poll_message_set(translated("Works in Pose mode and in Edit mode of an armature"))
+            return False
+        data = context.active_object.data
+        if data.library or data.override_library:
+            cls.poll_message_set(translated("The armature is linked from another file"))
+            return False
+        return True
+
+    def execute(self, context):
+        bones = self._selected(context)
+        if not bones:
+            self.report({"ERROR"}, translated("No bone is selected"))
+            return {"CANCELLED"}
+        for bone in bones:
+            if self.ends != "TAIL":
+                bone.araplbs_joint.lock_head = self.lock
+            if self.ends != "HEAD":
+                bone.araplbs_joint.lock_tail = self.lock
+        return {"FINISHED"}
+
+    @staticmethod
+    def _selected(context):
+        if context.mode == "EDIT_ARMATURE":
+            return list(context.selected_editable_bones or ())
+        return [posed.bone for posed in context.selected_pose_bones or ()]
+
+
+CLASSES = (OBJECT_OT_araplbs_optimize_joints, OBJECT_OT_araplbs_lock_joints)
+COMMAND = Command(
+    "joints",
+    "optimize the joints of the armatures of .blend files",
+    "Moves the joints of every armature to where its meshes deform best, and weights these: "
+    f"{WHICH}",
+    JointTask,
+    JointOptions,
+    joint_summary,
+    weights_of=lambda report: report["weights"],
+)

@@ -1,0 +1,41 @@
+"""The panel "Joints": optimizing joints, and locking them."""
+
+from bpy.types import Panel
+
+from ...window.settings import settings_of
+from ...window.sidebar import Closed, draw_large
+from .operator import IDNAME, OBJECT_OT_araplbs_lock_joints
+
+MAIN = ("optimize_weights", "anchor")
+FEW = ("max_shift", "least_length", "centering", "joint_stiffness", "joint_iterations")
+
+
+class VIEW3D_PT_araplbs_joints(Closed, Panel):
+    bl_label = "Joints"
+    own_modes = ("OBJECT", "POSE", "EDIT_ARMATURE")
+
+    def draw(self, context):
+        layout, settings = self.split_layout(), settings_of(context).joints
+        draw_large(layout, IDNAME, text="Optimize Joints", icon="GROUP_BONE")
+        for name in MAIN:
+            layout.prop(settings, name)
+        if context.mode == "POSE":
+            row = layout.row()
+            row.use_property_split = False
+            row.prop(settings_of(context), "only_selected_bones", text="Only Selected Joints")
+        self._draw_bone(context, layout)
+
+    def _draw_bone(self, context, layout):
+        bone = context.active_bone
+        ob = context.active_object
+        if not bone or not ob or ob.type != "ARMATURE":
+            return
+        layout.separator()
+        layout.label(text=bone.name, icon="BONE_DATA")
+        column = layout.column(heading="Lock")
+        column.prop(bone.araplbs_joint, "lock_head", text="Head")
+        column.prop(bone.araplbs_joint, "lock_tail", text="Tail")
+        row = layout.row(align=True)
+        name = OBJECT_OT_araplbs_lock_joints.bl_idname
+        row.operator(name, text="Lock Selected", icon="LOCKED").lock = True
+        row.operator(name, text="Free Selected", icon="UNLOCKED").lock = False

@@ -1,0 +1,2 @@
+"""Weights for vertices that have just been added;
+all others keep theirs."""

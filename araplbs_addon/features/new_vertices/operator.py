@@ -1,0 +1,55 @@
+"""The operator "Weight Only What Is New"."""
+
+from araplbs.reports.last_lines import new_line
+from araplbs.reports.report import summary_of_new
+from bpy.types import Operator
+
+from ...blender.read.targets import find_targets
+from ...languages.translate import translated
+from ...window.properties import (
+    BoneChoice,
+    OptionProperties,
+    draw_folded_options,
+    draw_result_options,
+)
+from ...window.work import WorkOperator, tell
+from .task import NewVerticesTask
+
+IDNAME = "object.araplbs_weight_new"
+LABEL = "Weight Only What Is New"
+
+
+class OBJECT_OT_araplbs_weight_new(WorkOperator, BoneChoice, OptionProperties, Operator):
+    """Weight the vertices that have no weights, or in Edit mode and behind a paint mask the
+    selected ones, so that they continue those around them. All other vertices stay unchanged"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_MT_object_parent", 30),
+        ("VIEW3D_MT_paint_weight", 30),
+        ("VIEW3D_MT_edit_mesh_weights", 10),
+    )
+    icon = "MOD_VERTEX_WEIGHT"
+
+    own_options = ("start_from", "volume")  # it works on the surface, from what is around
+    task_kind = NewVerticesTask
+
+    @staticmethod
+    def find(context):
+        return find_targets(context, editing=True)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_result_options(layout, self)
+        draw_folded_options(layout, self)
+
+    def tell(self, report, task):
+        self.report({"INFO"}, translated(summary_of_new(report)))
+        return tell(self, report, task, new_line(report))
+
+
+CLASSES = (OBJECT_OT_araplbs_weight_new,)

@@ -1,0 +1,142 @@
+"""Weights for what is new in meshes that have weights: read, solve patches, write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.arrays import Bools, Integers
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import NothingNew, Refused
+from araplbs.base.steps import Steps
+from araplbs.character.mesh import Mesh
+from araplbs.character.patch import Patch, cut_patches, patch_links
+from araplbs.features.new_vertices import solve_new
+from araplbs.model.options import Options
+from araplbs.model.sparse_weights import SparseWeights, make_sparse_weights
+from araplbs.skeleton.skeleton import Skeleton
+
+from ...blender.read.targets import Targets
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.edit_mode import flush_edit_mode, selected_vertices, write_in_edit_mode
+from ...blender.write.write_weights import write_weights
+from ...weighting import WeightingTask
+
+if TYPE_CHECKING:
+    import bpy
+
+
+class NewVerticesTask(WeightingTask):
+    """A WeightingTask that writes to vertices without weights only, or to the selected ones in Edit
+    mode and behind a paint mask; all others stay to the last bit."""
+
+    reads_weights = True
+
+    def __init__(self, options: Options, threads: int = 0) -> None:
+        super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
+
+    def read_in_steps(
+        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
+    ) -> Steps[None]:
+        """As of WeightingTask. Raises Refused where nothing is new."""
+        self.editing = targets.editing
+        if self.editing:
+            flush_edit_mode(targets.meshes)
+        yield from super().read_in_steps(targets, view_layer, with_entries)
+        self.problem.numbers = [patch.vertices for patch in self.patches]
+        edges = self.problem.arguments["edges"]
+        self.problem.arguments["edges"] = np.concatenate([edges, self.links])
+
+    def _take(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
+    ) -> Skeleton:
+        """Bones that hold weights are not control bones."""
+        used = np.zeros(len(skeleton.names), bool)
+        for mesh in meshes:
+            used[mesh.weights.bones[mesh.weights.weights > 0]] = True
+        return replace(skeleton, taken_in=skeleton.taken_in | used)
+
+    def _cut(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh]
+    ) -> tuple[list[bpy.types.Object], list[Mesh]]:
+        new = [self._new_vertices(*pair) for pair in zip(objects, meshes, strict=True)]
+        if not any(each.any() for each in new):
+            raise self._nothing_new(objects, meshes)
+        patches, links = cut_patches(meshes, new, self.options.link_parts)
+        objects = [ob for ob, patch in zip(objects, patches, strict=True) if patch]
+        self._old_links = links, patches, [len(mesh.vertices) for mesh in meshes]
+        self.patches = [patch for patch in patches if patch]
+        return objects, [patch.mesh for patch in self.patches]
+
+    def _new_vertices(self, ob: bpy.types.Object, mesh: Mesh) -> Bools:
+        if self.editing:
+            return selected_vertices(ob)
+        if mesh.locked_vertices is not None:
+            return ~mesh.locked_vertices
+        return mesh.weights.sums() <= 0
+
+    def _nothing_new(self, objects: list[bpy.types.Object], meshes: list[Mesh]) -> Refused:
+        names = ", ".join(f"'{ob.name}'" for ob in objects)
+        if self.editing:
+            return Refused(f"No vertex of {names} is selected")
+        return NothingNew(f"Every vertex of {names} has weights: nothing is new")
+
+    @property
+    def links(self) -> Integers:
+        """(e, 2) links of new parts, in vertices of the problem."""
+        return patch_links(*self._old_links, self.problem.first)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See araplbs.features.new_vertices; keeps the solution."""
+        self.solution = solve_new(self.problem, self.options, self.threads, progress)
+
+    def picture(self) -> None:
+        """None: a patch shows little."""
+
+    def apply(self) -> dict[str, Any]:
+        """Writes the weights of the new vertices, binds what is not bound yet; the report."""
+        armature, objects = self.find_objects()
+        parts = self.problem.split(self.solution.rows)
+        write = write_in_edit_mode if self.editing else write_weights
+        with all_or_nothing(objects, armature, made=None):
+            written = [
+                write(ob, *self._whole(ob, rows, patch, selection))
+                for ob, rows, patch, selection in zip(
+                    objects, parts, self.patches, self.reading.selections, strict=True
+                )
+            ]
+            report = self.conclude(written)
+        report["new_vertices"] = sum(int(patch.new.sum()) for patch in self.patches)
+        report["idle_bones"] = report["idle_in_skin"] = []  # those of other parts of the mesh
+        return report
+
+    def _whole(
+        self,
+        ob: bpy.types.Object,
+        rows: SparseWeights,
+        patch: Patch,
+        selection: tuple[Bools, Bools, Bools],
+    ) -> tuple[SparseWeights, list[str], Bools, Bools, Bools]:
+        """(rows, names, bones with groups, bones, vertices) for write_weights()."""
+        groups, bones, _vertices = selection
+        new = np.zeros(len(ob.data.vertices), bool)
+        new[patch.vertices[patch.new]] = True
+        owner = patch.vertices[rows.vertices]
+        whole = make_sparse_weights(len(new), owner, rows.bones, rows.weights)
+        used = np.zeros(len(bones), bool)
+        used[rows.bones[new[owner] & (rows.weights > 0)]] = True
+        skeleton = self.problem.skeleton
+        if (groups & ~bones).any() or patch.mesh.reflections:
+            used |= used[skeleton.opposite]
+        return whole, skeleton.names, groups & used, bones, new
+
+    def bind(
+        self,
+        armature: bpy.types.Object,
+        objects: list[bpy.types.Object],
+        written: list[dict[str, Any]],
+    ) -> None:
+        """Nothing is bound in Edit mode."""
+        if not self.editing:
+            super().bind(armature, objects, written)

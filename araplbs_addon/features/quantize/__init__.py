@@ -1,0 +1,2 @@
+"""Quantize Weights: weights in the steps that an engine stores,
+with exact sums."""

@@ -1,0 +1,39 @@
+"""Limits of influences that materials have: Material.araplbs_max_influences."""
+
+import bpy
+import numpy as np
+from araplbs.features.quantize import MOST_STEPS, vertex_limits
+
+from ...blender.data.mesh_shape import corner_vertices
+
+
+def read_limits(ob, usual):
+    """(n,) influences of the vertices of an object at most, 0: any number."""
+    mesh = ob.data
+    sizes = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", sizes)
+    materials = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("material_index", materials)
+    limits = [slot.material.araplbs_max_influences if slot.material else 0
+              for slot in ob.material_slots] or [0]  # fmt: skip
+    # Files can name slots that are not there: Blender draws the last one.
+    materials = np.minimum(materials, len(limits) - 1)
+    faces = corner_vertices(mesh), np.repeat(materials, sizes)
+    return vertex_limits(len(mesh.vertices), faces, limits, usual)
+
+
+def register():
+    bpy.types.Material.araplbs_max_influences = bpy.props.IntProperty(
+        name="Max Influences",
+        description="Maximum number of bones that move a vertex with this material, for Quantize "
+        "Weights; 0: use the operator's limit. Where materials meet, the smallest "
+        "applies",
+        min=0,
+        max=MOST_STEPS,
+        soft_max=16,
+        options=set(),
+    )
+
+
+def unregister():
+    del bpy.types.Material.araplbs_max_influences

@@ -1,0 +1,58 @@
+"""The operator "Quantize Weights"."""
+
+from araplbs.features.quantize import QuantizeOptions, summary_of_quantized
+from bpy.types import Operator
+
+from ...languages.translate import translated
+from ...window.command import WHICH, Command
+from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.work import WorkOperator
+from .task import QuantizeTask
+
+IDNAME = "object.araplbs_quantize_weights"
+LABEL = "Quantize Weights"
+
+
+class OBJECT_OT_araplbs_quantize_weights(WorkOperator, OptionProperties, Operator):
+    """Make the present weights of the selected meshes what game engines store: steps of 8 or 16 \
+bits that sum to 1 exactly, and no more influences than the platform takes"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    places = (("VIEW3D_PT_araplbs_export", 10),)
+    icon = "MOD_VERTEX_WEIGHT"
+
+    __annotations__ = option_properties(QuantizeOptions)
+    option_table = QuantizeOptions
+    own_options = tuple(option_names(QuantizeOptions))  # the panel has none of these
+    task_kind = QuantizeTask
+    doing = "Quantizing"
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "bits")
+        layout.prop(self, "platform")
+        row = layout.row()
+        row.active = self.platform == "CUSTOM"
+        row.prop(self, "max_influences")
+        layout.prop(self, "threshold")
+
+    def tell(self, report, task):
+        for line in task.warnings:
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(summary_of_quantized(report)))
+        return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_quantize_weights,)
+COMMAND = Command(
+    "quantize",
+    "make the weights of .blend files what game engines store",
+    f"Quantizes the weights of every armature's meshes: {WHICH}",
+    QuantizeTask,
+    QuantizeOptions,
+    summary_of_quantized,
+)

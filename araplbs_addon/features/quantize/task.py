@@ -1,0 +1,122 @@
+"""Present weights as game engines store them: read, quantize, write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.arrays import Integers
+from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.features.quantize import STEPS, quantize
+from araplbs.model.sparse_weights import SparseWeights
+from araplbs.reports.report import names_in_line
+from araplbs.skeleton.skeleton import Skeleton
+
+from ...blender.data.references import Subjects
+from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import locked_bones, present_weights, refuse_mesh
+from ...blender.read.targets import Targets
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.write_weights import write_weights
+from ...task import Task
+from .engine_limits import read_limits
+
+if TYPE_CHECKING:
+    import bpy
+
+
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects
+    skeleton: Skeleton
+    rows: list[SparseWeights]  # of the meshes
+    limits: list[Integers]  # of influences, as quantize() takes them
+
+
+class QuantizeTask(Task):
+    rows: list[SparseWeights] = ()  # type: ignore[assignment]  # those that are written
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        self.warnings = list(targets.skipped)
+        skeleton = read_armature(targets.armature, False)
+        rows, limits = [], []
+        for ob in targets.meshes:
+            yield
+            present, limit = self._read(ob, skeleton)
+            rows.append(present)
+            limits.append(limit)
+        if not any(each.sums().any() for each in rows):
+            names = names_in_line([f"'{ob.name}'" for ob in targets.meshes])
+            raise Refused(f"No vertex of {names} has weights of deform bones")
+        subjects = Subjects.of(targets.armature, targets.meshes)
+        self.reading = Reading(subjects, skeleton, rows, limits)
+
+    def _read(self, ob: bpy.types.Object, skeleton: Skeleton) -> tuple[SparseWeights, Integers]:
+        refuse_mesh(ob)
+        locked = locked_bones(ob, skeleton)
+        if locked.any():
+            names = names_in_line([skeleton.names[b] for b in np.flatnonzero(locked)])
+            raise Refused(f"'{ob.name}' has locked vertex groups, unlock them first: {names}")
+        rows = present_weights(ob, skeleton)
+        if not np.isfinite(rows.weights).all():
+            bad = rows.vertices[~np.isfinite(rows.weights)][0]
+            raise Refused(f"'{ob.name}' has a weight that is not finite, at vertex {bad}")
+        bare = int(np.count_nonzero(rows.sums() <= 0))
+        if bare:
+            which = "1 vertex has" if bare == 1 else f"{bare} vertices have"
+            self.warnings.append(
+                f"'{ob.name}': {which} no weights, for which exporters add a bone: "
+                "Weight Only What Is New gives them some"
+            )
+        return rows, read_limits(ob, self.options.limit)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        read, self.rows, progress = self.reading, [], Progress.of(progress)
+        for k, (rows, limits) in enumerate(zip(read.rows, read.limits, strict=True)):
+            progress.check("quantization", k / len(read.rows))
+            self.rows.append(
+                quantize(rows, STEPS[self.options.bits], limits, self.options.threshold)
+            )
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        armature, objects = self.reading.subjects.find()
+        with all_or_nothing(objects, made=None):
+            written = self._write(objects)
+        return {
+            "armature": armature.name,
+            "objects": written,
+            "options": self.options.as_dict(),
+        }
+
+    def _write(self, objects: list[bpy.types.Object]) -> list[dict[str, Any]]:
+        read, written = self.reading, []
+        names, bones = read.skeleton.names, read.skeleton.deform
+        for ob, before, rows in zip(objects, read.rows, self.rows, strict=True):
+            done = write_weights(
+                ob, rows, names, np.zeros(len(bones), bool), bones, np.ones(rows.count, bool)
+            )
+            written.append(
+                {
+                    "name": ob.name,
+                    "vertices": rows.count,
+                    **done,
+                    "most_influences": int(np.diff(rows.start).max()),
+                    "largest_change": _largest_change(before, rows),
+                }
+            )
+        return written
+
+
+def _largest_change(before: SparseWeights, after: SparseWeights) -> float:
+    """Of any weight."""
+    stride = 1 + max(int(rows.bones.max(initial=0)) for rows in (before, after))
+    keys = np.concatenate([rows.vertices * stride + rows.bones for rows in (before, after)])
+    signed = np.concatenate([-before.weights, after.weights])
+    _keys, where = np.unique(keys, return_inverse=True)
+    return float(np.abs(np.bincount(where.reshape(-1), signed)).max(initial=0))

@@ -1,0 +1,2 @@
+"""Range of Motion: an action that takes every joint
+through its limits."""

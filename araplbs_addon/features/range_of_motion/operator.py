@@ -1,0 +1,79 @@
+"""The operator "Range of Motion"."""
+
+from araplbs.base.refusal import Refused
+from araplbs.features.range_of_motion import MotionOptions, motion_summary
+from bpy.types import Operator
+
+from ...blender.poses import own_motion
+from ...blender.read.targets import Targets, find_armatures_in_file
+from ...window.command import Command
+from ...window.properties import OptionProperties, option_properties
+from ...window.work import WorkOperator, tell
+from ..control_bones.operator import armature_at_hand
+from .task import MotionTask
+
+IDNAME = "object.araplbs_range_of_motion"
+LABEL = "Range of Motion"
+OWN = ("combinations", "acts", "spacing", "symmetric")
+
+
+def find_armature(context):
+    """The Targets: the active armature, or that of the active mesh. Raises Refused."""
+    if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
+        raise Refused("Works in Object, Pose and Weight Paint mode")
+    armature = armature_at_hand(context)
+    if armature is None or armature.type != "ARMATURE":
+        raise Refused("The active object is not an armature and has none")
+    return Targets(armature, [])
+
+
+class OBJECT_OT_araplbs_range_of_motion(WorkOperator, OptionProperties, Operator):
+    """Make an action that moves every joint alone to its limits, then all together, and lets a \
+biped walk and reach; each pose has a marker. Through the rig where there is one"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_PT_araplbs_poses", 10),
+        ("VIEW3D_MT_object_parent", 80),
+        ("VIEW3D_MT_pose", 40),
+    )
+    icon = "ACTION"
+
+    __annotations__ = option_properties(MotionOptions)
+    option_table = MotionOptions
+    own_options = OWN
+    task_kind = MotionTask
+    doing = "Making poses"
+    find = staticmethod(find_armature)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        column = layout.column(align=True)
+        column.prop(self, "swing")
+        column.prop(self, "twist")
+        layout.prop(self, "use_joint_limits")
+        layout.prop(self, "combinations")
+        layout.prop(self, "acts")
+        layout.prop(self, "spacing")
+
+    def tell(self, report, task):
+        return tell(self, None, task, motion_summary(report))
+
+
+CLASSES = (own_motion.ARAPLBS_motion, OBJECT_OT_araplbs_range_of_motion)
+COMMAND = Command(
+    "motion",
+    "make an action that moves every joint of the armatures of .blend files",
+    "Gives every armature an action that moves every joint alone to its limits, then all "
+    "together, and lets a biped walk and reach; each pose has a marker. "
+    "The input stays unchanged, unless you give --in-place.",
+    MotionTask,
+    MotionOptions,
+    motion_summary,
+    find=lambda arguments, view_layer: find_armatures_in_file(view_layer, arguments.armature),
+)
+register, unregister = own_motion.register, own_motion.unregister

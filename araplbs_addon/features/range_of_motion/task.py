@@ -1,0 +1,118 @@
+"""The task of Range of Motion: poses are read off a copy of the rig, an action is written."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.directions import read_directions_in_steps
+from araplbs.features.range_of_motion import curves, motion_warnings, unmoved
+from araplbs.skeleton.skeleton import Skeleton
+
+from ...blender.data.binding import is_deformed_by
+from ...blender.data.references import Subjects
+from ...blender.poses.motion_action import refuse_action, write_action
+from ...blender.read.control_bones import is_left_out
+from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import read_shape_in_steps
+from ...blender.read.targets import Targets
+from ...blender.rig.rig_copy import NotDrivable
+from ...task import Task
+from .rig import Motion, motion_in_steps
+
+if TYPE_CHECKING:
+    import bpy
+
+FIRST = 1  # frame
+
+
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects
+    skeleton: Skeleton
+    motion: Motion
+    started: float
+
+
+class MotionTask(Task):
+    keys: Any = None
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started, armature = time.perf_counter(), targets.armature
+        self.warnings = list(targets.skipped)
+        refuse_action(armature)
+        view_layer.update()
+        skeleton = read_armature(armature, self.options.use_joint_limits)
+        left_out = np.array([is_left_out(bone) for bone in armature.data.bones], bool)
+        if not (skeleton.deform & ~left_out).any():
+            raise Refused(f"'{armature.name}' has no deform bones that Auto-weight takes in")
+        skeleton = replace(skeleton, deform=skeleton.deform & ~left_out)
+        yield
+        skeleton = yield from self._directed_in_steps(armature, skeleton, view_layer)
+        up = np.array(armature.matrix_world.inverted_safe().to_3x3().col[2])
+        axis = int(np.abs(up).argmax())
+        up = np.eye(3)[axis] * np.sign(up[axis])
+        try:
+            motion = yield from motion_in_steps(armature, skeleton, self.options, up)
+        except NotDrivable as reason:
+            raise Refused(f"The rig of '{armature.name}' could not be posed: {reason}") from None
+        self.reading = Reading(Subjects.of(armature, []), skeleton, motion, started)
+
+    def _directed_in_steps(
+        self, armature: bpy.types.Object, skeleton: Skeleton, view_layer: bpy.types.ViewLayer
+    ) -> Steps[Skeleton]:
+        """The Skeleton with bones that go as Auto-weight sees them in the meshes that they move."""
+        meshes = []
+        for ob in view_layer.objects:
+            if ob.type == "MESH" and ob.data.polygons and is_deformed_by(ob, armature):
+                try:
+                    meshes.append((yield from read_shape_in_steps(ob, armature, view_layer)))
+                except Refused:  # no weights come of it either
+                    continue
+        if not meshes:
+            return skeleton
+        return (yield from read_directions_in_steps(meshes, skeleton, "AUTOMATIC", self.threads))
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        motion = self.reading.motion
+        self.keys = curves([pose for _name, pose in motion.poses], motion.rest)
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        read, spacing = self.reading, self.options.spacing
+        (armature, _meshes), motion = read.subjects.find(), read.motion
+        refuse_action(armature)
+        frames = FIRST + spacing * np.arange(len(motion.poses))
+        markers = [
+            (name, int(frame))
+            for (name, _pose), frame in zip(motion.poses, frames, strict=True)
+            if name
+        ]
+        keys = [(*key, frames[which], values) for *key, which, values in self.keys]
+        name = f"{armature.name} Range of Motion"
+        action, before = write_action(armature, name, keys, [("Rest", FIRST), *markers])
+        for scene in armature.users_scene:
+            scene.frame_end = max(scene.frame_end, int(frames[-1]))
+        still = unmoved(read.skeleton, motion.moved)
+        wanted = self.options.acts and not motion.acts
+        self.warnings += motion_warnings(still, before, wanted, motion.broken)
+        return {
+            "armature": armature.name,
+            "action": action.name,
+            "joints": motion.joints,
+            "combinations": motion.combinations,
+            "acts": motion.acts,
+            "frames": [FIRST, int(frames[-1])],
+            "markers": [[name, frame] for name, frame in markers],
+            "unmoved": still,
+            "seconds": time.perf_counter() - read.started,
+            "options": self.options.as_dict(),
+            "warnings": list(self.warnings),
+        }

@@ -1,0 +1,2 @@
+"""Reduce Bones: weights that deform
+with fewer bones."""

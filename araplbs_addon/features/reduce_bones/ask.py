@@ -1,0 +1,119 @@
+"""The operator "Reduce Bones...": finds out which bones would go, then asks for which platform, and
+names them."""
+
+import bpy
+from araplbs.features.reduce_bones.reduce_bones import ReduceBonesOptions
+from bpy.types import Operator
+
+from ...languages.translate import translated
+from ...window.guard import handing_over
+from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.session import current_session
+from ...window.work import WorkOperator
+from .operator import find_reduced
+from .task import BoneOrderTask
+
+IDNAME = "object.araplbs_find_fewer_bones"
+ASK = "object.araplbs_ask_fewer_bones"
+MOST_NAMES, COLUMNS = 24, 3  # that are shown
+ASKED = ("which", "platform", "count", "max_influences")
+
+_order = []  # the Order that was found last
+
+
+class OBJECT_OT_araplbs_find_fewer_bones(WorkOperator, OptionProperties, Operator):
+    """Turn off Deform for the bones whose absence shows least in the poses. Asks how many are to \
+remain, and names those that go"""
+
+    bl_idname = IDNAME
+    bl_label = "Reduce Bones..."
+    bl_options = {"REGISTER"}  # noqa: RUF012
+    places = (("VIEW3D_PT_araplbs_export", 15), ("VIEW3D_MT_pose", 45))
+    icon = "GROUP_BONE"
+
+    __annotations__ = option_properties(ReduceBonesOptions)
+    option_table = ReduceBonesOptions
+    own_options = tuple(
+        name for name in option_names(ReduceBonesOptions) if name not in option_names()
+    )
+    task_kind = BoneOrderTask
+    doing = "Choosing bones"
+    find = staticmethod(find_reduced)
+
+    def finish(self, task):
+        task.apply()
+        _order[:] = [task.order]
+        if not bpy.app.background:
+            with handing_over():
+                bpy.ops.object.araplbs_ask_fewer_bones("INVOKE_DEFAULT")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_ask_fewer_bones(OptionProperties, Operator):
+    """Turn off Deform for these bones, and solve the weights of the others again"""
+
+    bl_idname = ASK
+    bl_label = "Reduce Bones"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    __annotations__ = option_properties(ReduceBonesOptions)
+    option_table = ReduceBonesOptions
+
+    @classmethod
+    def poll(cls, _context):
+        if current_session():
+            cls.poll_message_set(translated("A session is running: accept or cancel it first"))
+            return False
+        return bool(_order)
+
+    def invoke(self, context, _event):
+        manager = context.window_manager
+        return manager.invoke_props_dialog(self, width=400)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "which")
+        if self.which == "COUNT":
+            layout.prop(self, "platform")
+            row = layout.row()
+            row.active = self.platform == "CUSTOM"
+            row.prop(self, "count")
+        layout.prop(self, "max_influences")
+        self._draw_names(layout.box())
+
+    def _draw_names(self, layout):
+        order, names = _order[0], self.names()
+        left = order.flagged - len(names)
+        layout.label(text=translated(f"{order.flagged} -> {left} deform bones"), icon="BONE_DATA")
+        if not names:
+            layout.label(text="No bone goes", icon="INFO")
+            return
+        layout.label(text="No longer deform:")
+        grid = layout.grid_flow(row_major=True, columns=COLUMNS, even_columns=True, align=True)
+        for name in names[:MOST_NAMES]:
+            grid.label(text=name, translate=False)
+        if len(names) > MOST_NAMES:
+            layout.label(text=translated(f"and {len(names) - MOST_NAMES} more"))
+
+    def names(self):
+        """Of the bones that go with the present options."""
+        return _order[0].going(self.read_options())
+
+    def execute(self, _context):
+        chosen = {name: getattr(self, name) for name in ASKED}
+        with handing_over():
+            bpy.ops.object.araplbs_reduce_bones("INVOKE_DEFAULT", **chosen)
+        return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_find_fewer_bones, OBJECT_OT_araplbs_ask_fewer_bones)
+
+
+def register():
+    _order.clear()
+
+
+def unregister():
+    _order.clear()

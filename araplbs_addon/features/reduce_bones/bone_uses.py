@@ -1,0 +1,69 @@
+"""Data that depends on bones besides skin, and how bones stop deforming."""
+
+from contextlib import contextmanager
+
+import bpy
+from araplbs.base.refusal import Refused
+
+from ...blender.poses.pose_sources import action_curves
+
+
+def refuse_linked_bones(armature):
+    """Raises Refused where the bones are another file's."""
+    if armature.data.library or armature.data.override_library:
+        raise Refused(f"'{armature.name}' is linked from another file: make it local first")
+
+
+@contextmanager
+def deform_off(armature, names):
+    """Turns off Deform for these bones; on again where the block raises."""
+    bones = [armature.data.bones[name] for name in names]
+    for bone in bones:
+        bone.use_deform = False
+    try:
+        yield
+    except BaseException:
+        for bone in bones:
+            bone.use_deform = True
+        raise
+
+
+def animated_bones(names):
+    """The names (of a set) that some action has keys for."""
+    found = set()
+    for action in bpy.data.actions:
+        for _slot, curve in action_curves(action):
+            path = curve.data_path
+            if path.startswith('pose.bones["'):
+                found.add(path[len('pose.bones["') :].partition('"]')[0])
+    return names & found
+
+
+def bone_uses(armature, names):
+    """[line] about constraints, children and drivers that depend on these bones: whoever deletes
+    one has to take care of them."""
+    wanted, lines = set(names), []
+    for ob in bpy.data.objects:
+        if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in wanted:
+            lines.append(f"'{ob.parent_bone}' carries '{ob.name}': it stays in the armature")
+        for owner in (ob, *(ob.pose.bones if ob.pose else ())):
+            for constraint in owner.constraints:
+                targets = getattr(constraint, "targets", ())
+                found = {each.subtarget for each in targets if each.target == armature}
+                if getattr(constraint, "target", None) == armature:
+                    found.add(getattr(constraint, "subtarget", ""))
+                lines += [
+                    f"'{name}' is the target of '{constraint.name}' of '{owner.name}': it stays in "
+                    "the armature"
+                    for name in sorted(found & wanted)
+                ]
+    for name in names:
+        held = [constraint.name for constraint in armature.pose.bones[name].constraints]
+        if held:
+            lines.append(f"'{name}' has constraints of its own: {', '.join(held)}")
+    animated = sorted(animated_bones(wanted))
+    if animated:
+        shown = ", ".join(f"'{name}'" for name in animated[:8])
+        more = f" and {len(animated) - 8} more" if len(animated) > 8 else ""
+        lines.append(f"Keys of {shown}{more} move no skin any more")
+    return lines

@@ -1,0 +1,63 @@
+"""The operator "Reduce Bones"."""
+
+from araplbs.features.reduce_bones.reduce_bones import ReduceBonesOptions, reduce_bones_summary
+from bpy.types import Operator
+
+from ...blender.read.targets import find_targets
+from ...window.command import WHICH, Command
+from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.work import WorkOperator, tell
+from .task import ReduceBonesTask
+
+IDNAME = "object.araplbs_reduce_bones"
+LABEL = "Reduce Bones"
+
+
+def find_reduced(context):
+    """The Targets, in Object and Pose mode."""
+    return find_targets(context, posing=True)
+
+
+class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
+    """Turn off Deform for the bones whose absence shows least in the poses, and solve the weights
+    of the others again, so that they come closest to what all bones did"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    __annotations__ = option_properties(ReduceBonesOptions)
+    option_table = ReduceBonesOptions
+    own_options = tuple(
+        name for name in option_names(ReduceBonesOptions) if name not in option_names()
+    )
+    task_kind = ReduceBonesTask
+    doing = "Reducing"
+    find = staticmethod(find_reduced)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "which")
+        if self.which == "COUNT":
+            layout.prop(self, "platform")
+            row = layout.row()
+            row.active = self.platform == "CUSTOM"
+            row.prop(self, "count")
+        layout.prop(self, "max_influences")
+        layout.prop(self, "animation")
+
+    def tell(self, report, task):
+        return tell(self, None, task, reduce_bones_summary(report))
+
+
+CLASSES = (OBJECT_OT_araplbs_reduce_bones,)
+COMMAND = Command(
+    "reduce-bones",
+    "make the armatures of .blend files deform by fewer bones",
+    "Turns off Deform for the bones of every armature whose absence shows least in the poses, and "
+    f"solves the weights of its meshes again: {WHICH}",
+    ReduceBonesTask,
+    ReduceBonesOptions,
+    reduce_bones_summary,
+)

@@ -1,0 +1,145 @@
+"""The task of Reduce Bones: read, choose and solve, write."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.arrays import Bools
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.pose_sets import pose_set
+from araplbs.features.reduce_bones.order import Order, removal_order
+from araplbs.features.reduce_bones.reduce_bones import (
+    Fewer,
+    reduce_bones,
+    reduce_bones_report,
+    reduce_bones_warnings,
+)
+from araplbs.skeleton.poses import Poses
+
+from ...blender.data.bones import chosen_bones
+from ...blender.data.group_uses import used_groups
+from ...blender.read.read_mesh import refuse_mesh
+from ...blender.read.targets import Targets
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.write_weights import write_weights
+from ...task import Task
+from ..check.task import CheckTask
+from .bone_uses import bone_uses, deform_off, refuse_linked_bones
+
+if TYPE_CHECKING:
+    import bpy
+
+
+@dataclass(frozen=True)
+class Reading:
+    """In addition to the data that the CheckTask has read."""
+
+    wanted: Bools
+    unused: Bools  # Deform is on, but they were left out as control bones
+    poses: Poses
+    started: float
+
+
+class ReduceBonesTask(Task):
+    done: Fewer | None = None
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started, armature = time.perf_counter(), targets.armature
+        refuse_linked_bones(armature)
+        for ob in targets.meshes:
+            refuse_mesh(ob)
+            if any(group.lock_weight for group in ob.vertex_groups):
+                raise Refused(f"'{ob.name}' has locked vertex groups: unlock them first")
+        self.checked = CheckTask(self.options.posing(), self.threads)
+        yield from self.checked.read_in_steps(targets, view_layer)
+        self.warnings = self.checked.warnings
+        skeleton = self.checked.problem.skeleton
+        if skeleton.flexible:
+            raise Refused(
+                f"'{armature.name}' has bendy or stretching bones: make plain bones of them first "
+                "(Bendy Bones to Bones)"
+            )
+        wanted = chosen_bones(armature) & skeleton.deform
+        flagged = np.array([bone.use_deform for bone in armature.data.bones], bool)
+        poses = pose_set(self.checked.problem, self.checked.options)
+        self.reading = Reading(wanted, flagged & ~skeleton.deform, poses, started)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        problem, read = self.checked.problem, self.reading
+        self.done = reduce_bones(
+            problem.arguments["vertices"],
+            problem.arguments["triangles"],
+            self.checked.rows,
+            problem.skeleton,
+            read.poses.transforms,
+            self.options,
+            read.wanted,
+            problem.arguments["edges"],
+            self.threads,
+            progress,
+            read.unused,
+        )
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        assert self.done
+        armature, objects = self.checked.find_objects()
+        skeleton, gone = self.checked.problem.skeleton, self.done.gone
+        parts = self.checked.problem.split(self.done.rows)
+        names = [skeleton.names[bone] for bone in np.flatnonzero(gone)]
+        with all_or_nothing(objects, armature), deform_off(armature, names):
+            written = []
+            for ob, rows in zip(objects, parts, strict=True):
+                bones, every = skeleton.deform, np.ones(rows.count, bool)
+                groups = bones & ~gone & np.isin(np.arange(len(bones)), rows.bones)
+                facts = write_weights(ob, rows, skeleton.names, groups, bones, every)
+                written.append({"name": ob.name, **facts})
+            uses = bone_uses(armature, names)
+            report = reduce_bones_report(
+                armature.name, skeleton, self.done, written, uses, self.options
+            )
+            for ob in objects:
+                _drop_groups(ob, armature, names)
+        self.warnings += reduce_bones_warnings(report)
+        return report
+
+
+class BoneOrderTask(ReduceBonesTask):
+    """Reads as Reduce Bones does and solves no weights: order says which bones would go. Changes
+    nothing."""
+
+    order: Order | None = None
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        problem, read = self.checked.problem, self.reading
+        self.order = removal_order(
+            problem.arguments["vertices"],
+            self.checked.rows,
+            problem.skeleton,
+            read.poses.transforms,
+            self.options,
+            read.wanted,
+            read.unused,
+        )
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        armature, _objects = self.checked.find_objects()
+        return {"armature": armature.name}
+
+
+def _drop_groups(ob: bpy.types.Object, armature: bpy.types.Object, names: list[str]) -> None:
+    """Removes the empty groups of removed bones, except those that something else uses."""
+    used = used_groups(ob, armature)
+    for name in names:
+        group = ob.vertex_groups.get(name)
+        if group and name not in used:
+            ob.vertex_groups.remove(group)

@@ -1,0 +1,2 @@
+"""Repair: new weights where Check Weights finds faults,
+and nowhere else."""

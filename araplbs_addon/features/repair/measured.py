@@ -1,0 +1,37 @@
+"""A repair that measures the stretch of its weights, for windows."""
+
+from dataclasses import replace
+
+from araplbs.base.progress import Listener, Progress
+from araplbs.character.pose_sets import measured_poses
+from araplbs.measures.deformation import measure
+
+from ...task import MEASURING
+from ..auto_weight.measured import WEIGHTING_SHARE
+from .task import RepairTask
+
+
+class MeasuredRepair(RepairTask):
+    """stretch: of the repaired weights, in the poses in which MeasuredWeighting measures it. rows:
+    all weights after the repair."""
+
+    stretch = rows = None
+
+    def solve(self, progress: Listener | None = None) -> None:
+        progress = Progress.of(progress)
+        super().solve(progress.part(0, WEIGHTING_SHARE))
+        meshes = [
+            replace(mesh, weights=rows)
+            for mesh, rows in zip(self.reading.meshes, self.repaired.weights, strict=True)
+        ]
+        problem = self.checked.problem
+        self.rows = problem.present(meshes)
+        found = measure(
+            problem,
+            self.rows,
+            measured_poses(problem, self.options),
+            threads=self.threads,
+            progress=progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
+        )
+        area = float(found["area"])
+        self.stretch = area if area == area else None

@@ -1,0 +1,153 @@
+"""The operator "Repair"."""
+
+from dataclasses import replace
+from functools import partial
+
+from araplbs.base.refusal import Refused
+from araplbs.features.check.before_after import VISIBLE
+from araplbs.features.check.findings import KINDS, level
+from araplbs.features.repair.report import EVERY_KIND, repair_lines, repair_notes, repair_summary
+from araplbs.model.options import Options
+from bpy.props import EnumProperty
+from bpy.types import Operator
+
+from ...blender.read.targets import Targets, find_checked
+from ...languages.translate import translated
+from ...preferences import preferred_threads
+from ...window.command import WHICH, Command
+from ...window.properties import (
+    BoneChoice,
+    OptionProperties,
+    draw_folded_options,
+    draw_result_options,
+)
+from ...window.work import WorkOperator, poll_targets
+from ..auto_weight.outcome import outcome_at_hand
+from ..auto_weight.show_problems import list_problems
+from ..check.findings_list import found, marked
+from .measured import MeasuredRepair
+from .task import RepairTask
+
+IDNAME = "object.araplbs_repair"
+
+
+class OBJECT_OT_araplbs_repair(WorkOperator, BoneChoice, OptionProperties, Operator):
+    """Solve the weights again where something was found, and nowhere else: all other weights stay \
+unchanged. If the new ones are not better, the old ones stay, too"""
+
+    bl_idname = IDNAME
+    bl_label = "Repair Weights"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    doing = "Repairing"
+    _outcome = None  # whose problems are repaired
+    own_options = ("start_from", "volume")  # it works on the surface, from what is around
+
+    which: EnumProperty(
+        name="Findings",
+        description="The findings that are repaired",
+        items=(
+            ("ALL", "All", "The findings of a new check of the selected meshes"),
+            ("ACTIVE", "Chosen", "The finding chosen in the list"),
+            ("MARKED", "Marked", "All marked findings of the list"),
+            ("RESULT", "Of the Result", "The visible problems that Auto-weight has left"),
+        ),
+    )
+    kinds: EnumProperty(
+        name="Kinds",
+        description="The kinds of findings that are repaired",
+        items=[kind for kind in KINDS if kind[0] in EVERY_KIND],
+        options={"ENUM_FLAG"},
+        default=set(EVERY_KIND),
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return poll_targets(cls, context, lambda context: found.findings or find_checked(context))
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "which")
+        layout.prop(self, "kinds")
+        draw_result_options(layout, self)
+        draw_folded_options(layout, self)
+
+    def start(self, context):
+        self._outcome = outcome_at_hand(context) if self.which == "RESULT" else None
+        if self.which == "RESULT":
+            if not self._outcome:
+                raise Refused("Auto-weight first")
+            list_problems(self._outcome)
+        targets, known, wanted = find_checked(context) if self.which == "ALL" else None, None, None
+        if not targets:
+            found.refuse_out_of_date()
+            known = found.findings
+            wanted = self._wanted(context)
+            targets = Targets(found.armature.get(), [each.get() for each in found.objects])
+        targets.painting = context.mode == "PAINT_WEIGHT"
+        targets.only_bones = self.only_selected_bones
+        kind = MeasuredRepair if self._outcome else RepairTask
+        self._task = kind(
+            self.read_options(), preferred_threads(context), frozenset(self.kinds), known, wanted
+        )
+        self._reading = self._task.read_in_steps(targets, context.view_layer)
+        self.note_undos()
+
+    def _wanted(self, context):
+        """[bool] for the findings of the list. Raises Refused where nothing is wanted."""
+        wanted = marked()
+        if self.which == "RESULT":
+            wanted = [level(each.severity) in VISIBLE for each in found.findings]
+        elif self.which == "ACTIVE":
+            active = context.window_manager.araplbs_check.active
+            if not 0 <= active < len(wanted):
+                raise Refused("Choose a finding in the list")
+            wanted = [k == active for k in range(len(wanted))]
+        if not any(wanted):
+            raise Refused(
+                "No problem is left" if self.which == "RESULT" else "No finding has a mark"
+            )
+        return wanted
+
+    def tell(self, report, task):
+        found.keep_of(task.repaired.findings, task.checked)
+        if self._outcome:
+            self._outcome.renew(task.repaired.findings, task.stretch)
+            self._outcome.draw_again(task.checked.problem, task.rows)
+        for line in task.warnings + repair_notes(report):
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(repair_summary(report)))
+        return {"FINISHED"}
+
+
+def _kind(parser):
+    parser.add_argument(
+        "--kind",
+        choices=[kind.lower() for kind, _name, _about in KINDS if kind in EVERY_KIND],
+        action="append",
+        default=[],
+        help="only findings of this kind; repeatable",
+    )
+
+
+def _choose_kinds(command, arguments):
+    if not arguments.kind:
+        return command
+    kinds = frozenset(kind.upper() for kind in arguments.kind)
+    return replace(command, task=partial(RepairTask, kinds=kinds))
+
+
+CLASSES = (OBJECT_OT_araplbs_repair,)
+COMMAND = Command(
+    "repair",
+    "repair what is wrong with the weights of .blend files",
+    "Solves the weights of every armature's meshes again where `check` finds something, and "
+    f"nowhere else: {WHICH}",
+    RepairTask,
+    Options,
+    repair_lines,
+    own=_kind,
+    choose=_choose_kinds,
+)

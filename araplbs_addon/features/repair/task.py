@@ -1,0 +1,195 @@
+"""The task of a repair of findings: read, solve their regions, write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.mesh import Mesh
+from araplbs.character.pose_sets import checked_poses
+from araplbs.features.check.findings import Finding, as_json
+from araplbs.features.repair.repair import RepairInput, repair
+from araplbs.features.repair.report import EVERY_KIND
+from araplbs.model.options import Options
+from araplbs.skeleton.skeleton import Skeleton
+from araplbs.solvers.weigh import without_controls_in_steps
+
+from ...blender.read.control_bones import leave_out_of_armature_in_steps
+from ...blender.read.read_mesh import refuse_mesh
+from ...blender.read.targets import Targets
+from ...blender.rig.whole_poses import given_poses_in_steps
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.edit_mode import flush_edit_mode, write_in_edit_mode
+from ...blender.write.write_weights import write_weights
+from ...task import Task
+from ..check.task import CheckTask
+
+if TYPE_CHECKING:
+    import bpy
+
+CHANGED = "'{}' has changed since it was checked: check it again"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """In addition to the data of the CheckTask: the input of repairs."""
+
+    meshes: list[Mesh]  # without a mask that shows one finding alone
+    refusals: list[str | None]  # why the weights of each cannot be changed, or None
+    skeleton: Skeleton
+    poses: Any  # those of the file or the rig
+    started: float
+
+
+class RepairTask(Task):
+    """Vertices outside of the regions of findings are not touched.
+
+    checked: the CheckTask that has read all. repaired: the araplbs.features.repair.repair.Repaired.
+    """
+
+    repaired = None
+
+    def __init__(
+        self,
+        options: Options,
+        threads: int = 0,
+        kinds: Collection[str] = EVERY_KIND,
+        known: list[Finding] | None = None,
+        wanted: Sequence[bool] | None = None,
+    ) -> None:
+        """kinds: of the findings that are repaired. known: the findings of a CheckTask that has
+        read the same objects, wanted (bool for each): those to be repaired; else all are found
+        first."""
+        super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
+        self.kinds, self.known, self.wanted = kinds, known, wanted
+        self.checked = CheckTask(options, threads)
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started = time.perf_counter()
+        flush_edit_mode([ob for ob in targets.meshes if ob.mode == "EDIT"])
+        checked = self.checked
+        yield from checked.read_in_steps(targets, view_layer)
+        self.warnings = checked.warnings
+        if len(checked.objects) != len(targets.meshes) and self.known is not None:
+            raise Refused(CHANGED.format(targets.meshes[0].name))
+        armature, objects = checked.find_objects()
+        meshes, found = checked.reading.meshes, checked.problem.skeleton
+        used = np.zeros(len(found.names), bool)
+        for mesh in meshes:
+            used[mesh.weights.bones[mesh.weights.weights > 0]] = True
+        skeleton = replace(found, taken_in=found.taken_in | used)
+
+        def leave_out(
+            _meshes: list[Mesh], skeleton: Skeleton
+        ) -> Steps[tuple[list[Mesh], Skeleton]]:
+            _left, skeleton = yield from leave_out_of_armature_in_steps(
+                armature, objects, meshes, skeleton, view_layer, self.threads
+            )
+            return meshes, skeleton
+
+        _meshes, skeleton = yield from without_controls_in_steps(
+            meshes, skeleton, self.options, leave_out, self.threads
+        )
+        poses = yield from given_poses_in_steps(armature, skeleton, self.options, view_layer)
+        self.reading = Reading(
+            [self._unmasked(*each) for each in enumerate(meshes)],
+            [_why_not(ob) for ob in objects],
+            skeleton,
+            poses,
+            started,
+        )
+
+    def _unmasked(self, index: int, mesh: Mesh) -> Mesh:
+        """Where the mask shows one known finding alone, as after a click on it, it does not count
+        as a mask."""
+        if mesh.locked_vertices is None:
+            return mesh
+        shown = np.flatnonzero(~mesh.locked_vertices)
+        for finding in self.known or ():
+            if finding.mesh == index and np.array_equal(np.unique(finding.vertices), shown):
+                return replace(mesh, locked_vertices=None)
+        return mesh
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        read, checked = self.reading, self.checked
+        checked.judged_poses = checked_poses(checked.problem, checked.options)
+        source = RepairInput(
+            checked.problem,
+            read.meshes,
+            read.refusals,
+            checked.judged_poses,
+            checked.options,
+            read.skeleton,
+            read.poses,
+            self.options,
+        )
+        self.repaired = repair(source, self._wants, self.known, self.threads, progress)
+
+    def _wants(self, finding: Finding) -> bool:
+        if self.wanted is not None:
+            at = next(k for k, each in enumerate(self.known) if each is finding)
+            if not self.wanted[at]:
+                return False
+        return finding.kind in self.kinds
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        armature, objects = self.checked.find_objects()
+        with all_or_nothing(objects, made=None):
+            return self._report(armature, self._write(objects))
+
+    def _write(self, objects: list[bpy.types.Object]) -> list[dict[str, Any]]:
+        read, done, written = self.reading, self.repaired, []
+        for k, (ob, mesh, rows, changed) in enumerate(
+            zip(objects, read.meshes, done.weights, done.changed, strict=True)
+        ):
+            facts = {"changed": 0, "removed": 0, "new_groups": 0}
+            if changed.any():
+                _groups, bones, _vertices = self.checked.reading.selections[k]
+                used = np.zeros(len(bones), bool)
+                used[rows.bones[changed[rows.vertices] & (rows.weights > 0)]] = True
+                if any(reflection.flip for reflection in mesh.reflections):
+                    used |= used[read.skeleton.opposite] & read.skeleton.deform
+                write = write_in_edit_mode if ob.mode == "EDIT" else write_weights
+                facts = write(ob, rows, read.skeleton.names, used & bones, bones, changed)
+            written.append({"name": ob.name, "vertices": len(changed), **facts})
+        return written
+
+    def _report(self, armature: bpy.types.Object, written: list[dict[str, Any]]) -> dict[str, Any]:
+        outcomes = self.repaired.outcomes
+        problem = self.checked.problem
+        return {
+            "armature": armature.name,
+            "objects": written,
+            "repairs": [
+                {
+                    **found,
+                    "result": outcome.result,
+                    "severity_now": round(float(outcome.severity), 3),
+                    "why": outcome.words,
+                }
+                for outcome, found in zip(
+                    outcomes, as_json([each.finding for each in outcomes], problem), strict=True
+                )
+            ],
+            "findings": as_json(self.repaired.findings, problem),
+            "seconds": time.perf_counter() - self.reading.started,
+            "options": self.options.as_dict(),
+        }
+
+
+def _why_not(ob: bpy.types.Object) -> str | None:
+    """Why the weights of an object cannot be changed, or None."""
+    try:
+        refuse_mesh(ob)
+    except Refused as reason:
+        return str(reason)
+    return None

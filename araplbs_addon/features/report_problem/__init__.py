@@ -1,0 +1,2 @@
+"""Report a Problem: a file that shows it,
+without names."""

@@ -1,0 +1,68 @@
+"""The operator "Keep Weights"."""
+
+from dataclasses import replace
+
+from araplbs.base.refusal import Refused
+from araplbs.features.restore.restore import KeepOptions
+from araplbs.features.restore.stored import FILE
+from bpy.types import Operator
+
+from ...window.command import WHICH, Command, find_read
+from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.work import WorkOperator, tell
+from .read import find_keepable
+from .task import KeepOneOfSeveral, KeepTask, keep_summary, keep_together, kept_path
+
+IDNAME = "object.araplbs_keep_weights"
+LABEL = "Keep Weights"
+
+
+class OBJECT_OT_araplbs_keep_weights(WorkOperator, OptionProperties, Operator):
+    """Keep the weights, vertex groups and corrections of the selected meshes for Restore Weights, \
+before a remesh, a decimation or an export"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (("VIEW3D_MT_make_links", 30),)
+
+    __annotations__ = option_properties(KeepOptions)
+    option_table = KeepOptions
+    own_options = tuple(option_names(KeepOptions))
+    task_kind = KeepTask
+    doing = "Keeping"
+    find = staticmethod(find_keepable)
+
+    def tell(self, report, task):
+        return tell(self, None, task, keep_summary(report))
+
+
+def _choose(command, arguments):
+    if arguments.file and len(arguments.input) > 1:
+        raise Refused(
+            f"--file {arguments.file} takes the weights of one file, not of {len(arguments.input)}"
+        )
+    return replace(command)
+
+
+def _file_of(arguments, _names):
+    """[(path, kind)]: the file of --file is an output as others are."""
+    if not arguments.file:
+        return []
+    return [(kept_path(arguments.file, arguments.input[0]), FILE)]
+
+
+CLASSES = (OBJECT_OT_araplbs_keep_weights,)
+COMMAND = Command(
+    "keep",
+    "keep the weights of .blend files for meshes that will change",
+    "Keeps the weights, vertex groups and corrections of every armature's meshes with the armature "
+    f"in the output, or in the file of --file: {WHICH}",
+    KeepOneOfSeveral,
+    KeepOptions,
+    keep_summary,
+    find=find_read,
+    choose=_choose,
+    also_writes=_file_of,
+    conclude=keep_together,
+)

@@ -1,0 +1,52 @@
+"""The operator "Restore Weights"."""
+
+from araplbs.features.restore.report import restore_summary
+from araplbs.features.restore.restore import RestoreOptions
+from bpy.types import Operator
+
+from ...window.command import WHICH, Command
+from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.work import WorkOperator, tell
+from .read import find_keepable
+from .task import RestoreTask
+
+IDNAME = "object.araplbs_restore_weights"
+LABEL = "Restore Weights"
+
+
+class OBJECT_OT_araplbs_restore_weights(WorkOperator, OptionProperties, Operator):
+    """Give the selected meshes the weights that were kept, however they were remeshed, decimated, \
+imported again, joined or split since. They have to be where they were"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (("VIEW3D_MT_make_links", 40),)
+
+    __annotations__ = option_properties(RestoreOptions)
+    option_table = RestoreOptions
+    own_options = tuple(option_names(RestoreOptions))  # the panel has none of these
+    task_kind = RestoreTask
+    doing = "Restoring"
+    find = staticmethod(find_keepable)
+
+    def draw(self, _context):
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        for name in option_names(RestoreOptions):
+            self.layout.prop(self, name)
+
+    def tell(self, report, task):
+        return tell(self, None, task, restore_summary(report))
+
+
+CLASSES = (OBJECT_OT_araplbs_restore_weights,)
+COMMAND = Command(
+    "restore",
+    "give meshes of .blend files the weights that were kept",
+    "Gives every armature's meshes the weights that `keep` has kept, however they were remeshed "
+    f"since: {WHICH}",
+    RestoreTask,
+    RestoreOptions,
+    restore_summary,
+)

@@ -1,0 +1,111 @@
+"""Data that Keep Weights and Restore Weights read from a mesh, and the meshes that they work on."""
+
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.mirror_modifier import image_rows, reflect
+from araplbs.character.problem import join_geometry
+from araplbs.features.restore.restore import Now
+from araplbs.features.restore.stored import Kept, KeptEdit
+from araplbs.model.sparse_weights import make_sparse_weights
+
+from ...blender.data.binding import armature_modifier
+from ...blender.data.edits import OF_NO_BONE, read_values
+from ...blender.read.read_mesh import (
+    named_entries_in_steps,
+    read_shape_in_steps,
+    reflections_of,
+    refuse_mesh,
+)
+from ...blender.read.targets import find_targets
+
+
+def find_keepable(context):
+    """The Targets of both operators. Raises Refused with what is to be done."""
+    if context.mode != "OBJECT":
+        raise Refused("Works in Object mode")
+    return find_targets(context)
+
+
+def refuse_shared(objects):
+    """Raises Refused for meshes that cannot be written, or that are there twice."""
+    taken = {}
+    for ob in objects:
+        refuse_mesh(ob)
+        if ob.data in taken:
+            raise Refused(f"'{ob.name}' shares its mesh with '{taken[ob.data].name}'")
+        taken[ob.data] = ob
+
+
+def read_kept_in_steps(ob, armature, skeleton, view_layer):
+    """The Kept of a mesh, as a generator of short steps. Raises Refused where it has nothing that
+    could be restored."""
+    if not ob.data.polygons:
+        raise Refused(f"'{ob.name}' has no faces: its weights could not be found again")
+    names, (owner, group, weight) = yield from named_entries_in_steps(ob)
+    known = (group < len(names)) & (weight > 0)  # files can hold entries of groups that are gone
+    rows = make_sparse_weights(len(ob.data.vertices), owner[known], group[known], weight[known])
+    deform = {n for n, d in zip(skeleton.names, skeleton.deform, strict=True) if d}
+    if not np.isin(rows.bones, [k for k, name in enumerate(names) if name in deform]).any():
+        raise Refused(f"'{ob.name}' has no weights for the bones of '{armature.name}'")
+    mesh = yield from read_shape_in_steps(ob, armature, view_layer)
+    reflections = reflections_of(ob, view_layer, armature_modifier(ob, armature))
+    whole = reflect(mesh.vertices, mesh.triangles, mesh.edges, reflections)
+    geometry = join_geometry([mesh], [whole])
+    yield
+    edits = []
+    for item in ob.data.araplbs.edits:
+        values = read_values(ob.data, item)[whole.source]
+        if item.kind == "LINK" or item.kind not in OF_NO_BONE:
+            values[len(ob.data.vertices) :] = 0  # of the images: they have other ends, other bones
+        edits.append(KeptEdit(item.name, item.kind, item.bone, item.use, values))
+    which = np.flatnonzero(skeleton.deform)
+    return Kept(
+        name=ob.name,
+        armature=armature.name,
+        vertices=geometry["vertices"],
+        triangles=geometry["triangles"],
+        groups=names,
+        rows=image_rows(rows, whole, _opposite(names, skeleton)),
+        bones=[skeleton.names[k] for k in which],
+        heads=skeleton.heads[which],
+        tails=skeleton.tails[which],
+        edits=edits,
+    )
+
+
+def _opposite(groups, skeleton):
+    """(groups,) the group of the bone on the other side, else the group itself."""
+    place = {name: k for k, name in enumerate(groups)}
+    bone = {name: k for k, name in enumerate(skeleton.names)}
+    other = [skeleton.names[skeleton.opposite[bone[n]]] if n in bone else n for n in groups]
+    return np.array([place.get(name, k) for k, name in enumerate(other)], int)
+
+
+def read_now_in_steps(ob, armature, view_layer):
+    """The Now of a mesh, as a generator of short steps."""
+    mesh = yield from read_shape_in_steps(ob, armature, view_layer)
+    locked = {}
+    if any(group.lock_weight for group in ob.vertex_groups):
+        names, (owner, group, weight) = yield from named_entries_in_steps(ob)
+        for each in ob.vertex_groups:
+            if each.lock_weight:
+                own = group == names.index(each.name)
+                locked[each.name] = np.bincount(owner[own], weight[own], len(mesh.vertices))
+    return Now(mesh, locked)
+
+
+def other_armatures(armature):
+    """Names of those of the file."""
+    return {ob.name for ob in bpy.data.objects if ob.type == "ARMATURE" and ob != armature}
+
+
+def path_of(text):
+    """The path of the file of an option. Raises Refused for one next to a .blend file that is not
+    saved yet."""
+    if text.startswith("//") and not bpy.data.filepath:
+        raise Refused(
+            f"'{text}' is next to a .blend file that is not saved yet: save it, or give the whole "
+            "path"
+        )
+    return bpy.path.abspath(text)

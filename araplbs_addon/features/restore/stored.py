@@ -1,0 +1,67 @@
+"""Kept weights on an armature, saved with the file: a packed Kept for each mesh."""
+
+import secrets
+
+import bpy
+from araplbs.base.refusal import Refused
+from araplbs.features.restore.stored import MOST, pack, unpack
+
+from ...blender.data.edits import PREFIX, restore_edits
+
+
+class ARAPLBS_kept(bpy.types.PropertyGroup):
+    """name: of the mesh."""
+
+    content: bpy.props.StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})
+
+
+def keep_on(armature, kept):
+    """Keeps these, in place of older ones of the same names."""
+    items, contents = armature.data.araplbs_kept, [pack([each]) for each in kept]
+    for each, content in zip(kept, contents, strict=True):
+        item = items.get(each.name) or items.add()
+        item.name = each.name
+        item.content = content
+
+
+def kept_on(armature):
+    """[Kept]. Raises Refused where nothing was kept."""
+    items = armature.data.araplbs_kept
+    if not items:
+        raise Refused(
+            f"'{armature.name}' holds no kept weights: Keep Weights comes first, or name its file"
+        )
+    if sum(len(item.content) for item in items) > MOST:
+        raise Refused(f"'{armature.name}' is damaged: its kept weights have more than {MOST} bytes")
+    left, found = MOST, []
+    for item in items:
+        found += unpack(item.content, f"'{armature.name}'", left)
+        left = max(left - sum(each.bytes for each in found), 0)
+    return found
+
+
+def refuse_linked(armature):
+    """Raises Refused where nothing can be kept on an armature."""
+    data = armature.data
+    if data.library or data.override_library:
+        raise Refused(f"'{armature.name}' is linked from another file: name a file for the weights")
+
+
+def write_edits(ob, edits):
+    """Makes these KeptEdits those of a mesh."""
+    items = [
+        (each.name, each.kind, each.bone, each.use, PREFIX + secrets.token_hex(4), each.values)
+        for each in edits
+    ]
+    restore_edits(ob.data, (items, 0))
+
+
+CLASSES = (ARAPLBS_kept,)
+
+
+def register():
+    bpy.types.Armature.araplbs_kept = bpy.props.CollectionProperty(type=ARAPLBS_kept)
+
+
+def unregister():
+    del bpy.types.Armature.araplbs_kept

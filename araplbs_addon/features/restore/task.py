@@ -1,0 +1,182 @@
+"""The task of keeping weights and of giving them to meshes that have changed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.steps import Steps
+from araplbs.disk.outputs import refuse_foreign
+from araplbs.features.restore.report import restore_report, restore_warnings
+from araplbs.features.restore.restore import Now, Restored, kept_for, restore
+from araplbs.features.restore.stored import FILE, Kept, read_kept, write_kept
+from araplbs.reports.report import names_in_line
+from araplbs.skeleton.skeleton import Skeleton
+
+from ...blender.data.binding import bind
+from ...blender.data.edits import copy_edits, restore_edits
+from ...blender.data.references import Subjects
+from ...blender.read.read_armature import read_armature
+from ...blender.read.targets import Targets
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.write_weights import write_weights
+from ...task import Task
+from .read import other_armatures, path_of, read_kept_in_steps, read_now_in_steps, refuse_shared
+from .stored import keep_on, kept_on, refuse_linked, write_edits
+
+if TYPE_CHECKING:
+    import bpy
+
+
+class KeepTask(Task):
+    """Reads; there is nothing to solve. alone: its meshes are all that goes into its file."""
+
+    path = ""
+    alone = True
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task; reading: the armature's name and the Kept of each mesh."""
+        self.warnings = list(targets.skipped)
+        view_layer.update()
+        armature = targets.armature
+        if self.options.file:
+            self.path = path_of(self.options.file)
+            refuse_foreign(self.path, FILE)
+        else:
+            refuse_linked(armature)
+        skeleton = read_armature(armature, use_joint_limits=False)
+        kept = []
+        for ob in targets.meshes:
+            kept.append((yield from read_kept_in_steps(ob, armature, skeleton, view_layer)))
+        self.reading = Subjects.of(armature, targets.meshes), kept
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        subjects, kept = self.reading
+        armature, _objects = subjects.find()
+        report = keep_report(armature.name, kept, self.path)
+        if not self.path:
+            keep_on(armature, kept)
+        elif self.alone:
+            keep_together([self])
+        return report
+
+
+class KeepOneOfSeveral(KeepTask):
+    """Of one armature of a .blend file; keep_together() writes the file of all of them."""
+
+    alone = False
+
+
+def keep_together(tasks: list[KeepTask]) -> None:
+    """Writes what applied tasks of one file of kept weights keep, as a whole or not at all."""
+    if tasks and tasks[0].path:
+        write_kept(tasks[0].path, [each for task in tasks for each in task.reading[1]])
+
+
+def kept_path(text: str, source: str | Path) -> Path:
+    """The path of the file of an option, next to the .blend file `source` perhaps."""
+    return Path(source).parent / text[2:] if text.startswith("//") else Path(text)
+
+
+def keep_report(armature: str, kept: list[Kept], path: str) -> dict[str, Any]:
+    return {
+        "armature": armature,
+        "file": path,
+        "objects": [
+            {
+                "name": each.name,
+                "vertices": len(each.vertices),
+                "groups": len(each.groups),
+                "edits": len(each.edits),
+            }
+            for each in kept
+        ],
+    }
+
+
+def keep_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    names = names_in_line([f"'{each['name']}'" for each in report["objects"]])
+    where = report["file"] or f"the armature '{report['armature']}'"
+    return f"Weights of {names} kept with {where}"
+
+
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects
+    skeleton: Skeleton
+    kept: list[Kept]
+    meshes: list[Now]
+    started: float
+
+
+class RestoreTask(Task):
+    done: list[Restored] = ()  # type: ignore[assignment]
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started = time.perf_counter()
+        self.warnings = list(targets.skipped)
+        view_layer.update()
+        armature = targets.armature
+        kept = read_kept(path_of(self.options.file)) if self.options.file else kept_on(armature)
+        kept = kept_for(armature.name, other_armatures(armature), kept)
+        skeleton = read_armature(armature, use_joint_limits=False)
+        refuse_shared(targets.meshes)
+        yield
+        meshes = []
+        for ob in targets.meshes:
+            meshes.append((yield from read_now_in_steps(ob, armature, view_layer)))
+        subjects = Subjects.of(armature, targets.meshes)
+        self.reading = Reading(subjects, skeleton, kept, meshes, started)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        read = self.reading
+        self.done = restore(
+            read.kept, read.meshes, read.skeleton, self.options, self.threads, progress
+        )
+
+    def apply(self) -> dict[str, Any]:
+        """See Task; binds what is not bound yet."""
+        armature, objects = self.reading.subjects.find()
+        pairs = zip(objects, self.done, strict=True)
+        before = [(ob, copy_edits(ob.data)) for ob, each in pairs if each.edits]
+        with all_or_nothing(objects, armature, made=False):
+            try:
+                written = [
+                    self._write(armature, ob, now, each)
+                    for ob, now, each in zip(objects, self.reading.meshes, self.done, strict=True)
+                ]
+                started = self.reading.started
+                report = restore_report(armature.name, self.done, self.options, written, started)
+            except BaseException:
+                for ob, edits in before:
+                    restore_edits(ob.data, edits)
+                raise
+        self.warnings += restore_warnings(report)
+        return report
+
+    def _write(
+        self, armature: bpy.types.Object, ob: bpy.types.Object, now: Now, each: Restored
+    ) -> dict[str, Any]:
+        """Bones that had no weight when it was kept get none."""
+        skeleton = self.reading.skeleton
+        deform = [n for n, d in zip(skeleton.names, skeleton.deform, strict=True) if d]
+        names = [*each.groups, *(name for name in deform if name not in each.groups)]
+        free = np.array([name not in now.locked for name in names], bool)
+        kept = np.arange(len(names)) < len(each.groups)
+        every = np.ones(len(ob.data.vertices), bool)
+        facts = write_weights(ob, each.rows, names, free & kept, free, every)
+        if each.edits:
+            write_edits(ob, each.edits)
+        locked = [name for name in each.groups if name in now.locked]
+        return {"name": ob.name, "locked": locked, "bound": bind(ob, armature), **facts}

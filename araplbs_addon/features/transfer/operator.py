@@ -1,0 +1,145 @@
+"""The operators "Transfer Weights (ARAP)" and "Show Matches"."""
+
+from araplbs.base.faults import refusals
+from araplbs.base.steps import finish
+from araplbs.features.transfer.options import TransferOptions
+from araplbs.features.transfer.transfer import transfer_summary
+from araplbs.reports.last_lines import transfer_line
+from bpy.types import Operator
+
+from ...blender.data.references import Reference
+from ...blender.data.views import redraw_views
+from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
+from ...languages.translate import translated
+from ...preferences import preferred_threads
+from ...window.command import Command
+from ...window.properties import OptionProperties, option_properties
+from ...window.work import WorkOperator, poll_targets
+from .shown_matches import hide, show, shown, transfer_options
+from .task import TransferTask
+
+IDNAME = "object.araplbs_transfer_weights"
+LABEL = "Transfer Weights (ARAP)"
+SHOW = "object.araplbs_show_matches"
+
+
+def _find(context):
+    return find_transfer_targets(context, transfer_options(context).sources)
+
+
+def _poll(cls, context):
+    return poll_targets(cls, context, _find)
+
+
+class OBJECT_OT_araplbs_transfer_weights(WorkOperator, OptionProperties, Operator):
+    """Give the other selected meshes (clothes, hair, levels of detail) the weights of the active \
+one where they lie close to it, and fill in and optimize the rest"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (("VIEW3D_MT_make_links", 10),)
+    icon = "MOD_DATA_TRANSFER"
+
+    __annotations__ = option_properties(TransferOptions)
+    option_table = TransferOptions
+    doing = "Transferring"
+
+    poll = classmethod(_poll)
+
+    def draw(self, _context):
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        draw_transfer_options(self.layout, self, self)
+
+    def start(self, context):
+        options = self.read_options()
+        targets = find_transfer_targets(context, options.sources)
+        self._task = TransferTask(options, preferred_threads(context))
+        self._reading = self._task.read_in_steps(targets, context.view_layer)
+        self.note_undos()
+
+    def tell(self, report, task):
+        hide()
+        self.report({"INFO"}, translated(transfer_summary(report)))
+        for line in task.warnings:
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(transfer_line(report)))
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_show_matches(Operator):
+    """Show which vertices of the other selected meshes match the active one: they take its weights,
+    those that do not are filled in. Nothing is written. Press again to hide them"""
+
+    bl_idname = SHOW
+    bl_label = "Show Matches"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return bool(shown) or _poll(cls, context)
+
+    def execute(self, context):
+        was = [reference for reference, _ in shown]
+        hide()
+        redraw_views()
+        try:
+            options = transfer_options(context)
+            targets = find_transfer_targets(context, options.sources)
+            if was == [Reference.to(ob) for ob in targets.meshes]:
+                return {"FINISHED"}
+            task = TransferTask(options, preferred_threads(context))
+            finish(task.read_in_steps(targets, context.view_layer))
+            show(task)
+        except refusals():
+            if was:
+                return {"FINISHED"}
+            raise
+        found = [matched for _reference, matched in shown]
+        count, matched = sum(map(len, found)), sum(int(each.sum()) for each in found)
+        self.report(
+            {"INFO"},
+            translated(f"{matched:,} of {count:,} vertices match {task.reading.source.label}"),
+        )
+        return {"FINISHED"}
+
+
+def draw_transfer_options(layout, own, common):
+    """own, common: the holder of the options of a transfer alone, and those of the weights too."""
+    layout.prop(own, "sources")
+    column = layout.column(align=True)
+    column.prop(own, "distance")
+    column.prop(own, "angle")
+    layout.prop(own, "two_sided")
+    layout.prop(own, "refine")
+    layout.prop(own, "bones")
+    layout.prop(own, "mix")
+    layout.prop(common, "max_influences")
+    if own == common:
+        layout.prop(common, "iterations")
+
+
+def _source_and_target(parser):
+    for name, text in (("source", "mesh that has weights"), ("target", "mesh that gets them")):
+        parser.add_argument(
+            f"--{name}", metavar="NAME", action="append", required=True, help=f"{text}; repeatable"
+        )
+
+
+CLASSES = (OBJECT_OT_araplbs_transfer_weights, OBJECT_OT_araplbs_show_matches)
+COMMAND = Command(
+    "transfer",
+    "transfer weights between meshes of .blend files",
+    "Gives meshes the weights of others on the same armature where they lie close to these, "
+    "and fills in and optimizes the rest. "
+    "The input stays unchanged, unless you give --in-place.",
+    TransferTask,
+    TransferOptions,
+    transfer_summary,
+    find=lambda arguments, view_layer: [
+        find_transfer_in_file(view_layer, arguments.source, arguments.target)
+    ],
+    own=_source_and_target,
+    without=("sources",),
+)

@@ -1,0 +1,137 @@
+"""The task of a transfer of weights: read, work, write."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.arrays import Bools, Floats
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.directions import read_directions_in_steps
+from araplbs.character.mesh import Mesh
+from araplbs.features.transfer.source import Source
+from araplbs.features.transfer.transfer import transfer, transfer_report, transfer_warnings
+from araplbs.skeleton.skeleton import Skeleton
+
+from ...blender.data.binding import bind
+from ...blender.data.bones import selected_bones
+from ...blender.data.references import Subjects
+from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import (
+    named_entries_in_steps,
+    present_weights,
+    read_mesh_in_steps,
+    read_weighted_in_steps,
+)
+from ...blender.read.transfer_targets import TransferTargets
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.write_weights import write_weights
+from ...task import Task
+
+if TYPE_CHECKING:
+    import bpy
+
+
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects  # without the sources, which are not written
+    skeleton: Skeleton
+    source: Source
+    meshes: list[Mesh]
+    started: float
+
+
+class TransferTask(Task):
+    done = None  # the result of transfer()
+
+    def read_in_steps(
+        self, targets: TransferTargets, view_layer: bpy.types.ViewLayer
+    ) -> Steps[None]:
+        """See Task."""
+        started = time.perf_counter()
+        self.warnings = list(targets.skipped)
+        view_layer.update()
+        armature = targets.armature
+        skeleton = read_armature(armature, use_joint_limits=True)
+        not_meant = self._bones_to_keep(armature, skeleton)
+        yield
+        given = []
+        for ob in targets.sources:
+            if not ob.data.polygons:
+                raise Refused(f"'{ob.name}' has no faces to take weights from")
+            entries = yield from named_entries_in_steps(ob)
+            weights = present_weights(ob, skeleton, entries)
+            if not (weights.weights > 0).any():
+                raise Refused(f"'{ob.name}' has no weights for the bones of '{armature.name}'")
+            yield
+            given.append((yield from read_weighted_in_steps(ob, armature, view_layer, weights)))
+        meshes = []
+        for ob in targets.meshes:
+            entries = yield from named_entries_in_steps(ob)
+            weights = present_weights(ob, skeleton, entries)
+            yield
+            meshes.append(
+                (yield from read_mesh_in_steps(
+                    ob, armature, skeleton, view_layer, False, not_meant, weights
+                ))
+            )  # fmt: skip
+        skeleton = yield from read_directions_in_steps(given, skeleton, "AUTOMATIC", self.threads)
+        subjects = Subjects.of(armature, targets.meshes)
+        self.reading = Reading(subjects, skeleton, Source(given, skeleton), meshes, started)
+
+    def _bones_to_keep(self, armature: bpy.types.Object, skeleton: Skeleton) -> Bools:
+        """(m,) bool: bones whose weights are not written."""
+        if self.options.bones == "ALL":
+            return np.zeros(len(skeleton.names), bool)
+        chosen = np.isin(skeleton.names, selected_bones(armature)) & skeleton.deform
+        if not chosen.any():
+            raise Refused(f"No deform bone of '{armature.name}' is selected")
+        return ~chosen
+
+    def match(self) -> list[tuple[Bools, Floats, Floats]]:
+        """[(matched (n,), distances (n,), angles (n,))] of the targets; nothing is solved."""
+        read = self.reading
+        return [read.source.match(mesh, self.options, self.threads) for mesh in read.meshes]
+
+    def solve(self, progress: Listener | None = None) -> None:
+        read = self.reading
+        self.done = transfer(
+            read.source, read.meshes, read.skeleton, self.options, self.threads, progress
+        )
+
+    def apply(self) -> dict[str, Any]:
+        """See Task; binds what is not bound yet."""
+        armature, objects = self.reading.subjects.find()
+        with all_or_nothing(objects, armature):
+            written = self._write(armature, objects)
+            report = self._report(armature, written)
+        self.warnings += report["warnings"]
+        return report
+
+    def _write(
+        self, armature: bpy.types.Object, objects: list[bpy.types.Object]
+    ) -> list[dict[str, Any]]:
+        """The report for each object."""
+        written, skeleton = [], self.reading.skeleton
+        for ob, mesh, each in zip(objects, self.reading.meshes, self.done, strict=True):
+            bones = skeleton.deform.copy()
+            if mesh.locked_bones is not None:
+                bones &= ~mesh.locked_bones
+            groups = bones & np.isin(np.arange(len(bones)), each.rows.bones)
+            every = np.ones(len(mesh.vertices), bool)
+            facts = write_weights(ob, each.rows, skeleton.names, groups, bones, every)
+            facts["bound"] = bind(ob, armature)
+            written.append(facts)
+        return written
+
+    def _report(self, armature: bpy.types.Object, written: list[dict[str, Any]]) -> dict[str, Any]:
+        read, options = self.reading, self.options
+        report = transfer_report(
+            read.source, read.meshes, self.done, options, armature.name, written, read.started
+        )
+        report["warnings"] = transfer_warnings(report)
+        return report

@@ -1,0 +1,2 @@
+"""Transfer Shape Keys: shapes of one mesh
+for others on it."""

@@ -1,0 +1,75 @@
+"""The operator "Transfer Shape Keys"."""
+
+from functools import partial
+from operator import attrgetter
+
+from araplbs.features.transfer_shapes import ShapeOptions, shapes_summary
+from bpy.types import Operator
+
+from ...blender.read.transfer_targets import find_shape_targets, find_shapes_in_file
+from ...languages.translate import translated
+from ...window.command import Command, add_source_and_targets
+from ...window.properties import OptionProperties, option_properties
+from ...window.work import WorkOperator, tell
+from .task import ShapesTask
+
+IDNAME = "object.araplbs_transfer_shapes"
+LABEL = "Transfer Shape Keys"
+
+
+class OBJECT_OT_araplbs_transfer_shapes(WorkOperator, OptionProperties, Operator):
+    """Give the other selected meshes (clothes, hair, levels of detail) the shape keys of the \
+active one: where they lie close to it they follow it, and the rest is filled in"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (("VIEW3D_MT_make_links", 20),)
+    icon = "SHAPEKEY_DATA"
+
+    __annotations__ = option_properties(ShapeOptions)
+    option_table = ShapeOptions
+    own_options = ("keep_above", "sliders")
+    task_kind = ShapesTask
+    doing = "Transferring"
+    find = staticmethod(find_shape_targets)
+
+    @classmethod
+    def description(cls, _context, properties):
+        if properties.sliders == "FOLLOW":
+            return translated(
+                "Transfer the shape keys, and let the body's drive them: a driver gives each new "
+                "key the value of the one that it comes from"
+            )
+        return None
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        column = layout.column(align=True)
+        column.prop(self, "distance")
+        column.prop(self, "angle")
+        layout.prop(self, "two_sided")
+        layout.prop(self, "keep_above")
+        layout.prop(self, "sliders")
+
+    def tell(self, report, task):
+        return tell(self, None, task, shapes_summary(report))
+
+
+CLASSES = (OBJECT_OT_araplbs_transfer_shapes,)
+COMMAND = Command(
+    "shapes",
+    "transfer shape keys between meshes of .blend files",
+    "Gives meshes the shape keys of another that they lie close to. "
+    "The input stays unchanged, unless you give --in-place.",
+    ShapesTask,
+    ShapeOptions,
+    shapes_summary,
+    find=lambda arguments, view_layer: [
+        find_shapes_in_file(view_layer, arguments.source, arguments.target)
+    ],
+    subject=attrgetter("source"),
+    own=partial(add_source_and_targets, has="shape keys"),
+)

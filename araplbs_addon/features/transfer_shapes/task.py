@@ -1,0 +1,106 @@
+"""The task of a transfer of shape keys: read, work, write."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.character.mesh import Mesh
+from araplbs.features.transfer_shapes import (
+    TransferredShapes,
+    Wearer,
+    Worn,
+    shapes_report,
+    shapes_warnings,
+    transfer_shapes,
+)
+
+from ...blender.data.mesh_shape import read_shapes_in_steps
+from ...blender.data.references import Subjects
+from ...blender.data.rest_transforms import moved_by, world_matrices
+from ...blender.read.read_mesh import read_topology, reflections_of, refuse_place
+from ...blender.read.transfer_targets import ShapeTargets
+from ...task import Task
+from .write import all_keys_or_nothing, set_sliders, write_shapes
+
+if TYPE_CHECKING:
+    import bpy
+
+
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects  # of the one that has keys, and the meshes that get them
+    wearer: Wearer
+    meshes: list[Worn]
+    started: float
+
+
+class ShapesTask(Task):
+    done = None  # the result of transfer_shapes()
+
+    def read_in_steps(self, targets: ShapeTargets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started = time.perf_counter()
+        self.warnings = list(targets.skipped)
+        view_layer.update()
+        source, objects = targets.source, [targets.source, *targets.meshes]
+        places = world_matrices(objects, view_layer, moved_by(*objects))
+        for ob, place in zip(objects, places, strict=True):
+            refuse_place(ob, place)
+        yield
+        names, shapes = yield from read_shapes_in_steps(source)
+        topology = _topology(source)
+        yield
+        wearer = Wearer(
+            source.name, topology.vertices, topology.triangles, topology.edges,
+            reflections_of(source, view_layer), names, shapes,
+        )  # fmt: skip
+        meshes = []
+        for ob, place in zip(targets.meshes, places[1:], strict=True):
+            own = _topology(ob)
+            matrix = np.linalg.inv(places[0]) @ place
+            meshes.append(Worn(ob.name, own.vertices, own.triangles, own.edges, matrix))
+            yield
+        subjects = Subjects.of(source, targets.meshes)
+        self.reading = Reading(subjects, wearer, meshes, started)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        read = self.reading
+        self.done = transfer_shapes(read.wearer, read.meshes, self.options, self.threads, progress)
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        read = self.reading
+        source, objects = read.subjects.find()
+        with all_keys_or_nothing(objects):
+            written = [
+                self._write(source, ob, each) for ob, each in zip(objects, self.done, strict=True)
+            ]
+            report = shapes_report(read.wearer, self.done, self.options, written, read.started)
+            report["warnings"] = shapes_warnings(report)
+        self.warnings += report["warnings"]
+        return report
+
+    def _write(
+        self, source: bpy.types.Object, ob: bpy.types.Object, each: TransferredShapes
+    ) -> dict[str, Any]:
+        new, replaced, locked = write_shapes(ob, each.keys, each.shapes)
+        if self.options.sliders != "NONE":
+            set_sliders(source, ob, new + replaced, self.options.sliders == "FOLLOW")
+        return {"name": ob.name, "new": new, "replaced": replaced, "locked": locked}
+
+
+def _topology(ob: bpy.types.Object) -> Mesh:
+    """Its Mesh. Raises Refused for coordinates that are not finite."""
+    found = read_topology(ob)
+    finite = np.isfinite(found.vertices).all(1)
+    if not finite.all():
+        bad = int(np.flatnonzero(~finite)[0])
+        raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
+    return found

@@ -1,1 +1,0 @@
-"""The task for what meshes and armatures go through: read, solve, write."""

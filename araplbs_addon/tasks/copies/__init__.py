@@ -1,1 +1,0 @@
-"""The task for weights that are copied unchanged: read, match, write."""

@@ -1,1 +1,0 @@
-"""The task for the motion of an armature: read, solve, write."""

@@ -1,0 +1,159 @@
+"""The panel "Bones and Parts": which bones count, which parts keep their shape, and what an artist
+has asked for at single vertices; and what single bones are, in their properties."""
+
+from bpy.types import Panel, UIList
+
+from ..blender.read import control_bones
+from ..features.control_bones import operator as bone_roles
+from ..features.edits import operator as edit
+from ..features.edits import rigid
+from ..features.new_vertices.operator import IDNAME as WEIGHT_NEW
+from ..languages.translate import translated
+from ..window.session import current_session
+from ..window.settings import settings_of
+from ..window.sidebar import Closed, draw_wrapped
+
+
+class DATA_UL_araplbs_control_bones(UIList):
+    def draw_item(self, _context, layout, _data, bone, _icon, _active, _property, _index=0):
+        row = layout.row(align=True)
+        split = row.split(factor=0.45)
+        split.label(text=bone.name, icon="BONE_DATA")
+        reason = control_bones.short_reason(bone)  # all of it is below the list
+        split.label(text=translated(reason))
+        for operator, icon in (
+            (bone_roles.OBJECT_OT_araplbs_take_in, "ADD"),
+            (bone_roles.OBJECT_OT_araplbs_deform_off, "X"),
+        ):
+            row.operator(operator.bl_idname, text="", icon=icon).bone = bone.name
+
+    def filter_items(self, _context, data, name):
+        shown = self.bitflag_filter_item
+        return [shown * control_bones.is_left_out(bone) for bone in getattr(data, name)], []
+
+
+class DATA_UL_araplbs_edits(UIList):
+    def draw_item(self, _context, layout, _data, item, _icon, _active, _property, _index=0):
+        kind = item.bl_rna.properties["kind"].enum_items[item.kind]
+        row = layout.row(align=True)
+        row.active = item.use
+        row.prop(item, "name", text="", emboss=False, icon=kind.icon)
+        layout.prop(item, "use", text="")
+
+
+class VIEW3D_PT_araplbs_bones(Closed, Panel):
+    bl_label = "Bones and Parts"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+
+    def draw(self, context):
+        layout = self.split_layout()
+        layout.prop(settings_of(context), "rigid_parts")
+        armature = bone_roles.armature_at_hand(context)
+        if has_control_bones(armature):
+            self._draw_control_bones(context, layout, armature.data)
+        ob = context.active_object
+        if ob and ob.type == "MESH":
+            layout.label(text="Corrections:")
+            draw_corrections(layout, ob)
+            if context.mode == "PAINT_WEIGHT" and is_masked(ob):
+                layout.label(text="At the selected vertices:")
+                draw_for_selected(layout, context, ob)
+            draw_rigid(layout, ob)
+        layout.operator_context = "INVOKE_DEFAULT"
+        if context.mode != "POSE":
+            layout.operator(WEIGHT_NEW)
+
+    def _draw_control_bones(self, context, layout, armature):
+        layout.label(text="Control bones that were left out:")
+        layout.template_list(
+            DATA_UL_araplbs_control_bones.__name__,
+            "",
+            *(armature, "bones"),
+            *(context.window_manager, "araplbs_control_bone"),
+            rows=3,
+        )
+        chosen = context.window_manager.araplbs_control_bone
+        if 0 <= chosen < len(armature.bones) and control_bones.is_left_out(armature.bones[chosen]):
+            bone = armature.bones[chosen]
+            draw_wrapped(layout, context, f"{bone.name}: {control_bones.reason(bone)}", icon="INFO")
+        row = layout.row(align=True)
+        for operator in (
+            bone_roles.OBJECT_OT_araplbs_take_in,
+            bone_roles.OBJECT_OT_araplbs_deform_off,
+        ):
+            row.operator(operator.bl_idname, text=translated(f"All: {operator.bl_label}")).bone = ""
+
+
+def has_control_bones(armature):
+    """Whether some bones of it were left out."""
+    return bool(
+        armature
+        and armature.type == "ARMATURE"
+        and any(control_bones.is_left_out(bone) for bone in armature.data.bones)
+    )
+
+
+def draw_corrections(layout, ob, rows=3):
+    """The corrections of a mesh, if there are any."""
+    settings = ob.data.araplbs
+    if settings.edits:
+        row = layout.row(align=True)
+        row.template_list(
+            DATA_UL_araplbs_edits.__name__, "", settings, "edits", settings, "active", rows=rows
+        )
+        column = row.column(align=True)
+        select, remove = edit.OBJECT_OT_araplbs_select_edit, edit.OBJECT_OT_araplbs_remove_edit
+        column.operator(select.bl_idname, text="", icon="RESTRICT_SELECT_OFF").index = -1
+        column.operator(remove.bl_idname, text="", icon="REMOVE").index = -1
+
+
+def draw_rigid(layout, ob):
+    """The menu of rigid parts; its button counts them."""
+    count = sum(item.kind == "RIGID" and item.use for item in ob.data.araplbs.edits)
+    text = f"Rigid Parts: {count}" if count else "Mark Rigid Part"
+    layout.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)
+
+
+def is_masked(ob):
+    """Whether vertices are selected in Weight Paint mode: their mask is on."""
+    mesh = ob.data
+    return mesh.use_paint_mask_vertex or mesh.use_paint_mask
+
+
+def draw_for_selected(layout, context, ob):
+    """Buttons that change them; the selection is seen by the mask. The grid that they are in."""
+    grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+    bone = edit.active_bone(ob) or ""
+    for kind, text, remove in (
+        ("WEIGHT", "Pin Weight", False),
+        ("SMOOTH", "Smooth Weights", False),
+        ("INFLUENCE", "Add Influence", False),
+        ("INFLUENCE", "Remove Influence", True),
+    ):
+        button = grid.operator(edit.OBJECT_OT_araplbs_edit_vertices.bl_idname, text=text)
+        button.kind, button.bone, button.remove_influence = kind, bone, remove
+        if kind == "WEIGHT":
+            button.weight = context.scene.araplbs_brush.weight
+        button.strength = context.scene.araplbs_brush.strength
+    grid.operator(edit.OBJECT_OT_araplbs_add_link.bl_idname)
+    return grid
+
+
+class BONE_PT_araplbs(Panel):
+    bl_label = "Auto-weight (ARAP)"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "bone"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return context.bone is not None
+
+    def draw(self, context):
+        self.layout.use_property_split = True
+        if current_session():
+            self.layout.enabled = False
+            self.layout.label(text="Locked while a session runs", icon="LOCKED")
+        self.layout.prop(context.bone, "araplbs_deformer")
+        self.layout.prop(context.bone, "araplbs_deforms")

@@ -1,0 +1,47 @@
+"""The panel "Clothes and LODs": weights and shape keys of one mesh for others."""
+
+from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
+from bpy.types import Panel
+
+from ..blender.read.transfer_targets import find_transfer_targets
+from ..features.restore import keep
+from ..features.restore import operator as restore
+from ..features.transfer import operator as transfer
+from ..features.transfer_shapes import operator as shapes
+from ..languages.translate import translated
+from ..window.settings import settings_of
+from ..window.sidebar import Closed, draw_large, draw_wrapped
+from .menus import draw_rows
+
+
+class VIEW3D_PT_araplbs_clothes(Closed, Panel):
+    bl_label = "Clothes and LODs"
+    own_modes = ("OBJECT",)
+
+    def draw(self, context):
+        layout, settings = self.split_layout(), settings_of(context).transfer
+        try:
+            targets = find_transfer_targets(context, settings.sources)
+        except Refused as reason:
+            draw_wrapped(layout, context, str(reason), icon="INFO", indent=8)
+        else:
+            column = layout.column(align=True)
+            for word, meshes in (("From", targets.sources), ("To", targets.meshes)):
+                names = names_in_line([ob.name for ob in meshes])
+                column.label(text=translated(f"{word}: {names}"), icon="MESH_DATA")
+        row, _button = draw_large(
+            layout, transfer.IDNAME, text="Transfer", icon="MOD_DATA_TRANSFER"
+        )
+        shown = bool(transfer.shown)
+        row.operator(transfer.SHOW, text="", icon="HIDE_OFF" if shown else "HIDE_ON", depress=shown)
+        row = layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator(shapes.IDNAME, text="Shape Keys", icon="SHAPEKEY_DATA").sliders = "NONE"
+        row.operator(shapes.IDNAME, text="", icon="DRIVER").sliders = "FOLLOW"
+        draw_rows(layout, type(self).__name__)
+        row = layout.row(align=True)
+        row.operator(keep.IDNAME)
+        row.operator(restore.IDNAME, text="Restore")
+        layout.prop(settings, "sources")
+        layout.prop(settings, "distance")

@@ -1,0 +1,23 @@
+"""The panel "Export": tools that make rigs fit for games, and turn modifiers into weights."""
+
+from bpy.types import Panel
+
+from ..languages.translate import translated
+from ..window.sidebar import Closed
+from .menus import draw_rows
+
+
+class VIEW3D_PT_araplbs_export(Closed, Panel):
+    bl_label = "Export"
+
+    def draw(self, context):
+        layout = self.layout
+        draw_rows(layout, VIEW3D_PT_araplbs_export.__name__)
+        ob = context.active_object
+        material = ob.active_material if ob and ob.type == "MESH" else None
+        if material:
+            layout.prop(
+                material,
+                "araplbs_max_influences",
+                text=translated(f"Max Influences of {material.name}"),
+            )

@@ -1,0 +1,60 @@
+"""The operators' places in Blender's menus, where menu search finds them too: those that they
+declare (window/menu_entries.py), and some that need a look at the context."""
+
+import bpy
+
+from .. import features
+from ..features.auto_weight.operator import OBJECT_OT_araplbs_auto_weight
+from ..window.menu_entries import entries
+from .session_box import draw_session_buttons
+
+CLASSES = features.classes()
+PLACES = sorted({place for kind in CLASSES for place, _order in getattr(kind, "places", ())})
+
+
+def draw_rows(layout, place):
+    """The rows of a panel for all operators that stand there."""
+    layout.operator_context = "INVOKE_DEFAULT"
+    for kind in entries(CLASSES, place):
+        kind.draw_row(layout)
+
+
+def _draw_in(menu):
+    """A function that draws the entries at the end of one of Blender's menus."""
+
+    def draw(self, _context):
+        self.layout.separator()
+        self.layout.operator_context = "INVOKE_DEFAULT"
+        for kind in entries(CLASSES, menu):
+            kind.draw_entry(self.layout)
+
+    return draw
+
+
+def _draw_in_context_menu(self, context):
+    kinds = {ob.type for ob in context.selected_objects}
+    if {"ARMATURE", "MESH"} <= kinds:
+        self.layout.separator()
+        self.layout.operator_context = "INVOKE_DEFAULT"
+        OBJECT_OT_araplbs_auto_weight.draw_entry(self.layout)
+
+
+def _draw_in_header(self, _context):
+    draw_session_buttons(self.layout)
+
+
+# Our own panels draw their entries themselves.
+DRAWN = {menu: _draw_in(menu) for menu in PLACES if "araplbs" not in menu} | {
+    "VIEW3D_MT_object_context_menu": _draw_in_context_menu,
+    "VIEW3D_HT_header": _draw_in_header,
+}
+
+
+def register():
+    for menu, draw in DRAWN.items():
+        getattr(bpy.types, menu).append(draw)
+
+
+def unregister():
+    for menu, draw in DRAWN.items():
+        getattr(bpy.types, menu).remove(draw)

@@ -1,0 +1,227 @@
+"""Drawings over the 3D view: a session's numbers and its energy curve, edits, strokes."""
+
+from contextlib import suppress
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.measures.strain_colors import FULL_SCALE, share_colors, strain_colors
+from gpu_extras.batch import batch_for_shader
+
+from ..blender.data.edits import read_values
+from ..blender.poses.posed import posed_vertices
+from ..features.check import view as finding_view
+from ..features.edits import bone_shares
+from ..features.edits.brush import current_stroke, image_of, tied_vertices
+from ..features.joints import ghosts as joint_ghosts
+from ..features.transfer.shown_matches import shown as shown_matches
+from ..window import deformer_view, error_view
+from ..window.live_operator import session_facts
+from ..window.points import draw_points, thinned
+from ..window.session import current_session
+
+MARGIN = 20
+CURVE = (200, 64)  # pixels
+SCALE_STEPS = 41  # that the scale of stretch is drawn in
+TEXT_SIZE = 12
+LINE_HEIGHT = 18
+WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
+LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
+RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
+POINT_SIZE = 5
+ITEM_SIZE, ITEM_OPACITY = 4, 0.8  # of the dots of a correction: weights are seen between them
+LEAST_RISE = 0.2  # of the largest stretch: a change that fills the height of the curve
+LEAST_SHADE = 0.2  # opacity of what is hardly held any more
+
+_handles = []
+
+
+def draw_view():
+    """In the space of the scene."""
+    error_view.draw()
+    deformer_view.draw()
+    context = bpy.context
+    if context.space_data.overlay.show_overlays:
+        with suppress(Refused, ReferenceError):  # the shown data has just gone
+            _draw_matches(context)
+            finding_view.draw(context)
+            _draw_edits(context)
+            session = current_session()
+            if session and session.moves_joints and session.frame:
+                joint_ghosts.draw(session)
+
+
+def draw_pixels():
+    """In pixels of the region."""
+    context = bpy.context
+    if context.space_data.overlay.show_overlays:
+        finding_view.draw_name(context)
+        bone_shares.draw(context)
+    session = current_session()
+    x, y = context.region.width - _sidebar_width(context) - CURVE[0] - MARGIN, MARGIN
+    if context.window_manager.araplbs_errors in error_view.OF_STRETCH:
+        y = _draw_scale(x, y)
+    if session and session.frame and session.state != "ENDED":
+        y = _draw_curve(session.frame, x, y)
+        for text in reversed(session_facts(session)):
+            y = _draw_text(text, x, y)
+
+
+def _sidebar_width(context):
+    """Of what covers the right side of the view; "Adjust Last Operation" lies at the left."""
+    if not context.preferences.system.use_region_overlap:
+        return 0
+    return sum(r.width for r in context.area.regions if r.type == "UI" and r.width > 1)
+
+
+def _draw_text(text, x, y):
+    blf.size(0, TEXT_SIZE)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 3, 0, 0, 0, 0.9)
+    blf.color(0, *WHITE)
+    blf.position(0, x, y + 4, 0)
+    blf.draw(0, text)
+    blf.disable(0, blf.SHADOW)
+    return y + LINE_HEIGHT
+
+
+def _lines(points, color, width=1.5):
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [(*p, 0) for p in points]})
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    shader.uniform_float("lineWidth", width)
+    shader.uniform_float("color", color)
+    batch.draw(shader)
+
+
+def _box(x, y, width, height, colors):
+    """A filled rectangle, its colors given from left to right."""
+    xs = np.linspace(x, x + width, len(colors))
+    points = [(at, side) for at in xs for side in (y, y + height)]
+    shades = [c for c in colors for _side in range(2)]
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    batch = batch_for_shader(shader, "TRI_STRIP", {"pos": points, "color": shades})
+    batch.draw(shader)
+
+
+def _draw_scale(x, y):
+    gpu.state.blend_set("ALPHA")
+    scale = strain_colors(np.linspace(0, FULL_SCALE, SCALE_STEPS)) / 255
+    _box(x, y, CURVE[0], 10, [(*c, 1.0) for c in scale.tolist()])
+    gpu.state.blend_set("NONE")
+    _draw_text("0 %", x, y + 12)
+    end = f"{100 * FULL_SCALE:.0f} % and more"
+    blf.size(0, TEXT_SIZE)
+    _draw_text(end, x + CURVE[0] - blf.dimensions(0, end)[0], y + 12)
+    text = error_view.view.message or "Stretch"
+    return _draw_text(text, x, y + 12 + LINE_HEIGHT) + 6
+
+
+def _draw_curve(frame, x, y):
+    """The stretch so far; of joints the energies, on a logarithmic scale."""
+    width, height = CURVE
+    gpu.state.blend_set("ALPHA")
+    _box(x, y, width, height, [SHADE, SHADE])
+    values = np.array(frame.curve) if frame.curve else np.log(np.maximum(frame.energies, 1e-12))
+    if len(values) == 1:
+        values = values.repeat(2)  # nothing has moved yet
+    if len(values) > 1:
+        least = LEAST_RISE * values.max() if frame.curve else 1e-9
+        rise = (values - values.min()) / max(np.ptp(values), least)
+        across = np.linspace(0.03, 0.97, len(values))
+        points = np.column_stack([x + across * width, y + (0.1 + 0.8 * rise) * height])
+        _lines(points, LINE, 2.0)
+    gpu.state.blend_set("NONE")
+    return y + height + 4
+
+
+def _draw_matches(context):
+    """Vertices that take the weights of another mesh, and those that are filled in."""
+    for reference, matched in shown_matches:
+        with suppress(Refused):
+            points = posed_vertices(reference.get(), context.evaluated_depsgraph_get())
+            draw_points(points, np.where(matched[:, None], ADDED, REMOVED), POINT_SIZE - 1)
+
+
+def _draw_edits(context):
+    """Points of the active edit, vertices tied to the active bone, links, and the stroke that is
+    being made."""
+    ob = context.active_object
+    if not ob or ob.type != "MESH" or ob.mode != "WEIGHT_PAINT":
+        return
+    stroke = current_stroke()
+    ties = _ties(context, ob)
+    mesh = ob.data
+    if not stroke and ties is None and not mesh.araplbs.edits:
+        return
+    points = posed_vertices(ob, context.evaluated_depsgraph_get())
+    if mesh.araplbs.edits:
+        for item in mesh.araplbs.edits:
+            if item.kind == "LINK" and item.use:
+                _line(points[np.flatnonzero(read_values(mesh, item))])
+        if 0 <= mesh.araplbs.active < len(mesh.araplbs.edits):
+            item = mesh.araplbs.edits[mesh.araplbs.active]
+            for each in (item, image_of(ob, item)):
+                if each:
+                    _draw_item(context, mesh, each, points)
+    if ties:
+        vertices, held, released = ties
+        shades = np.tile(HELD, (len(vertices), 1))
+        shades[:, 3] = LEAST_SHADE + (1 - LEAST_SHADE) * held
+        shades[released] = RELEASED
+        draw_points(points[vertices], shades, POINT_SIZE + 1)
+    if stroke:
+        for touched in (stroke.touched, stroke.mirrored):
+            draw_points(points[touched], [WHITE] * len(touched), POINT_SIZE - 1)
+            if stroke.kind == "LINK":
+                _line(points[touched])
+
+
+def _ties(context, ob):
+    """tied_vertices() of the session, while the tool is chosen that lets them go."""
+    tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT")
+    if not tool or tool.idname != "araplbs.release":
+        return None
+    return tied_vertices(current_session(), ob)
+
+
+def _line(points):
+    if len(points) == 2:
+        shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+        batch = batch_for_shader(shader, "LINES", {"pos": points.astype(np.float32)})
+        shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+        shader.uniform_float("lineWidth", 3.0)
+        shader.uniform_float("color", LINE)
+        batch.draw(shader)
+        draw_points(points, [LINE] * 2, POINT_SIZE + 2)
+
+
+def _draw_item(context, mesh, item, points):
+    values = read_values(mesh, item)
+    vertices = np.flatnonzero(values)
+    if item.kind == "WEIGHT":
+        shades = share_colors(values[vertices] - 1)
+    elif item.kind == "INFLUENCE":
+        shades = [ADDED if value > 0 else REMOVED for value in values[vertices]]
+    elif item.kind == "SMOOTH":
+        shades = share_colors(values[vertices])
+    else:
+        shades = [RELEASED] * len(vertices)
+    region = context.region
+    shades, places = np.array(shades, np.float32).reshape(-1, 4), points[vertices]
+    shades[:, 3] *= ITEM_OPACITY
+    few = thinned(places, context.region_data.perspective_matrix, region.width, region.height)
+    draw_points(places[few], shades[few], ITEM_SIZE)
+
+
+def register():
+    add = bpy.types.SpaceView3D.draw_handler_add
+    _handles.append(add(draw_view, (), "WINDOW", "POST_VIEW"))
+    _handles.append(add(draw_pixels, (), "WINDOW", "POST_PIXEL"))
+
+
+def unregister():
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")

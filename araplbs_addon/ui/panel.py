@@ -1,0 +1,114 @@
+"""The first screen of the tab: one button, five choices, one result. A session takes its place
+while it runs."""
+
+from araplbs.base.refusal import Refused
+from bpy.types import Panel
+
+from ..blender.read.targets import find_targets
+from ..features.auto_weight import presets, result
+from ..features.auto_weight.operator import IDNAME
+from ..features.auto_weight.outcome import free_bones, outcome_at_hand
+from ..features.auto_weight.refine import IDNAME as REFINE
+from ..features.new_vertices.operator import IDNAME as WEIGHT_NEW
+from ..languages.translate import translated
+from ..window import manual
+from ..window.progress import progress_at_hand
+from ..window.session import current_session
+from ..window.settings import settings_of
+from ..window.sidebar import InTab, draw_large
+from .result_box import draw_result
+from .session_box import draw_session
+
+
+class VIEW3D_PT_araplbs(InTab, Panel):
+    bl_label = "Auto-weight (ARAP)"
+    own_modes = (*InTab.own_modes, "EDIT_MESH")
+
+    def draw_header_preset(self, _context):
+        manual.draw_button(self.layout)
+
+    def draw(self, context):
+        layout = self.split_layout()
+        if current_session():
+            draw_session(layout, context)
+        elif context.mode == "EDIT_MESH":
+            draw_large(layout, WEIGHT_NEW, icon="MOD_VERTEX_WEIGHT")
+        else:
+            self._draw_work(context, layout)
+
+    def _draw_work(self, context, layout):
+        settings = settings_of(context)
+        targets = self._draw_targets(context, layout)
+        self._draw_buttons(context, layout)
+        self._draw_presets(layout, settings)
+        layout.prop(settings, "max_influences")
+        layout.prop(settings, "truss", slider=True)
+        split = layout.split(factor=0.4, align=True)  # the second name is the longer one
+        split.use_property_split = False
+        split.prop(settings, "symmetric")
+        split.prop(settings, "link_parts")
+        if targets and targets.armature.mode == "POSE":
+            self._draw_choice(layout, settings, targets.armature)
+        outcome = outcome_at_hand(context)
+        if outcome:
+            draw_result(layout, context, outcome)
+        elif result.with_originals(context):
+            layout.operator(result.BACK, icon="LOOP_BACK")
+
+    def _draw_targets(self, context, layout):
+        try:
+            targets = find_targets(context, posing=True)
+        except Refused as reason:
+            layout.label(text=translated(str(reason)), icon="INFO")
+            return None
+        row = layout.row(align=True)
+        for text, icon in target_texts(targets):
+            row.label(text=translated(text), icon=icon)
+        return targets
+
+    def _draw_buttons(self, context, layout):
+        """The way that the mode is for is the large one. Progress takes their place."""
+        progress = progress_at_hand()
+        if progress:
+            row = layout.row()
+            row.scale_y = 1.5
+            row.progress(factor=progress.fraction, text=translated(progress.text))
+            return
+        first, second = (
+            (IDNAME, "Auto-weight", "MOD_VERTEX_WEIGHT"),
+            (REFINE, "Refine Live", "PLAY"),
+        )
+        if context.mode == "PAINT_WEIGHT":
+            first, second = second, first
+        row, _button = draw_large(layout, first[0], text=first[1], icon=first[2])
+        row.operator(second[0], text="", icon=second[2])
+
+    def _draw_presets(self, layout, settings):
+        split = layout.split(factor=0.4)
+        label = split.row()
+        label.alignment = "RIGHT"
+        label.label(text="For")
+        row = split.row(align=True)
+        now = presets.preset_in_use(settings)
+        row.menu(presets.VIEW3D_MT_araplbs_presets.__name__, text=now)
+        row.operator(presets.ADD, text="", icon="ADD")
+        row.operator(presets.REMOVE, text="", icon="REMOVE")
+
+    def _draw_choice(self, layout, settings, armature):
+        text = "Only Selected Bones"
+        if settings.only_selected_bones:
+            deform = [bone.name for bone in armature.data.bones if bone.use_deform]
+            free, every = free_bones(armature, deform)
+            text = f"{translated(text)}: {free} / {every}"
+        row = layout.row()
+        row.use_property_split = False
+        row.prop(settings, "only_selected_bones", text=text)
+
+
+def target_texts(targets):
+    """[(text, icon)]: the objects that the buttons will work on."""
+    meshes = targets.meshes
+    text = meshes[0].name if len(meshes) == 1 else f"{len(meshes)} meshes"
+    if targets.hidden:
+        text += f", {len(targets.hidden)} hidden"
+    return [(targets.armature.name, "ARMATURE_DATA"), (text, "MESH_DATA")]

@@ -1,0 +1,123 @@
+"""The Result box: the result of the last weighting, in an artist's words."""
+
+from araplbs.reports.doubts import CONTROL, JOINTS, TAILS
+from araplbs.reports.last_lines import from_to, percent, problems_in_words
+
+from ..features.auto_weight import outcome as outcomes
+from ..features.auto_weight import result, strip
+from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
+from ..features.auto_weight.refine import IDNAME as REFINE
+from ..features.auto_weight.show_problems import IDNAME as PROBLEMS
+from ..features.auto_weight.show_worst import IDNAME as SHOW_WORST
+from ..features.auto_weight.show_worst import KEY
+from ..features.check import show_pose
+from ..features.repair.operator import IDNAME as REPAIR
+from ..languages.translate import translated
+from ..window import error_view
+from ..window.sidebar import draw_wrapped
+
+MOST_WARNINGS = 3  # that are shown; the Info log has all
+# By remedy: the option that it sets, its value, and what the button says.
+REMEDIES = {
+    JOINTS: ("bone_directions", "JOINTS", "Use Joints"),
+    TAILS: ("bone_directions", "TAILS", "Use Tails"),
+    CONTROL: ("control_bones", "INCLUDE", "Include"),
+}
+SETS = (
+    (outcomes.ORIGINAL, "Original"),
+    (outcomes.BEFORE, "Before"),
+    (outcomes.AFTER, "After"),
+)
+ARROW = "\N{RIGHTWARDS ARROW}"
+
+
+def draw_result(layout, context, outcome):
+    box = layout.box()
+    column = box.column(align=True)
+    _draw_gains(column, outcome)
+    for index, note in enumerate(outcome.notes):
+        _draw_note(column, index, note)
+    for warning in outcome.warnings[:MOST_WARNINGS]:
+        draw_wrapped(column, context, warning, icon="ERROR", indent=8)
+    more = len(outcome.warnings) - MOST_WARNINGS
+    if more > 0:
+        column.label(text=translated(f"{more} more in the Info log"), icon="BLANK1")
+    _draw_sets(box, context, outcome)
+    strip.draw(box, context, outcome)
+    if show_pose.posed_rig():
+        if outcome.slots[outcomes.BEFORE]:
+            box.label(text=translated(f"Hold {KEY}: the other weights"), icon="INFO")
+        box.operator(show_pose.BACK, icon="LOOP_BACK")
+    if context.mode != "PAINT_WEIGHT":  # where it is the large button
+        row = box.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator(REFINE, text="Refine Live", icon="PLAY")
+
+
+def _draw_sets(layout, context, outcome):
+    """The sets of weights that can be looked at, and the buttons that keep one of them."""
+    row = layout.row(align=True)
+    row.operator(
+        SHOW_WORST, text="" if outcome.slots[outcomes.BEFORE] else "Worst Pose", icon="POSE_HLT"
+    )
+    error_view.draw_eye(row, context)
+    if not outcome.slots[outcomes.BEFORE]:
+        return
+    shown = outcome.shown()
+    for which, text in SETS:
+        if outcome.slots[which]:
+            row.operator(result.SHOW, text=text, depress=which == shown).which = which
+    if shown != outcomes.AFTER:
+        layout.operator(result.KEEP, icon="CHECKMARK").which = "SHOWN"
+    elif outcome.worse:
+        layout.operator(result.KEEP, text="Keep Old", icon="LOOP_BACK").which = outcomes.BEFORE
+
+
+def _draw_gains(layout, outcome):
+    facts = outcome.facts
+    if "problems" in facts:
+        row = layout.row(align=True)
+        row.alert = outcomes.is_worse(facts["problems"])
+        good = not facts["problems"][1]
+        row.label(
+            text=translated(problems_in_words(facts["problems"], ARROW)),
+            icon="CHECKMARK" if good else "INFO",
+        )
+        if outcome.findings:
+            row = layout.row(align=True)
+            row.operator(PROBLEMS, text="Show", icon="VIEWZOOM")
+            if facts["problems"][1]:
+                row.operator_context = "INVOKE_DEFAULT"
+                row.operator(REPAIR, text="Repair", icon="TOOL_SETTINGS").which = "RESULT"
+    elif outcome.counting:
+        layout.label(text="Counting visible problems...", icon="SORTTIME")
+    if facts["stretch"][1] is not None:
+        row = layout.row(align=True)
+        row.alert = outcomes.is_worse(facts["stretch"])
+        text = from_to(facts["stretch"], percent, ARROW)
+        row.label(text=translated(f"Stretch in poses {text} %"), icon="MOD_LATTICE")
+    if facts.get("heat") is not None:
+        heat = percent(facts["heat"])
+        layout.label(text=translated(f"Bone heat: {heat} %"), icon="BLANK1")
+    if outcome.worse:
+        row = layout.row()
+        row.alert = True
+        row.label(text="Worse than before", icon="ERROR")
+    if outcome.chosen:
+        free, every = outcome.chosen
+        layout.label(text=translated(f"{free} of {every} bones"), icon="BONE_DATA")
+
+
+def _draw_note(layout, index, note):
+    row = layout.row(align=True)
+    row.label(text=translated(note.text), icon="ERROR" if note.urgent else "INFO")
+    button = row.row()
+    button.alignment = "RIGHT"
+    if note.remedy:  # as the large button, except for one option
+        option, value, text = REMEDIES[note.remedy]
+        button.operator_context = "INVOKE_DEFAULT"
+        setattr(button.operator(AUTO_WEIGHT, text=text), option, value)
+    elif note.control:
+        button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
+    elif note.selects:
+        button.operator(result.SELECT, text="Select").index = index

@@ -1,0 +1,74 @@
+"""The tab while a session runs: how far it is, Accept and Cancel, brushes and corrections."""
+
+from ..features.edits.tools import TOOLS
+from ..languages.translate import translated
+from ..window.live_operator import (
+    OBJECT_OT_araplbs_accept,
+    OBJECT_OT_araplbs_restore,
+    session_facts,
+)
+from ..window.session import current_session
+from ..window.settings import settings_of
+from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_masked
+
+
+def draw_session_buttons(layout):
+    """Nothing where no session is running."""
+    if not current_session():
+        return
+    row = layout.row(align=True)
+    row.operator(OBJECT_OT_araplbs_accept.bl_idname, icon="CHECKMARK")
+    row.operator(OBJECT_OT_araplbs_restore.bl_idname, icon="X")
+
+
+def draw_session(layout, context):
+    """At most ten rows."""
+    session = current_session()
+    layout.use_property_split = False
+    _draw_facts(layout, session)
+    row = layout.column()
+    row.scale_y = 1.5
+    draw_session_buttons(row)
+    if session.moves_joints:
+        return
+    _draw_settings(layout, context)
+    ob = context.active_object
+    if context.mode != "PAINT_WEIGHT":
+        layout.label(text="Brushes: in Weight Paint mode", icon="INFO")
+    else:
+        masked = is_masked(ob)  # brushes stay in the toolbar
+        grid = (draw_for_selected if masked else _draw_brushes)(layout, context, ob)
+        draw_rigid(grid, ob)
+    if ob and ob.type == "MESH":
+        draw_corrections(layout, ob, rows=2)
+
+
+def _draw_facts(layout, session):
+    """The first and the last; the view and the status bar have all."""
+    first, *others = session_facts(session)
+    row = layout.row(align=True)
+    row.label(text=translated(first), icon="PLAY")
+    if others:
+        last = row.row()
+        last.alignment = "RIGHT"
+        last.label(text=translated(others[-1]))
+
+
+def _draw_settings(layout, context):
+    """Settings that act at once; all others wait for the end of the session, out of sight."""
+    column = layout.column(align=True)
+    column.use_property_split, column.use_property_decorate = True, False
+    settings = settings_of(context)
+    column.prop(settings, "max_influences")
+    column.prop(settings, "truss", slider=True)
+    column.prop(context.window_manager, "araplbs_errors", text="Colors")
+
+
+def _draw_brushes(layout, context, _ob):
+    now = context.workspace.tools.from_space_view3d_mode(context.mode)
+    grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+    for tool in TOOLS:
+        depress = bool(now and now.idname == tool.bl_idname)
+        button = grid.operator("wm.tool_set_by_id", text=tool.short, depress=depress)
+        button.name = tool.bl_idname
+    return grid

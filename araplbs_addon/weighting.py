@@ -1,0 +1,367 @@
+"""The task for one armature and its meshes: read, solve, write. The operator and the
+command line are two ways to call it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from araplbs.base.arrays import Bools
+from araplbs.base.progress import Listener
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.base.worker import work_in_steps
+from araplbs.character.coincident_bones import part_doubles
+from araplbs.character.mesh import Mesh
+from araplbs.character.problem import Problem
+from araplbs.measures.armature_modifier import refuse_deformer
+from araplbs.model.sparse_weights import SparseWeights
+from araplbs.reports.report import make_report, names_in_line
+from araplbs.reports.worst_picture import worst_picture
+from araplbs.skeleton.skeleton import Skeleton
+from araplbs.solvers.converged_cache import remember_end
+from araplbs.solvers.solve import solve
+from araplbs.solvers.volume import solve_volume
+from araplbs.solvers.weigh import decided_in_steps
+
+from .blender.data.binding import (
+    armature_modifier,
+    armature_of,
+    bind,
+    following_constraints,
+    moves_twice,
+)
+from .blender.data.bones import bones_to_lock
+from .blender.data.edits import hold_on_bone
+from .blender.data.references import Reference, Subjects
+from .blender.data.rest_transforms import deforming_armatures
+from .blender.poses.flexible_bones import curved_parameters_in_steps
+from .blender.read.control_bones import leave_out_of_armature_in_steps, mark_control_bones
+from .blender.read.other_modifiers import other_modifiers, refuse_carried
+from .blender.read.read_armature import read_armature
+from .blender.read.read_deformer import read_joint_axes
+from .blender.read.read_mesh import (
+    named_entries_in_steps,
+    present_weights,
+    read_mesh_in_steps,
+    refuse_mesh,
+)
+from .blender.read.read_volume import read_volume, refuse_volume
+from .blender.read.targets import Targets
+from .blender.rig.whole_poses import given_poses_in_steps
+from .blender.write.all_or_nothing import all_or_nothing
+from .blender.write.write_weights import write_weights
+from .task import Task
+
+OVERFULL = 1e-3  # more than 1 by so much is not rounding
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The data that was read for a solver. Everything about meshes is in the order of the
+    subjects'."""
+
+    subjects: Subjects
+    meshes: list[Mesh]
+    problem: Problem
+    poses: Any  # those of the file or the rig
+    volume: Any  # see read_volume()
+    entries: list[Any]  # NamedEntries of the meshes, None where they were not asked for
+    selections: list[tuple[Bools, Bools, Bools]]  # see selection()
+    painting: bool  # in Weight Paint mode: nothing is bound
+
+
+class WeightingTask(Task):
+    reads_weights = False  # present weights are needed, with any options
+    later = False  # the state before is measured when it is asked for
+    solution: Any = None
+    chosen = None  # (bones that were chosen, all), None for all of them
+    replaces_ours: Sequence[bool] = ()  # whether each mesh had weights that Auto-weight has made
+
+    @property
+    def problem(self) -> Problem:
+        return self.reading.problem
+
+    @property
+    def armature(self) -> Reference:
+        return self.reading.subjects.armature
+
+    @property
+    def objects(self) -> Sequence[Reference]:
+        return self.reading.subjects.meshes if self.reading else ()
+
+    def read_in_steps(
+        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
+    ) -> Steps[None]:
+        """See Task; the steps of animations are not short. with_entries: read `entries`."""
+        options = self.options
+        self.warnings = list(targets.skipped)
+        armature = targets.armature
+        refuse_volume(options)
+        view_layer.update()  # world matrices of what a script has just moved
+        skeleton = self._read_skeleton(armature)
+        refuse_deformer(options, skeleton)
+        locked = (
+            bones_to_lock(armature) if targets.only_bones else np.zeros(len(skeleton.names), bool)
+        )
+        if locked[skeleton.deform].all():
+            raise Refused(f"No deform bone of '{armature.name}' is selected")
+        free = skeleton.deform & ~locked
+        self.chosen = (int(free.sum()), int(skeleton.deform.sum())) if locked.any() else None
+        yield
+        wanted = with_entries or self.reads_weights or options.start_from == "PRESENT"
+        objects, meshes, entries = yield from self._read_meshes(
+            targets, skeleton, view_layer, locked, wanted
+        )
+        skeleton = self._take(objects, meshes, skeleton)
+
+        def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:
+            return leave_out_of_armature_in_steps(
+                armature, objects, meshes, skeleton, view_layer, self.threads
+            )
+
+        meshes, skeleton = yield from decided_in_steps(
+            meshes, skeleton, options, leave_out, self.threads
+        )
+        if locked[skeleton.deform].all():
+            raise Refused(f"Only control bones of '{armature.name}' are selected")
+        meshes = part_doubles(meshes, skeleton)
+        yield
+        objects, meshes = self._cut(objects, meshes)
+        volume = read_volume(options, meshes)
+        skeleton.joint_axes = read_joint_axes(armature, skeleton)
+        poses = yield from given_poses_in_steps(
+            armature, skeleton, options, view_layer, self.warnings
+        )
+        subjects = Subjects.of(armature, objects)
+        problem = yield from work_in_steps(
+            lambda _progress: Problem(
+                meshes,
+                skeleton,
+                poses,
+                options.symmetric,
+                options.start_from,
+                "OFF" if volume else options.rigid_parts,
+            )
+        )
+        problem.parameters = yield from curved_parameters_in_steps(
+            armature, skeleton, problem.arguments["vertices"]
+        )
+        if problem.unweighted:
+            self.warnings.append(_unweighted(problem.unweighted))
+        self.reading = Reading(
+            subjects,
+            meshes,
+            problem,
+            poses,
+            volume,
+            entries,
+            [selection(mesh, skeleton) for mesh in meshes],
+            targets.painting,
+        )
+
+    def _take(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
+    ) -> Skeleton:
+        """The skeleton, once the meshes are read."""
+        return skeleton
+
+    def _cut(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh]
+    ) -> tuple[list[bpy.types.Object], list[Mesh]]:
+        """The part of these that is solved."""
+        return objects, meshes
+
+    def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
+        return read_armature(armature, self.options.use_joint_limits)
+
+    def _read_meshes(
+        self,
+        targets: Targets,
+        skeleton: Skeleton,
+        view_layer: bpy.types.ViewLayer,
+        locked: Bools,
+        with_entries: bool,
+    ) -> Steps[tuple[list[bpy.types.Object], list[Mesh], list[Any]]]:
+        objects: list[bpy.types.Object] = []
+        meshes, all_entries, refusals = [], [], []
+        for ob in targets.meshes:
+            try:
+                self.refuse_object(ob, targets.armature)
+                _refuse_twice(ob, objects)
+                shared = _sharing(ob)
+                entries = weights = None
+                if with_entries:
+                    entries = yield from named_entries_in_steps(ob)
+                    yield
+                    weights = present_weights(ob, skeleton, entries)
+                    yield
+                mesh = yield from read_mesh_in_steps(
+                    ob, targets.armature, skeleton, view_layer, targets.painting, locked, weights
+                )
+            except Refused as reason:
+                refusals.append(str(reason))
+                continue
+            objects.append(ob)
+            meshes.append(mesh)
+            all_entries.append(entries)
+            self.warnings += other_modifiers(ob, targets.armature)
+            self.warnings += _overfull(mesh)
+            others = [other.name for other in shared if other not in targets.meshes]
+            if others:
+                self.warnings.append(
+                    f"'{ob.name}' shares its mesh, and with it these weights: "
+                    f"{names_in_line(others)}"
+                )
+        if not meshes:
+            raise Refused("; ".join(refusals))
+        self.warnings += [f"Skipped: {reason}" for reason in refusals]
+        return objects, meshes, all_entries
+
+    def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+        """Raises Refused for what cannot be weighted."""
+        refuse_mesh(ob)
+        _refuse_foreign(ob, armature)
+        refuse_carried(ob, armature)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See araplbs.solvers.solve and araplbs.solvers.volume; keeps the solution."""
+        arguments = (self.threads, progress)
+        if self.reading.volume:
+            self.solution = solve_volume(
+                self.problem, self.options, self.reading.volume, *arguments
+            )
+        else:
+            later = self.later and self.options.start_from != "PRESENT"  # which is shown
+            self.solution = solve(self.problem, self.options, *arguments, later)
+
+    def apply(self) -> dict[str, Any]:
+        """See Task; binds what is not bound yet."""
+        armature, objects = self.find_objects()
+        parts = self.problem.split(self.solution.rows)
+        names = self.problem.skeleton.names
+        self.replaces_ours = [ob.data.araplbs.made for ob in objects]
+        with all_or_nothing(objects, armature) as present:
+            written = [
+                write_weights(ob, rows, names, groups, bones, vertices, entries)
+                for ob, rows, (groups, bones, vertices), entries in zip(
+                    objects, parts, self.reading.selections, present, strict=True
+                )
+            ]
+            report = self.conclude(written)
+        if not self.reading.volume:
+            self.remember_end(self.solution.rows)
+        return report
+
+    def remember_end(self, rows: SparseWeights) -> None:
+        """A session that begins with these weights is at rest."""
+        read = self.reading
+        skeleton, parts = read.problem.skeleton, read.problem.split(rows)
+        remember_end(read.meshes, skeleton, read.poses, self.options, parts)
+
+    def picture(self) -> bytes | None:
+        """A PNG file of the result in its worst pose, or None where there is nothing to show."""
+        armature, _objects = self.find_objects()
+        to_world = np.array(armature.matrix_world.to_3x3().normalized())
+        return worst_picture(self.problem, self.solution.rows, self.options, to_world, self.threads)
+
+    def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+        """(armature, [meshes]). Raises Refused where they are not what they were."""
+        return self.reading.subjects.find()
+
+    def conclude(self, written: list[dict[str, Any]]) -> dict[str, Any]:
+        """Binds what is not bound yet; the report. written: the result of write_weights()."""
+        armature, objects = self.find_objects()
+        self.bind(armature, objects, written)
+        mark_control_bones(armature, self.problem.skeleton)
+        return make_report(self.problem, self.solution, self.options, armature.name, written)
+
+    def bind(
+        self,
+        armature: bpy.types.Object,
+        objects: list[bpy.types.Object],
+        written: list[dict[str, Any]],
+    ) -> None:
+        """Binds what is not bound yet, and notes it in what write_weights() has returned. Meshes
+        that hung on a deform bone stay on it, also when they are weighted again."""
+        held = []
+        for ob, mesh, done in zip(objects, self.reading.meshes, written, strict=True):
+            if not self.reading.painting:
+                following = following_constraints(ob, armature)
+                done["bound"] = bind(ob, armature)
+                if mesh.held_on >= 0:
+                    held.append((ob, self.problem.skeleton.names[mesh.held_on]))
+                muted = names_in_line([c.name for c in following if c.mute])
+                if muted:
+                    self.warnings.append(
+                        f"'{ob.name}' follows its bones by an Armature modifier now: "
+                        f"muted its constraints that did so: {muted}"
+                    )
+            if moves_twice(ob, armature):
+                self.warnings.append(
+                    f"'{ob.name}' follows bones as an object too, by a parent, constraint or "
+                    "driver: they move it twice"
+                )
+        for ob, bone in held:
+            hold_on_bone(ob.data, bone)
+        if held:
+            names = names_in_line([ob.name for ob, _bone in held])
+            self.warnings.append(f"Stays on the bone that it hung on, by pinned weights: {names}")
+
+
+def _unweighted(count: int) -> str:
+    which = "1 vertex has" if count == 1 else f"{count} vertices have"
+    return f"{which} no weights yet: fresh ones there"
+
+
+def _overfull(mesh: Mesh) -> list[str]:
+    """[] or [sentence]: where locked groups hold more than all."""
+    if mesh.locked_bones is None:
+        return []
+    locked = mesh.weights.weights * mesh.locked_bones[mesh.weights.bones]
+    sums = np.bincount(mesh.weights.vertices, locked, mesh.weights.count)
+    count = int((sums > 1 + OVERFULL).sum())
+    which = "1 vertex has" if count == 1 else f"{count} vertices have"
+    words = f"{which} more than 1 in locked groups: no weight is left for other bones there"
+    return [f"'{mesh.name}': {words}"] if count else []
+
+
+def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
+    """The data that is written for a mesh: (bones with groups, bones with weights, vertices), all
+    bool."""
+    bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
+    vertices = np.ones(len(mesh.vertices), bool)
+    if mesh.locked_bones is not None:
+        bones &= ~mesh.locked_bones
+    if mesh.locked_vertices is not None:
+        vertices = ~mesh.locked_vertices
+    groups = bones & skeleton.deform
+    if any(reflection.flip for reflection in mesh.reflections):
+        # The images need groups to follow, if only empty ones.
+        groups |= bones[skeleton.opposite] & skeleton.deform
+    return groups, bones, vertices
+
+
+def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:
+    for other in before:
+        if other.data == ob.data:
+            raise Refused(f"'{ob.name}' shares its mesh with '{other.name}' and gets its weights")
+
+
+def _refuse_foreign(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+    other = armature_of(ob)
+    if other and other != armature and not armature_modifier(ob, armature):
+        raise Refused(f"'{ob.name}' is deformed by the armature '{other.name}'")
+
+
+def _sharing(ob: bpy.types.Object) -> list[bpy.types.Object]:
+    """Other objects of the same mesh that bones deform."""
+    return [
+        other
+        for other in bpy.data.objects
+        if other != ob
+        and other.data == ob.data
+        and other.users_scene
+        and deforming_armatures(other)
+    ]

@@ -1,0 +1,20 @@
+"""Bases of operators, settings, sessions, guard, sidebar and views: Blender's window for all
+features."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+
+def modules():
+    """All modules here, by name."""
+    return [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
+
+
+def classes():
+    """All that they register."""
+    return [each for module in modules() for each in getattr(module, "CLASSES", ())]
+
+
+def parts():
+    """Those with properties and handlers: each has register() and unregister()."""
+    return [module for module in modules() if hasattr(module, "register")]

@@ -1,0 +1,151 @@
+"""The active mesh as another deformer would pose it, drawn over the view: Blender has no centers of
+rotation. Nothing in the file is changed."""
+
+import bpy
+import gpu
+import numpy as np
+from araplbs.measures.deformer_preview import DeformerPreview, shaded
+from araplbs.model.options import Options
+from bpy.app.handlers import persistent
+from bpy.props import EnumProperty
+
+from ..blender.poses.read_poses import present_pose
+from ..blender.read.deformation_errors import read_weighted
+from ..preferences import preferred_threads
+from .mesh_view import MeshView, colored_batch, mesh_at_hand
+from .session import current_session
+
+FRONT = 0.01  # share of the depth, that nearest to the eye, that the preview gets to itself
+COLORS = {
+    "LINEAR": (0.75, 0.75, 0.75),
+    "DUAL_QUATERNIONS": (0.45, 0.7, 1.0),
+    "CENTERS": (0.55, 0.95, 0.55),
+}
+
+
+class _DeformerView(MeshView):
+    """result: points (n, 3) in armature space. Weights are read once and again when they have
+    changed, poses are read at every look."""
+
+    def clear(self):
+        super().clear()  # source: (key, armature name, Problem, DeformerPreview)
+        self._batch = None
+
+    def subject(self, context):
+        ob = getattr(context, "active_object", None)  # a timer may run without a window
+        return mesh_at_hand(context, ob, self.name)
+
+    def ready(self, ob):
+        return not current_session() and (self.calm or not self._stale(ob))
+
+    def _stale(self, ob):
+        return not self._source or self._source[0] != _source_key(ob)
+
+    def work(self, context, ob):
+        view_layer, deformer = context.view_layer, context.window_manager.araplbs_deformer
+        if self._stale(ob):
+            with self.no_news(view_layer):
+                armature, problem, rows = read_weighted(ob, view_layer, Options())
+            preview = DeformerPreview(problem, rows, preferred_threads(context))
+            self._source = _source_key(ob), armature.name, problem, preview
+        _key, name, problem, preview = self._source
+        pose = present_pose(bpy.data.objects[name], problem.skeleton, view_layer.depsgraph)
+
+        def compute(progress):
+            return preview.posed(pose, deformer, progress)[0]
+
+        return (id(preview), deformer, pose.key), compute
+
+    def new_result(self):
+        self._batch = None
+
+    def draw(self, context):
+        ob = bpy.data.objects.get(self.name) if self.name else None
+        if self.result is None or not self._source or not ob or ob.mode == "EDIT":
+            return
+        if len(self.result) != len(ob.data.vertices) or not ob.visible_get():
+            return
+        armature, preview = bpy.data.objects.get(self._source[1]), self._source[3]
+        if not armature:
+            return
+        if self._batch is None:
+            color = COLORS[context.window_manager.araplbs_deformer]
+            lit = shaded(self.result, preview.triangles, color)
+            self._batch = colored_batch(self.result, lit, preview.triangles)
+        gpu.state.depth_test_set("LESS_EQUAL")
+        gpu.state.depth_mask_set(True)
+        with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
+            matrix = gpu.matrix.get_projection_matrix()
+            matrix[2] = FRONT * matrix[2] - (1 - FRONT) * matrix[3]
+            gpu.matrix.load_projection_matrix(matrix)
+            gpu.matrix.multiply_matrix(armature.matrix_world)
+            self._batch.draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
+        gpu.state.depth_mask_set(False)
+        gpu.state.depth_test_set("NONE")
+
+
+def _source_key(ob):
+    """Equal as long as the mesh is this one, on the same bones at rest; weights are not in it."""
+    armature = ob.find_armature()
+    if not armature:
+        return ob.session_uid, None
+    bones, values = armature.data.bones, []
+    for name, kind, width in (
+        ("use_deform", np.bool_, 1),
+        ("head_local", np.float32, 3),
+        ("tail_local", np.float32, 3),
+    ):
+        numbers = np.empty(width * len(bones), kind)
+        bones.foreach_get(name, numbers)
+        values.append(numbers.tobytes())
+    return ob.session_uid, armature.session_uid, *values
+
+
+view = _DeformerView("araplbs_deformer")
+
+
+@persistent
+def _after_update(scene, depsgraph):
+    if not view.on or scene != bpy.context.scene:
+        return
+    # Meshes are updated when weights change; posing updates objects and armatures.
+    if any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
+        view.forget()
+
+
+def draw():
+    if view.on and bpy.context.space_data.overlay.show_overlays:
+        view.draw(bpy.context)
+
+
+def register():
+    bpy.app.handlers.depsgraph_update_post.append(_after_update)
+    bpy.types.WindowManager.araplbs_deformer = EnumProperty(
+        name="Preview Deformer",
+        description="Draw the active mesh as another deformer would pose it with its weights, in "
+        "the present pose of the armature. Nothing in the file changes",
+        items=(
+            ("NONE", "Off", "No preview"),
+            ("LINEAR", "Linear", "Transforms are blended: the Armature modifier by default"),
+            (
+                "DUAL_QUATERNIONS",
+                "Dual Quaternions",
+                "The Armature modifier with Preserve Volume",
+            ),
+            (
+                "CENTERS",
+                "Centers of Rotation",
+                "Every vertex turns about the center of those with similar weights: neither the "
+                "candy wrapper of Linear nor the bulging joints of Dual Quaternions. Blender has "
+                "no such deformer, some game engines do",
+            ),
+        ),
+        update=lambda _manager, _context: view.start(),
+        options={"SKIP_SAVE"},
+    )
+
+
+def unregister():
+    bpy.app.handlers.depsgraph_update_post.remove(_after_update)
+    view.end()
+    del bpy.types.WindowManager.araplbs_deformer

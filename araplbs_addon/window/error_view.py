@@ -1,0 +1,210 @@
+"""Stretch of the mesh at hand as colors, or the weights of all its bones, kept up to date in a
+thread while shown."""
+
+import bpy
+import gpu
+import numpy as np
+from araplbs.character.pose_sets import pose_set
+from araplbs.measures.armature_modifier import vertex_strain
+from araplbs.measures.bone_colors import bone_colors
+from araplbs.measures.deformer_preview import shaded
+from araplbs.measures.strain_colors import strain_colors
+from bpy.app.handlers import persistent
+from bpy.props import BoolProperty, EnumProperty
+
+from ..blender.data.mesh_shape import triangle_vertices
+from ..blender.poses.posed import posed_vertices
+from ..blender.poses.read_poses import present_pose
+from ..blender.read.deformation_errors import pose_options, poses_of, read_weighted
+from ..preferences import preferred_threads
+from .mesh_view import MeshView, colored_batch, mesh_at_hand
+from .session import current_session
+from .settings import present_options
+
+OF_STRETCH = ("POSES", "POSE")
+NEARER = 2e-5  # of the depth: in front of the surface that it colors
+
+
+class _ErrorView(MeshView):
+    """result: strain (n,), or colors (n, 3) of bones."""
+
+    def clear(self):
+        super().clear()
+        # source: (key, armature name, Problem, SparseWeights) of a mesh without session
+        self._poses = None  # (key, Poses) of an armature
+        self._batch = self._drawn = None
+
+    def subject(self, context):
+        ob = getattr(context, "active_object", None)  # a timer may run without a window
+        return mesh_at_hand(context, ob, self.name)
+
+    def ready(self, ob):
+        session = current_session()
+        return session.frame is not None if session else self.calm
+
+    def forget(self, armatures=False):
+        """Of armatures as well, too."""
+        super().forget()
+        if armatures and not self._reading:
+            self._poses = None
+
+    def work(self, context, ob):
+        mode = context.window_manager.araplbs_errors
+        view_layer, threads = context.view_layer, preferred_threads(context)
+        session = current_session()
+        frame = session.frame if session else None
+        size = len(ob.data.vertices)
+        if frame and ob in session.objects():
+            begin, end = session.problem_vertices(session.objects().index(ob))
+            armature, problem = session.task.armature.get(), session.task.problem
+            options, rows, number = session.task.options, frame.rows, frame.number
+            self._source = None
+        else:
+            options, number, begin, end = pose_options(present_options(context)), -1, 0, size
+            if not self._source or self._source[0] != (ob.session_uid, options):
+                with self.no_news(view_layer):
+                    armature, problem, rows = read_weighted(ob, view_layer, options)
+                self._source = (ob.session_uid, options), armature.name, problem, rows
+            _key, armature_name, problem, rows = self._source
+            armature = bpy.data.objects[armature_name]
+        if mode == "BONES":
+            poses = None
+        elif mode == "POSE":
+            poses = present_pose(armature, problem.skeleton, view_layer.depsgraph)
+        else:
+            poses = self._all_poses(armature, problem, options, view_layer) if number < 0 else None
+        posed = poses.key if mode == "POSE" else None if mode == "BONES" else options
+        key = (ob.session_uid, size, mode, number, posed)
+
+        def compute(_progress):
+            if mode == "BONES":
+                return bone_colors(rows, len(problem.skeleton.names))[begin:end]
+            chosen = poses or pose_set(problem, options)
+            return vertex_strain(problem, rows, chosen, threads)[begin:end]
+
+        return key, compute
+
+    def _all_poses(self, armature, problem, options, view_layer):
+        key = armature.session_uid, options, problem.skeleton.deform.tobytes()
+        if not self._poses or self._poses[0] != key:
+            with self.no_news(view_layer):
+                self._poses = key, poses_of(armature, problem, options, view_layer)
+        return self._poses[1]
+
+    def new_result(self):
+        self._drawn = None
+
+    def draw(self, context):
+        ob = bpy.data.objects.get(self.name) if self.name else None
+        if self.result is None or not ob or ob != self.subject(context) or ob.mode == "EDIT":
+            return
+        if len(self.result) != len(ob.data.vertices) or not ob.visible_get():
+            return
+        points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
+        if self._drawn is None or not np.array_equal(points, self._drawn):
+            self._drawn, self._batch = points, _colored(ob.data, points, self.result)
+        draw_in_front(self._batch, gpu.shader.from_builtin("SMOOTH_COLOR"))
+
+
+def draw_in_front(batch, shader):
+    """Just in front of the surface that the batch lies on, and behind everything before it."""
+    gpu.state.depth_test_set("LESS_EQUAL")
+    with gpu.matrix.push_pop_projection():
+        matrix = gpu.matrix.get_projection_matrix()
+        matrix[2] = matrix[2] - NEARER * matrix[3]
+        gpu.matrix.load_projection_matrix(matrix)
+        batch.draw(shader)
+    gpu.state.depth_test_set("NONE")
+
+
+def _colored(mesh, points, result):
+    triangles = triangle_vertices(mesh)
+    flat = strain_colors(result) / 255 if result.ndim == 1 else result
+    return colored_batch(points, shaded(points, triangles, flat), triangles)
+
+
+view = _ErrorView("araplbs_errors")
+
+
+def _chosen(_manager, _context):
+    view.forget(armatures=True)
+    view.start()
+
+
+@persistent
+def _after_update(scene, depsgraph):
+    if not view.on or current_session():
+        return
+    if scene != bpy.context.scene:
+        return  # where poses are read
+    # Meshes are updated when weights change; objects also when they are posed.
+    kinds = {type(update.id) for update in depsgraph.updates}
+    of_armatures = kinds & {bpy.types.Armature, bpy.types.Action}
+    if of_armatures or bpy.types.Mesh in kinds:
+        view.forget(armatures=bool(of_armatures))
+
+
+def draw_choice(layout, context):
+    """The buttons of it."""
+    column = layout.column(align=True)
+    for values in (("NONE", "BONES"), ("POSES", "POSE")):
+        row = column.row(align=True)
+        for value in values:
+            row.prop_enum(context.window_manager, "araplbs_errors", value)
+
+
+def draw_eye(layout, context):
+    """One button: the colors of stretch, on and off."""
+    manager = context.window_manager
+    icon = "HIDE_OFF" if manager.araplbs_stretch_shown else "HIDE_ON"
+    layout.prop(manager, "araplbs_stretch_shown", text="", icon=icon)
+
+
+def _stretch_shown(manager):
+    return manager.araplbs_errors in OF_STRETCH
+
+
+def _show_stretch(manager, shown):
+    manager.araplbs_errors = "POSES" if shown else "NONE"
+
+
+def draw():
+    if view.on and bpy.context.space_data.overlay.show_overlays:
+        view.draw(bpy.context)
+
+
+def register():
+    bpy.app.handlers.depsgraph_update_post.append(_after_update)
+    bpy.types.WindowManager.araplbs_stretch_shown = BoolProperty(
+        name="Stretch Colors",
+        description="Color the mesh by how far its faces are stretched when posed: gray keeps its "
+        "shape, dark red does not",
+        get=_stretch_shown,
+        set=_show_stretch,
+        options={"SKIP_SAVE"},
+    )
+    bpy.types.WindowManager.araplbs_errors = EnumProperty(
+        name="Colors on the Mesh",
+        description="Colors that show where the faces of the mesh are stretched, compressed or "
+        "sheared when posed, or the weights of all bones",
+        items=(
+            ("NONE", "Off", "No colors"),
+            ("POSES", "Stretch", "Stretch over the poses that the settings of this tab give"),
+            ("POSE", "This Pose", "Stretch in the pose that the armature is in"),
+            (
+                "BONES",
+                "All Bones",
+                "The weights of all bones at once: each bone has a color, mixed where several "
+                "move a vertex",
+            ),
+        ),
+        update=_chosen,
+        options={"SKIP_SAVE"},
+    )
+
+
+def unregister():
+    bpy.app.handlers.depsgraph_update_post.remove(_after_update)
+    view.end()
+    del bpy.types.WindowManager.araplbs_errors
+    del bpy.types.WindowManager.araplbs_stretch_shown

@@ -1,0 +1,129 @@
+"""Reports errors of operators in one sentence, never as a traceback.
+
+registration.py guards every class that it registers, so that no operator is forgotten. An error
+ends the operator: `abandon(context)`, if the class has it, takes back what was begun, and the
+sentence of araplbs/base/faults.py is reported; `reason_of(error)`, if it has that, gives another
+error to be reported in its place.
+
+Work evaluates the scene, and so drivers and handlers of others. An operator that these call in the
+midst of another one is refused: it would change what is being read. So is one that is called in
+another thread: in the midst of an evaluation, or of a render. An operator that ends by starting
+another one, as the OK of a dialog does, says so by handing_over().
+"""
+
+import threading
+from contextlib import contextmanager
+from functools import wraps
+
+from araplbs.base.faults import print_traceback, sentence
+from araplbs.base.refusal import Refused
+from bpy.types import Operator
+
+from ..languages.translate import translated
+
+ELSEWHERE = "Blender is evaluating the scene: not now"
+
+_at_work = []  # operators whose methods run just now
+
+
+def guarded(cls):
+    """The class; its methods that Blender calls are guarded if it is an operator."""
+    if issubclass(cls, Operator):
+        for name, guard in _DOORS.items():
+            method = getattr(cls, name, None)
+            if method and not hasattr(method, "guarded"):
+                setattr(cls, name, guard(method))
+    return cls
+
+
+def _of_context(method):
+    @wraps(method)  # Blender counts the arguments of what it calls
+    def call(self, context):
+        return _call(method, self, context)
+
+    call.guarded = True
+    return call
+
+
+def _of_event(method):
+    @wraps(method)
+    def call(self, context, event):
+        return _call(method, self, context, event)
+
+    call.guarded = True
+    return call
+
+
+def _call(method, operator, context, *event):
+    if busy := _busy():
+        operator.report({"ERROR"}, translated(busy))
+        return {"CANCELLED"}
+    _at_work.append(operator.bl_label)
+    try:
+        return method(operator, context, *event)
+    except BaseException as error:
+        _abandon(operator, context)
+        if not isinstance(error, Exception):
+            raise
+        if hasattr(operator, "reason_of"):
+            error = operator.reason_of(error)
+        operator.report({"ERROR"}, translated(sentence(operator.bl_label, error)))
+        return {"CANCELLED"}
+    finally:
+        _at_work.clear()
+
+
+@contextmanager
+def handing_over():
+    """The operator that runs just now has nothing left to do except to start another one. If that
+    one refuses, this one passes its reason on."""
+    held = _at_work.copy()
+    _at_work.clear()
+    try:
+        yield
+    except RuntimeError as error:  # Blender makes it of an error that an operator reports
+        raise Refused(str(error).strip().removeprefix("Error: ")) from None
+    finally:
+        _at_work[:] = held
+
+
+def _busy():
+    """Why no operator can start now, or None."""
+    if _at_work:
+        return f"{_at_work[0]} is at work: not now"
+    return ELSEWHERE if _is_elsewhere() else None
+
+
+def _is_elsewhere():
+    return threading.current_thread() is not threading.main_thread()
+
+
+def _abandon(operator, context):
+    if not hasattr(operator, "abandon"):
+        return
+    try:
+        operator.abandon(context)
+    except Exception as error:  # the first error is the one to report
+        print_traceback(error)
+
+
+def _of_poll(method):
+    poll = method.__func__
+
+    @classmethod
+    @wraps(poll)
+    def call(cls, context):
+        if _is_elsewhere():  # half of the context is missing
+            cls.poll_message_set(translated(ELSEWHERE))
+            return False
+        try:
+            return poll(cls, context)
+        except Exception as error:
+            cls.poll_message_set(translated(sentence(cls.bl_label, error)))
+            return False
+
+    call.__func__.guarded = True
+    return call
+
+
+_DOORS = {"poll": _of_poll, "invoke": _of_event, "execute": _of_context, "modal": _of_event}

@@ -1,0 +1,230 @@
+"""The common base of operators that own a live session: timer, keys, status text, end."""
+
+import time
+
+from araplbs.measures.deformation import in_percent
+from bpy.types import Operator
+
+from ..blender.data.views import redraw_views
+from ..languages.translate import translated
+from ..preferences import preferred_threads
+from .last_report import keep_report
+from .session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
+from .window import moves_view
+from .work import TaskOperator
+
+TICK = 1 / 30  # seconds between two looks at what the thread has done
+BUSY_TICK = 1 / 60  # where the last has left work
+WORK = 0.013  # seconds of work in one of them
+
+
+class LiveOperator(TaskOperator):
+    """To be mixed into an operator with OptionProperties, and with these members:
+
+    task_kind, session_kind: classes of the work at once, and live. find(context): its Targets;
+    raises Refused. tell(report, task): reports what was kept; the operator's result. cancelled:
+    text for when nothing was.
+    """
+
+    every = BUSY_TICK
+    _session = None
+    _looked = 0.0  # when it last did
+
+    def invoke(self, context, _event):
+        """In a window."""
+        self.take_settings(context)
+        self._session = self.session_kind(
+            self.targets(context),
+            self.read_options(),
+            context.view_layer,
+            preferred_threads(context),
+        )
+        self.prepare(context)
+        return self.begin_waiting(context)
+
+    def turn(self, context):
+        now = time.monotonic()
+        if not self._session.busy and now - self._looked < TICK - BUSY_TICK / 2:
+            return
+        self._looked = now
+        self.follow(context, self._session)
+        self._session.tick(WORK)
+        self.show_status(context)
+
+    def hear(self, context, event):
+        session = self._session
+        if session.state == ENDED:  # also when the add-on was disabled
+            return self._finish(context, session)
+        if event.value != "PRESS" or (moves_view(event) and event.type != "NUMPAD_ENTER"):
+            return {"PASS_THROUGH"}
+        if session.state in {KEEPING, RESTORING}:
+            if event.type == "ESC":
+                session.restore()
+            return {"RUNNING_MODAL"}  # nothing may change what is being written
+        if context.mode.startswith("EDIT"):
+            return {"PASS_THROUGH"}
+        return self._key(context, event, session)
+
+    def prepare(self, context):
+        """The session's parts that a window needs."""
+
+    def follow(self, context, session):
+        """Called ahead of each look at the session, for settings that the artist has changed."""
+
+    def _key(self, context, event, session):
+        space = space_under(context, event)
+        if event.type == "ESC":
+            cancel_session(context, session)
+        elif event.type in {"RET", "NUMPAD_ENTER"}:
+            session.keep()
+        elif session.state == READING:
+            pass  # nothing may change what is being read
+        else:
+            return self.other_key(context, event, session, space)
+        return {"RUNNING_MODAL"}
+
+    def other_key(self, _context, _event, _session, _space):
+        """A press that is not of every session."""
+        return {"PASS_THROUGH"}
+
+    def show_status(self, context):
+        session = self._session
+        if session.state == ENDED:
+            return
+        if context.workspace:
+            parts = [self.bl_label, *session_facts(session), *session_keys(session)]
+            context.workspace.status_text_set(translated("   |   ".join(parts)))
+        if session.frame:
+            redraw_views()
+
+    def _finish(self, context, session):
+        self.end_waiting(context)
+        if session.report:
+            keep_report(session.report)
+            result = self.tell(session.report, session.task)
+            session.forget()
+            return result
+        session.forget()
+        if session.message:
+            self.report({"ERROR" if session.error else "WARNING"}, translated(session.message))
+        elif session.restored:
+            self.report({"INFO"}, translated(self.cancelled))
+        return {"CANCELLED"}
+
+    def let_go(self, context):
+        redraw_views()
+
+    def cancel(self, context):
+        try:
+            end_session()
+        finally:
+            self.end_waiting(context)
+
+    def abandon(self, context):
+        """See guard.py."""
+        if self._session:
+            self.cancel(context)
+
+
+def session_facts(session):
+    """Short texts about a session, for status bar and viewport."""
+    frame = session.frame
+    if session.state == READING or frame is None:
+        return [session.stage]
+    state = "converged" if frame.done else session.stage
+    if session.state in {KEEPING, RESTORING}:
+        state = "writing" if session.state == KEEPING else "restoring"
+    stretch = []
+    if frame.strains and frame.strains[1] is not None:
+        stretch = [f"Stretch {in_percent(frame.strains[1])}"]
+    return [*stretch, *frame.remarks, f"{frame.seconds:.1f} s", state]
+
+
+def session_keys(session):
+    """The keys that have an effect now."""
+    if session.state == READING or session.frame is None:
+        return ["Esc: cancel"]
+    return session.keys
+
+
+def space_under(context, event):
+    """ "VIEW" where the mouse is over the scene in a 3D view, else None."""
+    for area in context.window.screen.areas if context.window else ():
+        if area.type != "VIEW_3D":
+            continue
+        over = [r for r in area.regions if _is_over(r, event) and r.width > 1 and r.height > 1]
+        if over and all(r.type == "WINDOW" for r in over):
+            return "VIEW"
+    return None
+
+
+def _is_over(region, event):
+    x, y = event.mouse_x - region.x, event.mouse_y - region.y
+    return 0 <= x < region.width and 0 <= y < region.height
+
+
+def cancel_session(context, session):
+    """Asks first where strokes of the artist's would be lost: one more Esc says no."""
+    if not session.strokes:
+        session.restore()
+        return
+
+    def draw(menu, _context):
+        menu.layout.operator_context = "EXEC_DEFAULT"
+        menu.layout.operator(OBJECT_OT_araplbs_restore.bl_idname, text="Cancel Session", icon="X")
+
+    lost = "1 correction" if session.strokes == 1 else f"{session.strokes} corrections"
+    context.window_manager.popup_menu(
+        draw, title=translated(f"{lost} will be lost"), icon="QUESTION"
+    )
+
+
+class _OfSession:
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, _context):
+        if not current_session():
+            cls.poll_message_set(translated("No session is running"))
+            return False
+        return True
+
+
+class OBJECT_OT_araplbs_accept(_OfSession, Operator):
+    """Keep what is shown and end the session"""
+
+    bl_idname = "object.araplbs_accept"
+    bl_label = "Accept"
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not current_session().frame:
+            cls.poll_message_set(translated("The first result is still being computed"))
+            return False
+        return True
+
+    def execute(self, _context):
+        current_session().keep()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_restore(_OfSession, Operator):
+    """End the session and restore everything to its state before it"""
+
+    bl_idname = "object.araplbs_restore"
+    bl_label = "Cancel"
+
+    def invoke(self, context, _event):
+        cancel_session(context, current_session())
+        return {"FINISHED"}
+
+    def execute(self, _context):
+        session = current_session()
+        if session:  # it can end while it is asked
+            session.restore()
+        return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore)

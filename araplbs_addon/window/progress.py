@@ -1,0 +1,34 @@
+"""The progress of the work at hand, which the sidebar shows in place of the button that started
+it."""
+
+from typing import NamedTuple
+
+from ..blender.data.views import redraw_sidebars
+
+
+class Progress(NamedTuple):
+    words: str  # "Weighting"
+    fraction: float
+
+    @property
+    def text(self):
+        return f"{self.words} {100 * self.fraction:.0f} %" if self.fraction else self.words
+
+
+_at_hand: list[Progress] = []
+
+
+def progress_at_hand():
+    """The Progress of what is at work, or None."""
+    return _at_hand[0] if _at_hand else None
+
+
+def show_progress(words, fraction=0.0):
+    _at_hand[:] = [Progress(words, fraction)]
+    redraw_sidebars()
+    return _at_hand[0]
+
+
+def end_progress():
+    _at_hand.clear()
+    redraw_sidebars()

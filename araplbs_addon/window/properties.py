@@ -1,0 +1,179 @@
+"""The options of araplbs/model/options.py as properties of an operator, and their layout."""
+
+from dataclasses import fields
+
+import bpy
+from araplbs.model.options import Options
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+
+from ..languages.translate import translated
+
+
+def _property(option, default, update):
+    about = option.metadata
+    common = {
+        "name": about["name"],
+        "description": about["description"],
+        "default": default,
+        "options": set(),  # nothing here can be animated
+        "update": update,
+    }
+    if "choices" in about:
+        return EnumProperty(items=about["choices"], **common)
+    if about.get("path"):
+        if bpy.app.version >= (4, 5):  # which warns without it, and knows it since then
+            common["options"] = {"PATH_SUPPORTS_BLEND_RELATIVE"}
+        return StringProperty(subtype="FILE_PATH", **common)
+    if isinstance(option.default, bool):
+        return BoolProperty(**common)
+    limits = {"min": about["least"], "max": about["most"]}
+    limits["soft_max"] = about.get("soft_most", about["most"])
+    if isinstance(option.default, int):
+        return IntProperty(**limits, **common)
+    if about.get("angle"):
+        return FloatProperty(subtype="ANGLE", **limits, **common)
+    decimals = about.get("decimals", 3)
+    return FloatProperty(precision=decimals, step=10 ** (2 - decimals), **limits, **common)
+
+
+def option_properties(table=Options, update=None, **defaults):
+    """{name: property} of all options, for the annotations of an operator. update: called with the
+    properties and the context when one is changed."""
+    options = table(**defaults)
+    return {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
+
+
+def option_names(table=Options):
+    return [option.name for option in fields(table)]
+
+
+BESIDE = ("only_selected_bones", "directory")  # properties of the panel that are not options
+
+
+class OptionProperties:
+    """To be mixed into an operator."""
+
+    __annotations__ = option_properties()
+    option_table = Options
+    own_options = ()  # those that do not begin as the panel has them
+
+    def take_settings(self, context):
+        """For invoke(): options that the caller does not give are those of the panel."""
+        settings = context.scene.araplbs
+        shown = (settings, settings.joints, settings.transfer, settings.comparison)
+        for name in (*option_names(self.option_table), *BESIDE):
+            if not hasattr(self, name) or name in self.own_options:
+                continue
+            if not self.properties.is_property_set(name):
+                for group in shown:
+                    if name in group.bl_rna.properties:
+                        setattr(self, name, getattr(group, name))
+                        break
+
+    def read_options(self):
+        return options_of(self, self.option_table)
+
+
+def bone_choice():
+    """A new property each time it is asked for."""
+    return BoolProperty(
+        name="Only Selected Bones",
+        description="Change the weights of the bones that are selected in Pose mode, keep those "
+        "of all others. Off: every bone gets new weights, selected or not",
+        options=set(),
+    )
+
+
+class BoneChoice:
+    """To be mixed into an operator on weights."""
+
+    __annotations__ = {"only_selected_bones": bone_choice()}
+
+
+def options_of(properties, table=Options):
+    """The options that an operator's properties hold."""
+    return table(**{o.name: _within_limits(o, getattr(properties, o.name)) for o in fields(table)})
+
+
+def _within_limits(option, value):
+    """A property of 180 degrees is pi in single precision, which is more than pi."""
+    if "least" in option.metadata:
+        return min(max(value, option.metadata["least"]), option.metadata["most"])
+    return value
+
+
+MAIN = ("max_influences", "truss", "symmetric", "link_parts", "rigid_parts")
+SAMPLED = ("pose_count", "swing", "twist", "reach_poses", "seed", "use_joint_limits", "through_rig")
+
+
+def draw_result_options(layout, properties):
+    """The purpose of the weights: five rows."""
+    for name in MAIN:
+        layout.prop(properties, name)
+
+
+def draw_folded_options(layout, properties):
+    """All others, in closed boxes."""
+    for title, draw in (("Poses", draw_pose_options), ("Expert", draw_expert_options)):
+        header, body = layout.panel(f"ARAPLBS_{title.lower()}", default_closed=True)
+        header.label(text=title)
+        if body:
+            draw(body, properties)
+
+
+def draw_pose_options(layout, properties, found=None):
+    """found: blender/poses/pose_sources.Found, which is shown, too."""
+    column = layout.column(align=True)
+    for name in SAMPLED:
+        column.prop(properties, name)
+    draw_played_options(layout, properties, found)
+
+
+def draw_played_options(layout, properties, found=None):
+    layout.prop(properties, "animation")
+    if found:
+        lack = found.lacks(properties.animation)
+        row = layout.row()
+        row.alert = bool(lack)
+        row.label(
+            text=translated(lack or f"In this file: {found}"), icon="ERROR" if lack else "INFO"
+        )
+    column = layout.column(align=True)
+    column.active = properties.animation != "NONE"
+    column.prop(properties, "animation_frames")
+
+
+def draw_expert_options(layout, properties):
+    """Options that require some knowledge of how the weights are computed; never those of the paper
+    alone."""
+    layout.prop(properties, "volume")
+    if properties.volume == "FILE":
+        layout.prop(properties, "tet_file")
+        layout.prop(properties, "tet_space")
+    layout.prop(properties, "initial")
+    _draw_short(layout, properties, "pose_weight")
+    for option in fields(Options):
+        if option.metadata.get("advanced"):
+            _draw_short(layout, properties, option.name)
+
+
+# Labels that a sidebar of its first width would cut.
+SHORT = {"pose_weight": "Anim. Weight", "rigid_influences": "Bones per Part"}
+
+
+def _draw_short(layout, properties, name):
+    layout.prop(properties, name, text=SHORT.get(name))
+
+
+FOLDER = "//comparison/"
+
+
+def folder_property():
+    about = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5) else set()
+    return StringProperty(
+        name="Folder",
+        description="Where the page goes: index.html, and report.json with all numbers",
+        default=FOLDER,
+        subtype="DIR_PATH",
+        options=about,
+    )

@@ -1,0 +1,52 @@
+"""The settings that the sidebar panel shows: kept in the scene, so saved with the file.
+
+Operators that are started by a button, a menu or a key begin with them; scripts get the defaults of
+the operators. The deformation error and the choice of the worst vertices go by them, too."""
+
+import bpy
+from bpy.props import PointerProperty, StringProperty
+
+from .last_report import report_of
+from .properties import bone_choice, option_names, option_properties, options_of
+
+
+class ARAPLBS_settings(bpy.types.PropertyGroup):
+    """One property for each of the Options, and further properties of the tab. Features add their
+    own."""
+
+    __annotations__ = option_properties() | {
+        "only_selected_bones": bone_choice(),
+        "preset": StringProperty(options={"HIDDEN"}),  # the one that was loaded last
+    }
+
+    @property
+    def last_report(self):
+        """The report of the last run in this scene, a dictionary as the command line writes it, or
+        None. It is not saved."""
+        return report_of(self.id_data)
+
+
+def settings_of(context):
+    return context.scene.araplbs
+
+
+def present_options(context):
+    """The Options that the panel shows."""
+    return options_of(settings_of(context))
+
+
+def own_properties(table, update=None):
+    """{name: property} of the options of a feature that Auto-weight does not have."""
+    declared = option_properties(table, update) if update else option_properties(table)
+    return {name: prop for name, prop in declared.items() if name not in option_names()}
+
+
+CLASSES = (ARAPLBS_settings,)
+
+
+def register():
+    bpy.types.Scene.araplbs = PointerProperty(type=ARAPLBS_settings)
+
+
+def unregister():
+    del bpy.types.Scene.araplbs

@@ -1,0 +1,84 @@
+"""Work while a window stays usable: turns by a timer, a line in the status bar, Esc, and how it
+ends."""
+
+from ..languages.translate import translated
+from .menu_entries import Placed
+
+# Tools that move the view keep working; everything else waits.
+VIEW_EVENTS = (
+    *("WHEEL", "TRACKPAD", "NDOF", "NUMPAD", "MIDDLEMOUSE"),
+    *("MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER", "WINDOW"),
+)
+
+
+def moves_view(event):
+    return event.type.startswith(VIEW_EVENTS)
+
+
+class WindowOperator(Placed):
+    """To be mixed into an operator that goes on while the window is used.
+
+    invoke() begins the work and ends with begin_waiting(). From then on turn(context) is called
+    every so many seconds: it goes on, and gives what the operator ends with, or None. hear() gets
+    all other events, status() says what the status bar shows, let_go() ends the work at its state.
+    """
+
+    every = 0.1  # seconds
+    _timer = None
+
+    def turn(self, context):
+        raise NotImplementedError
+
+    def status(self, _context):
+        return self.bl_label
+
+    def let_go(self, context):
+        """Also after an error, and where nothing is at work."""
+
+    def begin_waiting(self, context):
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(self.every, window=context.window)
+        self.show_status(context)
+        manager.modal_handler_add(self)  # the last that can fail
+        return {"RUNNING_MODAL"}
+
+    def show_status(self, context):
+        if context.workspace:
+            context.workspace.status_text_set(
+                translated(f"{self.status(context)}   |   Esc: cancel")
+            )
+
+    def modal(self, context, event):
+        result = self.turn(context) if event.type == "TIMER" else None
+        return result or self.hear(context, event)
+
+    def hear(self, context, event):
+        """An event; the result of modal()."""
+        if event.type == "ESC" and event.value == "PRESS":
+            self.end_waiting(context)
+            return self.say_cancelled()
+        passes = event.type != "TIMER" and moves_view(event)
+        return {"PASS_THROUGH"} if passes else {"RUNNING_MODAL"}
+
+    def say_cancelled(self):
+        self.report({"INFO"}, translated(f"{self.bl_label} was cancelled: nothing was changed"))
+        return {"CANCELLED"}
+
+    def end_waiting(self, context):
+        """After this nothing of the wait is left: work, timer, status text."""
+        try:
+            self.let_go(context)
+        finally:
+            if self._timer:
+                context.window_manager.event_timer_remove(self._timer)
+                self._timer = None
+                if context.workspace:
+                    context.workspace.status_text_set(None)
+
+    def cancel(self, context):
+        """Blender ends the operator: another file, a closed window, or quit."""
+        self.end_waiting(context)
+
+    def abandon(self, context):
+        """See guard.py."""
+        self.end_waiting(context)

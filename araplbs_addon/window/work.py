@@ -1,0 +1,205 @@
+"""The common base of operators whose work is a task, done without a window or in turns of one."""
+
+import time
+
+import bpy
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import finish
+from araplbs.base.worker import Worker
+from araplbs.reports.report import notes, summary, warnings
+from bpy.app.handlers import persistent
+
+from ..blender.data.references import reason_of, references_of
+from ..blender.read.targets import find_targets
+from ..languages.translate import translated
+from ..preferences import preferred_threads
+from ..task import MEASURING
+from ..weighting import WeightingTask
+from .last_report import keep_report
+from .progress import end_progress, show_progress
+from .session import current_session
+from .window import WindowOperator
+
+AT_ONCE = 0.3  # seconds of reading before the window gets turns
+STEP = 0.05  # seconds of reading between its turns
+MEASURED = {MEASURING, "surface strain", "surface strain as Blender deforms"}  # stages
+
+
+_undone = [0]  # undos and redos: references to Blender's data are invalid then
+
+
+def tell(operator, report, task, done=None):
+    """Says what was done, as short as can be in the last line, which the status bar shows: `done`,
+    by default that of the weights; the rest is in the Info log. report: of the weights, None where
+    they stay."""
+    for line in notes(report):
+        operator.report({"INFO"}, translated(line))
+    if report and not done:
+        operator.report({"INFO"}, translated(summary(report)))
+    for line in warnings(report) + task.warnings:
+        operator.report({"WARNING"}, translated(line))
+    if done:
+        operator.report({"INFO"}, translated(done))
+    return {"FINISHED"}
+
+
+def poll_targets(operator, context, find):
+    """The poll of an operator that works on what find(context) gives."""
+    if current_session():
+        operator.poll_message_set(translated("A session is running: accept or cancel it first"))
+        return False
+    try:
+        find(context)
+    except Refused as reason:
+        operator.poll_message_set(translated(str(reason)))
+        return False
+    return True
+
+
+class TaskOperator(WindowOperator):
+    """To be mixed into an operator whose work is a task, without a window or in turns of one.
+
+    task_kind: class of the task; find(context): its Targets."""
+
+    task_kind = WeightingTask
+    find = staticmethod(find_targets)
+    _task = None
+    _reading = None
+    _references = ()  # to what it works on
+    _begun = None  # when it was started, by time.monotonic()
+    _undone_before = None  # how many undos there were when it began to read; None: it has not
+
+    def reason_of(self, error):
+        """See guard.py."""
+        undone = self._undone_before not in (None, _undone[0])
+        if undone and not isinstance(error, Refused):
+            return Refused("Undo came while it was at work: run it again")
+        return reason_of(error, self._references)
+
+    def note_undos(self):
+        """Due when the work begins to read: reason_of() needs it to recognize an undo."""
+        self._undone_before = _undone[0]
+
+    @classmethod
+    def poll(cls, context):
+        return poll_targets(cls, context, cls.find)
+
+    def targets(self, context):
+        targets = self.find(context)
+        targets.only_bones = getattr(self, "only_selected_bones", False)
+        return targets
+
+    def start(self, context):
+        """Sets the task, and the steps that read its input."""
+        self._begun = time.monotonic()
+        targets = self.targets(context)
+        self._references = references_of(targets)
+        self.note_undos()
+        self._task = self.task_kind(self.read_options(), preferred_threads(context))
+        self._task.later = True
+        self._reading = self._task.read_in_steps(targets, context.view_layer)
+
+    def execute(self, context):
+        """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
+        try:
+            self.start(context)
+            finish(self._reading)
+            task = self._task
+            task.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
+        finally:
+            manager.progress_end()
+        return self.finish(task)
+
+    def finish(self, task):
+        """Writes the solution and says what was done."""
+        report = task.apply()
+        if report is not None and self._begun is not None:
+            report["waited"] = time.monotonic() - self._begun
+        keep_report(report)
+        return self.tell(report, task)
+
+    def tell(self, report, task):
+        return tell(self, report, task)
+
+
+class WorkOperator(TaskOperator):
+    """To be mixed into an operator that in a window reads a slice at a time, solves in a thread,
+    and writes. doing: its name in the status bar."""
+
+    doing = "Weighting"
+    _worker = None
+
+    def invoke(self, context, _event):
+        """In a window: the work is done in turns, and can be cancelled."""
+        self.take_settings(context)
+        self.start(context)
+        self.read_for(AT_ONCE)
+        context.window_manager.progress_begin(0, 100)
+        return self.begin_waiting(context)
+
+    def read_for(self, seconds):
+        """Goes on reading for about so long; to the end, and the thread begins."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                next(self._reading)
+            except StopIteration:
+                self._reading = None
+                self._worker = Worker(self._task.solve)
+                return
+
+    def turn(self, context):
+        if self._reading:
+            self.read_for(STEP)
+        elif self._worker.running:
+            self.show_status(context)
+        else:
+            worker, task = self._worker, self._task
+            self.end_waiting(context)
+            if worker.error:
+                raise worker.error
+            return self.finish(task)
+        return None
+
+    def status(self, context):
+        worker, words, fraction = self._worker, "Reading rig", 0.0
+        if worker:
+            words, fraction = self.doing, worker.fraction
+            words = "Measuring" if worker.stage in MEASURED else words
+            context.window_manager.progress_update(100 * fraction)
+        return show_progress(words, fraction).text
+
+    def let_go(self, context):
+        """The thread ends by itself, perhaps after a long step of the solver: it knows nothing of
+        Blender."""
+        if self._reading:
+            self._reading.close()
+        if self._worker:
+            self._worker.cancel()
+        if self._timer:
+            context.window_manager.progress_end()
+            end_progress()
+        self._worker = self._task = self._reading = None
+
+    def cancel(self, context):
+        worker = self._worker
+        super().cancel(context)
+        if worker:
+            worker.join()
+
+
+@persistent
+def _note_undo(*_arguments):
+    _undone[0] += 1
+
+
+def register():
+    for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
+        handlers.append(_note_undo)
+
+
+def unregister():
+    for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
+        handlers.remove(_note_undo)

@@ -1,0 +1,455 @@
+"""The Result box after a weighting: what it says, notes, and the sets of weights to go back to."""
+
+from types import SimpleNamespace
+
+import bpy
+import flaws
+import numpy as np
+import pytest
+from scenes import (
+    add_armature,
+    add_cube,
+    add_tube,
+    addon,
+    assert_good,
+    auto_weight,
+    entries,
+    package,
+    select,
+    tube_and_rig,
+    weights,
+)
+
+
+@pytest.fixture(autouse=True)
+def in_a_window(monkeypatch):
+    """As where somebody looks at it."""
+    monkeypatch.setattr(addon("features.auto_weight.operator"), "is_seen", lambda: True)
+
+
+def at_hand():
+    return addon("features.auto_weight.outcome").outcome_at_hand(bpy.context)
+
+
+def weighted(**options):
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig, **options)
+    return tube, rig
+
+
+def shown(which):
+    return bpy.ops.object.araplbs_show_weights(which=which)
+
+
+def test_nothing_before():
+    """There is nothing to compare with, and nothing to go back to."""
+    weighted()
+    facts = at_hand().facts
+    assert facts["problems"][0] is None and facts["stretch"][0] is None
+    assert 0 < facts["stretch"][1] < 1 and 0 < facts["heat"] < 1, "to compare with"
+    assert not at_hand().slots["BEFORE"]
+    with pytest.raises(RuntimeError, match="had no weights before"):
+        shown("BEFORE")
+
+
+def test_compared_with_what_was_there(capfd):
+    """The numbers are those that the yardstick and Check Weights give for both."""
+    tube, rig = tube_and_rig()
+    for name, low in (("lower", 0), ("middle", 1), ("upper", 2)):
+        z = np.array([v.co.z for v in tube.data.vertices])
+        own = np.flatnonzero((z >= low) & (z < low + 1 + (name == "upper")))
+        tube.vertex_groups.new(name=name).add(own.tolist(), 1.0, "REPLACE")
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    visible = package("features.check.before_after").visible
+    before = visible(flaws.found().findings)
+    capfd.readouterr()
+    auto_weight()
+    last = capfd.readouterr().out.strip().splitlines()[-1]
+    bpy.ops.object.araplbs_check()
+    after = visible(flaws.found().findings)
+    facts = at_hand().facts
+    assert "heat" not in facts
+    assert facts["problems"] == (before, after) and after < before
+    first, second = facts["stretch"]
+    assert second < first
+    assert f"{before} -> {after} visible problems, stretch {100 * first:.1f} -> " in last
+    auto_weight()
+    first, second = at_hand().facts["stretch"]
+    assert first == pytest.approx(second, rel=1e-4), "the weights before are the same"
+
+
+LONG = "A name as long as Blender lets anybody make the name of a thing"
+STRAINS = {when: {"surface_strain": 0.999} for when in ("before", "after")}
+COUNTS = {"name": LONG, "vertices": 1234567, "bones": 1234, "seconds": 123.4}
+COUNTS |= {f"error_{when}": {"rms": 0.5} for when in STRAINS}
+MOVED = {"moved_bones": [LONG] * 1000, "largest_move": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("result_line", [COUNTS, {"problems": (123, 123), "stretch": (0.999, 0.999)}, 12]),
+        ("new_line", [COUNTS | {"new_vertices": 1234567, "deformation": STRAINS}]),
+        ("joint_line", [COUNTS | MOVED | {"deformation": STRAINS}]),
+        ("transfer_line", [{"objects": [COUNTS | {"matched": 1234567}], "sources": [LONG]}]),
+        ("bake_line", [{"objects": [COUNTS]}]),
+    ],
+)
+def test_last_lines_fit(line, arguments):
+    """1280 pixels hold so many letters between both ends of the status bar."""
+    lines = package("reports.last_lines")
+    assert 20 < len(getattr(lines, line)(*arguments)) <= lines.MOST_LETTERS
+
+
+def test_last_line_of_weights():
+    result_line = package("reports.last_lines").result_line
+    report = {"vertices": 13380, "seconds": 1.23}
+    facts = {"problems": (13, 2), "stretch": (0.2734, 0.2016)}
+    assert result_line(report, facts, 2) == (
+        "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems, stretch 27.3 -> 20.2 %. "
+        "2 notes"
+    )
+    facts = {"problems": (None, 2), "stretch": (None, None)}
+    assert result_line(report, facts) == "Weighted 13,380 vertices in 1.2 s: 2 visible problems"
+    facts = {"problems": (2, 1), "stretch": (None, None)}
+    line = "Weighted 13,380 vertices in 3.4 s: 2 -> 1 visible problem"
+    assert result_line(report | {"waited": 3.44}, facts) == line
+
+
+def test_before_and_after():
+    tube, rig = weighted(truss=50)
+    before = entries(tube)
+    auto_weight(truss=1)
+    after = entries(tube)
+    assert before != after and at_hand().shown() == "AFTER"
+    shown("BEFORE")
+    assert entries(tube) == before and at_hand().shown() == "BEFORE"
+    shown("BEFORE")
+    shown("AFTER")
+    assert entries(tube) == after
+    assert_good(tube, rig)
+
+
+def test_the_first_weights_stay_at_hand():
+    """Original is what was there before the first press, however often it is pressed."""
+    tube, _rig = weighted(truss=50)
+    tube.data.araplbs.made = False  # as if an artist had painted them
+    artist = entries(tube)
+    auto_weight(truss=1)
+    assert not at_hand().slots["ORIGINAL"], "Before is the same"
+    with pytest.raises(RuntimeError, match="weights of before are the original ones"):
+        shown("ORIGINAL")
+    first = entries(tube)
+    auto_weight(truss=10)
+    auto_weight(truss=20)
+    assert entries(tube) != first
+    shown("ORIGINAL")
+    assert entries(tube) == artist and at_hand().shown() == "ORIGINAL"
+    shown("AFTER")
+    shown("BEFORE")
+    assert entries(tube) not in (artist, first)
+
+
+def test_files_hold_the_new_weights(tmp_path):
+    """Looking at Before and saving loses nothing: the file has the new weights."""
+    tube, _rig = weighted(truss=50)
+    before = entries(tube)
+    auto_weight(truss=1)
+    after = entries(tube)
+    shown("BEFORE")
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    assert entries(tube) == before and at_hand().shown() == "BEFORE"
+    name = tube.name
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert entries(bpy.data.objects[name]) == after
+
+
+@pytest.mark.parametrize("which", ["SHOWN", "BEFORE"])
+def test_old_weights_can_be_kept(which, tmp_path):
+    tube, _rig = weighted(truss=50)
+    before = entries(tube)
+    auto_weight(truss=1)
+    if which == "SHOWN":
+        shown("BEFORE")
+    bpy.ops.object.araplbs_keep_shown_weights(which=which)
+    assert entries(tube) == before and at_hand() is None
+    path, name = str(tmp_path / "saved.blend"), tube.name
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert entries(bpy.data.objects[name]) == before
+
+
+def test_worse_is_said():
+    is_worse = addon("features.auto_weight.outcome").is_worse
+    assert is_worse((0.375, 0.447)) and is_worse((0, 1)) and is_worse((13, 14))
+    assert not any(map(is_worse, [(0.3, 0.3001), (None, 5), (5, None), (5, 5), (5, 4)]))
+    weighted(truss=50)
+    auto_weight(truss=1)
+    outcome = at_hand()
+    outcome.facts = {"problems": (2, 1), "stretch": (0.2, 0.3)}
+    assert outcome.worse
+    outcome.facts = {"stretch": (0.2, 0.2)}
+    assert not outcome.worse
+
+
+def reduce_bones():
+    bpy.ops.object.araplbs_reduce_bones(count=2)
+
+
+def quantize():
+    bpy.ops.object.araplbs_quantize_weights()
+
+
+def move_joint():
+    rig = bpy.context.active_object
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["middle"].head.x += 0.1
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def stop_deforming():
+    bpy.context.active_object.data.bones["upper"].use_deform = False
+
+
+@pytest.mark.parametrize("change", [reduce_bones, quantize, move_joint, stop_deforming])
+def test_the_box_goes_with_what_it_tells_of(change):
+    """Other tools write other weights; without its bones, Before would tear the mesh."""
+    weighted(truss=50)
+    auto_weight(truss=1)
+    assert at_hand()
+    change()
+    assert at_hand() is None
+    with pytest.raises(RuntimeError, match="Auto-weight first"):
+        shown("BEFORE")
+
+
+def test_problems_are_repaired_from_the_box():
+    """One click; the box goes on with what is left, and the list with it."""
+    tube, rig = weighted(truss=50)
+    auto_weight(truss=1)
+    before = entries(tube)
+    with pytest.raises(RuntimeError, match="No problem is left"):
+        bpy.ops.object.araplbs_repair(which="RESULT")
+    flaws.stretch(tube, rig)
+    flawed = entries(tube)
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    outcome, visible = at_hand(), package("features.check.before_after").visible
+    outcome.findings = list(flaws.found().findings)
+    outcome.facts["problems"] = (0, visible(outcome.findings))
+    assert outcome.facts["problems"][1] > 0
+    bpy.ops.object.araplbs_repair(which="RESULT")
+    assert at_hand() is outcome and entries(tube) != flawed
+    assert outcome.facts["problems"] == (0, visible(flaws.found().findings)) == (0, 0)
+    assert 0 < outcome.facts["stretch"][1] < 1
+    repaired = entries(tube)
+    shown("BEFORE")
+    assert entries(tube) not in (before, repaired)
+    shown("AFTER")
+    assert entries(tube) == repaired
+
+
+def test_the_box_of_what_is_selected():
+    """Importers leave an Empty as the active object, with the meshes selected."""
+    tube, rig = weighted()
+    empty = bpy.data.objects.new("Root", None)
+    bpy.context.scene.collection.objects.link(empty)
+    select(tube, rig, empty)
+    bpy.context.view_layer.objects.active = empty
+    assert at_hand()
+    select(empty)
+    bpy.context.view_layer.objects.active = empty
+    assert at_hand() is None
+
+
+def test_what_is_painted_meanwhile_is_kept():
+    tube, _rig = weighted(truss=50)
+    auto_weight(truss=1)
+    tube.vertex_groups["upper"].add([3], 0.75, "REPLACE")
+    painted = entries(tube)
+    shown("BEFORE")
+    assert entries(tube) != painted
+    shown("AFTER")
+    assert entries(tube) == painted
+
+
+def test_of_other_vertices():
+    tube, _rig = weighted(truss=50)
+    auto_weight(truss=1)
+    tube.data.vertices.add(1)
+    assert at_hand() is None
+
+
+def test_the_box_follows_undo_and_what_is_active():
+    """Meshes carry the mark of what they show, which undo takes back with the weights."""
+    tube, rig = weighted()
+    first, mark = at_hand(), tube.data.araplbs.weighting
+    auto_weight(truss=1)
+    assert at_hand() is not first
+    tube.data.araplbs.weighting = mark
+    assert at_hand() is first
+    tube.data.araplbs.weighting = ""
+    assert at_hand() is None
+    tube.data.araplbs.weighting = mark
+    select(rig)
+    assert at_hand() is first
+    other = add_cube("Other", (5, 5, 5))
+    select(other)
+    assert at_hand() is None
+
+
+def texts():
+    return [note.text for note in at_hand().notes]
+
+
+def test_notes_select_what_they_are_about():
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1.5), None),
+        ("upper", (0, 0, 1.5), (0, 0, 2.95), "lower"),
+    ]
+    tube, rig = add_tube(), add_armature(bones=bones)
+    far = add_cube("Far", (0, 0, 60))
+    tube.vertex_groups.new(name="lower").lock_weight = True
+    auto_weight(tube, far, rig)
+    assert "1 locked group kept" in texts()
+    index = texts().index("1 part on one bone")
+    bpy.ops.object.araplbs_select_note(index=index)
+    assert bpy.context.active_object == far and all(v.select for v in far.data.vertices)
+    with pytest.raises(RuntimeError, match="There is no note 99"):
+        bpy.ops.object.araplbs_select_note(index=99)
+
+
+def test_notes_select_bones():
+    select_bones = addon("blender.write.select_bones").select_bones
+    _tube, rig = weighted()
+    select(rig)
+    select_bones(bpy.context, rig, ["middle"])
+    assert bpy.context.mode == "POSE"
+    assert addon("blender.data.bones").selected_bones(rig) == ["middle"]
+    assert rig.data.bones.active.name == "middle"
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(package("base.refusal").Refused, match="'Rig' is in Edit mode"):
+        select_bones(bpy.context, rig, ["middle"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rig.hide_set(True)
+    with pytest.raises(package("base.refusal").Refused, match="'Rig' is hidden"):
+        select_bones(bpy.context, rig, ["middle"])
+
+
+REPORT = {
+    "deformation": {"after": {"surface_strain": 0.2}},
+    "idle_in_skin": ["head_leaf", "Thumb.End_L", "lip.L"],
+    "far_from_bones": [{"object": "Coat", "all": False, "count": 3, "vertex": 5}],
+    "unseen_parts": [
+        {"object": "Body", "vertex": 7, "size": 3, "rigid": True},
+        {"object": "Body", "vertex": 9, "size": 3, "rigid": False},
+    ],
+    "rigid": [{"object": "Sword", "vertex": 0, "size": 8, "bone": "hand"}],
+    "above_limit": 22,
+    "control_bones": {"root": "ROOT", "pole": "APART"},
+    "options": {"max_influences": 4},
+}
+
+
+def test_notes_of_a_report():
+    """Ends of chains need no skin, in any importer's form; the urgent come first."""
+    notes = package("reports.notes").result_notes(REPORT)
+    assert [(note.text, note.urgent) for note in notes] == [
+        ("1 bone without skin", True),
+        ("3 vertices far from all bones", True),
+        ("1 part beyond all bones", True),
+        ("22 vertices have more than 4: locked groups", True),
+        ("1 part on one bone", False),
+        ("2 control bones left out", False),
+        ("1 rigid part", False),
+    ]
+    assert notes[0].bones == ("lip.L",) and notes[5].control and not notes[5].selects
+    assert notes[1].places == (("Coat", 5),) and notes[3].above == 4
+
+
+def test_deaf_bones_are_named():
+    """The findings of the check, and only if it was made."""
+    result_notes = package("reports.notes").result_notes
+    note = result_notes(REPORT, 0, ["arm", "leg"])[1]
+    assert note.text == "2 bones hardly move their skin" and note.bones == ("arm", "leg")
+    outcome = addon("features.auto_weight.outcome")
+    finding = package("features.check.findings").Finding("DEAF_BONE", 0.5, 0, 1)
+
+    class Task:
+        findings = (finding,)
+
+    assert outcome._deaf(Task, ["arm", "leg"]) == ["leg"]
+    assert outcome._deaf(object(), ["arm", "leg"]) == []
+
+
+def test_parts_that_leave_are_named():
+    """Those that are seen to; a click selects them."""
+    result_notes = package("reports.notes").result_notes
+    note = result_notes(REPORT, 0, (), [("Hat", 3)])[1]
+    assert note.text == "1 part leaves what it sits on" and note.urgent
+    assert note.places == (("Hat", 3),) and note.selects
+    outcome, finding = (
+        addon("features.auto_weight.outcome"),
+        package("features.check.findings").Finding,
+    )
+
+    class Task:
+        findings = tuple(
+            finding(kind, severity, 1, vertices=np.array([vertex, 9]))
+            for kind, severity, vertex in (
+                ("LOOSE_PART", 0.5, 3),
+                ("LOOSE_PART", 0.2, 5),
+                ("STRETCH", 0.9, 7),
+            )
+        )
+        problem = SimpleNamespace(names=["Body", "Hat"])
+
+    assert outcome._leaving(Task) == [("Hat", 3)]
+    assert outcome._leaving(object()) == []
+
+
+def test_tails_that_point_aside_and_what_helps():
+    """Bones that point back along a thin limb, as importers leave those of one side: the surface
+    tears. The button sets one option; then it stretches by less than half, and nothing is said."""
+    places = np.linspace(0, 3, 11)[:-1]
+    bones = [
+        (f"b{k}", (0, 0, z), (0, 0.05, z - 3), f"b{k - 1}" if k else None)
+        for k, z in enumerate(places)
+    ]
+    tube, rig = add_tube("Tube", radius=0.25, rings=41), add_armature(bones=bones)
+    select(tube, rig)
+    auto_weight(bone_directions="TAILS")
+    note, torn = at_hand().notes[0], at_hand().facts["stretch"][1]
+    assert (note.text, note.remedy) == ("Much stretch: tails miss the joints", "JOINTS")
+    properties = bpy.ops.object.araplbs_auto_weight.get_rna_type().properties
+    for option, value, _text in addon("ui.result_box").REMEDIES.values():
+        assert value in properties[option].enum_items
+    option, value, _text = addon("ui.result_box").REMEDIES[note.remedy]
+    auto_weight(**{option: value})
+    assert at_hand().facts["stretch"][1] < 0.5 * torn
+    assert not any(each.text.startswith("Much stretch") for each in at_hand().notes)
+
+
+def test_vertices_above_a_limit():
+    tube, _rig = weighted()
+    for name in ("lower", "middle", "upper"):
+        tube.vertex_groups[name].add([8], 0.3, "REPLACE")
+    above = addon("features.auto_weight.result").vertices_above
+    assert above(tube, 2, ["lower", "middle", "upper"]).tolist() == [8]
+    assert above(tube, 2, ["lower", "middle"]).tolist() == []
+
+
+def test_bones_that_were_free():
+    tube, rig = weighted()
+    select(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    for flag in addon("blender.data.bones").bone_flags(rig):
+        flag.select = flag.name == "middle"
+    before = weights(tube, ["upper"])
+    auto_weight(only_selected_bones=True, truss=1)
+    assert at_hand().chosen == (1, 3)
+    np.testing.assert_array_equal(weights(tube, ["upper"]), before)
+    auto_weight(truss=1)
+    assert at_hand().chosen is None

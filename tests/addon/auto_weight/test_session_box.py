@@ -1,0 +1,67 @@
+"""The tab while a session runs: how many rows it takes, and what is in them."""
+
+import bpy
+import pytest
+from rows_of import Rows
+from scenes import addon, auto_weight, select, tube_and_rig
+from sessions import finish, settle, start
+
+
+@pytest.fixture
+def session():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    found = start(tube, rig)
+    settle(found)
+    select(tube)
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    yield tube
+    found.restore()
+    finish(found)
+
+
+def drawn():
+    layout = Rows()
+    addon("ui.session_box").draw_session(layout, bpy.context)
+    return layout
+
+
+MOST = 10
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("edits", [0, 3])
+def test_at_most_ten_rows(session, masked, edits):
+    session.data.use_paint_mask_vertex = masked
+    for k in range(edits):
+        session.data.araplbs.edits.add().name = f"Edit {k}"
+    layout = drawn()
+    assert 7 <= layout.count <= MOST, layout.words
+
+
+def test_each_word_once(session):
+    """Brushes, or the same for selected vertices, never both."""
+    for masked in (False, True):
+        session.data.use_paint_mask_vertex = masked
+        words = [word for word in drawn().words if word]
+        assert len(words) == len(set(words)), words
+        assert ("Bone Influence" in words) != masked and ("Add Influence" in words) == masked
+        assert any(word.startswith(("Mark Rigid", "Rigid Parts")) for word in words)
+
+
+def test_thirteen_rows_at_first_sight():
+    """With the headers of the panels, which are closed."""
+    tube, rig = tube_and_rig()
+    select(tube, rig)
+    panels = [
+        kind
+        for kind in addon("ui.panels").CLASSES
+        if hasattr(kind, "draw") and getattr(kind, "bl_category", "") == "Auto-weight"
+    ]
+    shown = [kind for kind in panels[1:] if kind.poll(bpy.context)]
+    first, layout = panels[0], Rows()
+    own = {name: getattr(first, name) for name in dir(first) if name.startswith("_draw")}
+    stand_in = type("Panel", (), {**own, "layout": layout})()
+    stand_in.split_layout = lambda: layout
+    first.draw(stand_in, bpy.context)
+    assert 1 + layout.count + len(shown) <= 13, layout.words

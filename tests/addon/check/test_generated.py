@@ -1,0 +1,60 @@
+"""Meshes that were generated, in Blender: Auto-weight keeps their shells together, Check Weights
+names what they are, and Repair leaves that alone."""
+
+import bpy
+import numpy as np
+from scenes import (
+    add_armature,
+    add_mesh,
+    addon,
+    auto_weight,
+    deform_names,
+    package,
+    select,
+    tube_arrays,
+    weights,
+)
+
+
+def double_tube(depth=0.01):
+    """A tube with a second skin below the first."""
+    vertices, faces = tube_arrays(rings=31, sides=16)
+    middle = np.array([0, 0, 1.5])
+    below = middle + (vertices - middle) * (1 - depth / np.array([0.3, 0.3, 1.5]))
+    first = len(vertices)
+    inner = [tuple(first + v for v in face[::-1]) for face in faces]
+    return add_mesh("Tube", np.vstack([vertices, below]), [*faces, *inner]), first, len(faces)
+
+
+def kinds(*objects):
+    select(*objects)
+    bpy.ops.object.araplbs_check("EXEC_DEFAULT")
+    return {f.kind: f.words for f in addon("features.check.findings_list").found.findings}
+
+
+def test_a_double_shell_goes_with_the_skin():
+    tube, first, _faces = double_tube()
+    rig = add_armature()
+    assert auto_weight(tube, rig) == {"FINISHED"}
+    found = weights(tube, deform_names(rig))
+    assert np.abs(found[:first] - found[first:]).max() < 0.02
+    words = kinds(tube, rig)["DOUBLE_SHELL"]
+    assert words.startswith("double shell of ") and "opens" not in words
+
+
+def test_what_opens_is_named_with_how_far():
+    tube, first, _faces = double_tube()
+    rig = add_armature()
+    auto_weight(tube, rig)
+    inner = list(range(first, 2 * first))
+    for group in tube.vertex_groups:
+        group.remove(inner)
+    tube.vertex_groups["lower"].add(inner, 1.0, "REPLACE")
+    assert "opens by up to" in kinds(tube, rig)["DOUBLE_SHELL"]
+
+
+def test_a_clean_mesh_has_no_such_finding():
+    tube, rig = add_mesh("Tube", *tube_arrays()), add_armature()
+    auto_weight(tube, rig)
+    of_mesh = package("features.check.findings").OF_MESH
+    assert not of_mesh & set(kinds(tube, rig))

@@ -1,0 +1,32 @@
+"""The texts that the add-on declares to Blender are in its catalogues; sentences: tests/package."""
+
+import sys
+
+import pytest
+from paths import ROOT
+from scenes import addon
+
+TOOLS = ROOT / "tools"
+
+
+@pytest.mark.skipif(not TOOLS.exists(), reason="tools/ is not here")
+def test_catalogues_have_what_is_declared():
+    sys.path.insert(0, str(TOOLS))
+    import translations
+
+    catalogue = addon("languages.catalogue")
+    known = catalogue.read_catalogue(addon("languages.translate").FILES["de_DE"])
+    bare = {catalogue.PLACEHOLDER.sub("{}", english) for english in known}
+    found = translations.declared(addon("registration").CLASSES)
+    assert len(found) > 300
+    missing = [each for each in found if catalogue.PLACEHOLDER.sub("{}", each) not in bare]
+    assert not missing
+
+
+def test_the_language_of_the_interface_decides():
+    """English, or a Blender without languages: the unchanged text."""
+    translate = addon("languages.translate")
+    assert translate.translated("{count} vertices") == "{count} vertices"
+    assert translate.sentences("de_DE").translate("3 vertices") == "3 Punkte"
+    messages = translate.messages("ja_JP")
+    assert messages["Operator", "Check Weights"] == messages["*", "Check Weights"]

@@ -1,0 +1,159 @@
+"""The weights of before the first Auto-weight: they survive presses, undo, saving, and opening the
+file again."""
+
+import bpy
+import numpy as np
+import pytest
+from scenes import add_tube, addon, auto_weight, bind, entries, select, tube_and_rig
+
+
+@pytest.fixture(autouse=True)
+def in_a_window(monkeypatch):
+    """As where somebody looks at it."""
+    monkeypatch.setattr(addon("features.auto_weight.operator"), "is_seen", lambda: True)
+
+
+def at_hand():
+    return addon("features.auto_weight.outcome").outcome_at_hand(bpy.context)
+
+
+def shown(which):
+    assert bpy.ops.object.araplbs_show_weights(which=which) == {"FINISHED"}
+
+
+def painted():
+    """A tube with an artist's weights, its rig, and the entries."""
+    tube, rig = tube_and_rig()
+    z = np.array([v.co.z for v in tube.data.vertices])
+    for name, low in (("lower", -1), ("middle", 1), ("upper", 2)):
+        own = np.flatnonzero((z >= low) & (z < low + 2))
+        tube.vertex_groups.new(name=name).add(own.tolist(), 0.5, "REPLACE")
+    select(tube, rig)
+    return tube, rig, entries(tube)
+
+
+def reopened(tmp_path):
+    path = str(tmp_path / "file.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert not bpy.data.meshes["Tube"].araplbs.original, "it is in the file alone"
+    bpy.ops.wm.open_mainfile(filepath=path)
+    return bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+
+
+def test_it_survives_presses_saving_and_opening(tmp_path):
+    tube, _rig, artist = painted()
+    for truss in (10, 50, 90):
+        auto_weight(truss=truss)
+    ours = entries(tube)
+    shown("ORIGINAL")
+    tube, rig = reopened(tmp_path)
+    assert entries(tube) == ours, "what is looked at is not what is saved"
+    select(tube, rig)
+    assert at_hand() is None
+    auto_weight(truss=30)
+    assert at_hand().slots["ORIGINAL"]
+    shown("ORIGINAL")
+    assert entries(tube) == artist
+    tube, rig = reopened(tmp_path)
+    select(tube, rig)
+    auto_weight(truss=10)
+    shown("ORIGINAL")
+    assert entries(tube) == artist, "the second time, too"
+
+
+def test_it_can_be_brought_back_without_a_result(tmp_path):
+    tube, _rig, artist = painted()
+    auto_weight()
+    tube, rig = reopened(tmp_path)
+    select(tube, rig)
+    assert bpy.ops.object.araplbs_original_weights.poll()
+    assert bpy.ops.object.araplbs_original_weights() == {"FINISHED"}
+    assert entries(tube) == artist
+    assert not tube.data.araplbs.made
+
+
+def test_no_original_is_offered_where_none_was():
+    """The first press on a bare mesh replaces nothing: its result is not an original."""
+    tube, rig = tube_and_rig()
+    for truss in (10, 50, 90):
+        auto_weight(tube, rig, truss=truss)
+        assert not at_hand().slots["ORIGINAL"]
+    assert not bpy.ops.object.araplbs_original_weights.poll()
+
+
+def test_what_is_painted_on_a_bare_mesh_after_undo_is_original():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    tube.vertex_groups.clear()  # as Ctrl Z does, which takes the marks back too
+    tube.data.araplbs.weighting, tube.data.araplbs.made = "", False
+    tube.vertex_groups.new(name="lower").add(range(len(tube.data.vertices)), 1.0, "REPLACE")
+    artist = entries(tube)
+    auto_weight(tube, rig, truss=10)
+    auto_weight(tube, rig, truss=90)
+    shown("ORIGINAL")
+    assert entries(tube) == artist
+
+
+def test_another_mesh_beside_it_keeps_its_own():
+    tube, rig, artist = painted()
+    auto_weight()
+    sleeve = add_tube("Sleeve", radius=0.4)
+    bind(sleeve, rig)
+    sleeve.vertex_groups.new(name="upper").add(range(len(sleeve.data.vertices)), 1.0, "REPLACE")
+    own = entries(sleeve)
+    auto_weight(tube, sleeve, rig)
+    shown("ORIGINAL")
+    assert entries(tube)[0][0][1] == artist[0][0][1] and entries(sleeve) == own
+
+
+@pytest.mark.parametrize("cut", [0, 5, -1])
+def test_damaged_bytes_are_not_taken(tmp_path, cut):
+    """A file that something else has written into."""
+    tube, _rig, _artist = painted()
+    originals = addon("features.auto_weight.originals")
+    slots = addon("blender.write.weight_slots")
+    data = originals.packed(slots.WeightSlot(tube))
+    assert originals.unpacked(tube, data)
+    assert originals.unpacked(tube, data[:cut]) is None
+    other = add_tube("Other", rings=5)
+    assert originals.unpacked(other, data) is None, "other vertices"
+
+
+def test_compare_is_told_whose_the_weights_are():
+    tube, rig, _artist = painted()
+    assert not tube.data.araplbs.made
+    auto_weight()
+    assert tube.data.araplbs.made
+    bpy.ops.object.araplbs_quantize_weights()
+    assert tube.data.araplbs.made, "they are ours all the same"
+    auto_weight(truss=90)
+    shown("ORIGINAL")
+    assert not tube.data.araplbs.made
+    shown("BEFORE")
+    assert tube.data.araplbs.made
+    select(tube, rig)
+    bpy.ops.object.araplbs_keep_shown_weights(which="ORIGINAL")
+    assert not tube.data.araplbs.made
+
+
+@pytest.mark.parametrize("change", ["shape", "tail", "deform", "vertices"])
+def test_the_result_goes_with_what_it_is_about(change):
+    tube, rig, _artist = painted()
+    auto_weight()
+    bpy.context.view_layer.update()
+    assert at_hand()
+    if change == "shape":
+        tube.data.vertices[5].co.x += 0.1
+        tube.data.update()
+    elif change == "deform":
+        rig.data.bones["upper"].use_deform = False
+    elif change == "vertices":
+        tube.data.vertices.add(1)
+    else:
+        select(rig)
+        bpy.ops.object.mode_set(mode="EDIT")
+        rig.data.edit_bones["upper"].tail.x += 0.1
+        bpy.ops.object.mode_set(mode="OBJECT")
+        select(tube, rig)
+    bpy.context.view_layer.update()
+    assert at_hand() is None

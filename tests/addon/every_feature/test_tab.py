@@ -1,0 +1,147 @@
+"""The first screen of the tab: presets, what experts alone see, the manual, and how short it is."""
+
+import bpy
+import pytest
+from scenes import (
+    add_tube,
+    addon,
+    select,
+    tube_and_rig,
+)
+from test_outcome import in_a_window  # noqa: F401
+
+
+def settings():
+    return bpy.context.scene.araplbs
+
+
+def test_the_preset_in_use():
+    presets = addon("features.auto_weight.presets")
+    assert presets.preset_in_use(settings()) == "Game 4"
+    names = list(presets.preset_files())
+    assert names[:3] == ["Game 4", "Game 8", "Unity"] and names[-1].startswith("As published")
+    for name in names:
+        bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()[name]))
+        assert presets.preset_in_use(settings()) == name
+    bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()["VRChat"]))
+    settings().max_influences = 3
+    assert presets.preset_in_use(settings()) == "Custom"
+    settings().max_influences = 8
+    assert presets.preset_in_use(settings()) == "Game 8"
+
+
+def test_add_and_remove_a_preset():
+    presets = addon("features.auto_weight.presets")
+    settings().truss, settings().seed = 7.5, 3
+    assert bpy.ops.object.araplbs_add_preset(name="My Film 2") == {"FINISHED"}
+    assert presets.preset_in_use(settings()) == "My Film 2"
+    settings().truss = 1
+    assert presets.preset_in_use(settings()) == "Custom"
+    file = presets.preset_files()["My Film 2"]
+    bpy.ops.object.araplbs_load_preset(filepath=str(file))
+    assert settings().truss == 7.5 and settings().seed == 3
+    assert bpy.ops.object.araplbs_remove_preset() == {"FINISHED"}
+    assert not file.exists() and presets.preset_in_use(settings()) == "Custom"
+    file.parent.rmdir()  # as other tests expect it
+    bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()["Crisp"]))
+    with pytest.raises(RuntimeError, match="Only presets of your own can be removed"):
+        bpy.ops.object.araplbs_remove_preset()
+
+
+def test_experts_alone_see_how_it_is_computed():
+    """Twenty settings are in the tab without the preference; the paper's are in no panel."""
+    panel = addon("ui.expert_panel").VIEW3D_PT_araplbs_expert
+    tube, rig = tube_and_rig()
+    select(tube, rig)
+    preferences = bpy.context.preferences.addons["bl_ext.user_default.araplbs"].preferences
+    assert not panel.poll(bpy.context)
+    preferences.expert = True
+    try:
+        assert panel.poll(bpy.context)
+    finally:
+        preferences.expert = False
+
+
+def test_manual():
+    """F1 over any operator or setting of ours leads to a page of the manual that is in the zip."""
+    from fnmatch import fnmatchcase
+    from pathlib import Path
+    from urllib.parse import unquote, urlparse
+    from urllib.request import url2pathname
+
+    manual = addon("window.manual")
+    if not manual.has_pages():
+        pytest.skip("this zip was put together without the manual")
+    prefix, topics = manual.manual_map()
+    folder = Path(url2pathname(unquote(urlparse(prefix).path)))
+    assert all((folder / page).is_file() for _pattern, page in topics)
+    names = [f"bpy.ops.object.{name}" for name in dir(bpy.ops.object) if "araplbs" in name]
+    names += [f"bpy.types.{name.lower()}.x" for name in dir(bpy.types) if "ARAPLBS_" in name]
+    assert len(names) > 30
+    for name in names:
+        assert any(fnmatchcase(name, pattern) for pattern, _page in topics), name
+    first = [next(p for g, p in topics if fnmatchcase(n, g)) for n in names]
+    pages = {
+        "auto_weight": "auto_weight", "repair": "check", "restore": "live",
+        "restore_weights": "restore", "keep_weights": "restore", "copy_weights": "transfer",
+        "reduce_bones": "reduce_bones", "range_of_motion": "poses", "mark_rigid": "parts",
+        "take_in": "control_bones",
+    }  # fmt: skip
+    for name, page in pages.items():
+        assert first[names.index(f"bpy.ops.object.araplbs_{name}")] == f"{page}.html", name
+    assert manual.manual_map in bpy.utils._manual_map
+
+
+class Layout:
+    """Notes what a panel draws: (what, name or text)."""
+
+    def __init__(self, seen):
+        self.__dict__["seen"] = seen
+
+    def __setattr__(self, _name, _value):
+        pass
+
+    def __getattr__(self, name):
+        def call(*args, text=None, **_options):
+            if name == "prop":
+                told = text
+                if told is None:
+                    told = args[0].bl_rna.properties[args[1]].name
+                self.seen.append((name, args[1], told))
+            elif name in {"label", "operator", "menu"}:
+                self.seen.append((name, args[0] if args else "", text or ""))
+            return Layout(self.seen)
+
+        return call
+
+
+def drawn(panel):
+    """The elements that a panel draws in the present context."""
+    seen = []
+    own = {name: getattr(panel, name) for name in dir(panel) if name.startswith("_draw")}
+    stand_in = type("Panel", (), {**own, "layout": Layout(seen)})()
+    stand_in.split_layout = lambda: stand_in.layout
+    panel.draw(stand_in, bpy.context)
+    return seen
+
+
+def test_first_sight_is_short():
+    """At most thirty words, six closed panels included, and twenty settings in all of the tab."""
+    tube, rig = tube_and_rig()
+    sleeve = add_tube("Sleeve", radius=0.35)
+    select(sleeve, tube, rig, active=tube)  # clothes, and what they take weights from
+    panels = [
+        kind
+        for kind in addon("ui.panels").CLASSES
+        if hasattr(kind, "draw") and getattr(kind, "bl_category", "") == "Auto-weight"
+    ]
+    first = drawn(panels[0])
+    shown = [kind for kind in panels[1:] if kind.poll(bpy.context)]
+    assert len(shown) == 6 and all("DEFAULT_CLOSED" in kind.bl_options for kind in shown)
+    words = [text for _what, _name, text in first] + [kind.bl_label for kind in shown]
+    words.append(panels[0].bl_label)
+    assert len(" ".join(words).split()) <= 30, words
+    seen = [each for kind in (panels[0], *shown) for each in drawn(kind)]
+    settings = {name for what, name, _text in seen if what == "prop"}
+    assert len(settings) + 1 <= 20, settings  # and the preset
+    assert not settings & {"edge_power", "kept_sum", "relative", "paper_constraints"}

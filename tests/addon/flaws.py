@@ -1,0 +1,112 @@
+"""Weights with something wrong in them, each at a place that is known."""
+
+import bpy
+import numpy as np
+from scenes import addon, auto_weight, select, tube_and_rig
+
+
+def near(ob, height, width=0.2):
+    """Vertices of a tube near a height."""
+    return [v.index for v in ob.data.vertices if abs(v.co.z - height) < width]
+
+
+def weighted(**options):
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig, **options)
+    return tube, rig
+
+
+def remove(ob, vertices):
+    for group in ob.vertex_groups:
+        group.remove(vertices)
+
+
+def unweighted(tube, _rig):
+    remove(tube, near(tube, 1.0))
+    return near(tube, 1.0)
+
+
+def unnormalized(tube, _rig):
+    at = near(tube, 2.0)
+    for vertex in (tube.data.vertices[i] for i in at):
+        for element in vertex.groups:
+            element.weight *= 0.5
+    return at
+
+
+def speckle(tube, _rig):
+    """One vertex of the lower bone follows the upper one."""
+    at = near(tube, 0.5)[:1]
+    remove(tube, at)
+    tube.vertex_groups["upper"].add(at, 1.0, "REPLACE")
+    return at
+
+
+def influences(tube, _rig):
+    """Groups of bones that the limit of 2 does not leave room for."""
+    at = near(tube, 1.5)
+    for name in ("lower", "middle", "upper"):
+        tube.vertex_groups[name].add(at, 1 / 3, "REPLACE")
+    return at
+
+
+def stretch(tube, _rig):
+    """A band follows the bone at the other end."""
+    at = near(tube, 0.4)
+    remove(tube, at)
+    tube.vertex_groups["upper"].add(at, 1.0, "REPLACE")
+    return at
+
+
+FLAWS = {
+    "UNWEIGHTED": unweighted,
+    "UNNORMALIZED": unnormalized,
+    "SPECKLE": speckle,
+    "INFLUENCES": influences,
+    "STRETCH": stretch,
+}
+
+
+def flawed(*kinds, **options):
+    """(tube, rig, {kind: its vertices}), both selected."""
+    tube, rig = weighted(**options)
+    places = {kind: FLAWS[kind](tube, rig) for kind in kinds}
+    select(tube, rig)
+    return tube, rig, places
+
+
+def check(**options):
+    return bpy.ops.object.araplbs_check("EXEC_DEFAULT", **options)
+
+
+def repair(**options):
+    return bpy.ops.object.araplbs_repair("EXEC_DEFAULT", **options)
+
+
+def found():
+    return addon("features.check.findings_list").found
+
+
+def kinds_found():
+    return [finding.kind for finding in found().findings]
+
+
+def index_of(kind):
+    return kinds_found().index(kind)
+
+
+def choose(kind):
+    """As a click on the first finding of a kind does; its index."""
+    index = index_of(kind)
+    bpy.context.window_manager.araplbs_check.active = index
+    return index
+
+
+def shown():
+    return bpy.context.window_manager.araplbs_check
+
+
+def selected(ob):
+    flags = np.empty(len(ob.data.vertices), bool)
+    ob.data.vertices.foreach_get("select", flags)
+    return np.flatnonzero(flags).tolist()

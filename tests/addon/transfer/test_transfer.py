@@ -1,0 +1,251 @@
+"""Transfer Weights: written and unchanged weights, refusals; the overlay's matches, the command
+line."""
+
+import math
+
+import bpy
+import deep
+import numpy as np
+import pytest
+from command import opened, run, save
+from scenes import (
+    add_armature,
+    add_mesh,
+    add_tube,
+    addon,
+    auto_weight,
+    bind,
+    entries,
+    select,
+    tube_and_rig,
+    weights,
+)
+
+NAMES = ["lower", "middle", "upper"]
+
+
+def transfer(*targets, source, **options):
+    select(*targets, source)
+    return bpy.ops.object.araplbs_transfer_weights("EXEC_DEFAULT", **options)
+
+
+def refused(*targets, source, **options):
+    return deep.refused("transfer_weights", *targets, source, **options)
+
+
+def body_and_sleeve(radius=0.33, **shape):
+    """A weighted tube, and another around it that hangs on nothing yet."""
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    sleeve = add_tube("Sleeve", radius=radius, rings=25, sides=14, caps=False, **shape)
+    return tube, rig, sleeve
+
+
+def test_result():
+    """A sleeve over the tube: weights as below it, bound; the source stays to the last bit."""
+    tube, rig, sleeve = body_and_sleeve()
+    before = entries(tube)
+    assert transfer(sleeve, source=tube) == {"FINISHED"}
+    assert entries(tube) == before
+    own, below = weights(sleeve, NAMES), weights(tube, NAMES)
+    np.testing.assert_allclose(own.sum(1), 1, atol=1e-6)
+    for z in np.linspace(0.2, 2.8, 9):
+        a = own[np.abs([v.co.z - z for v in sleeve.data.vertices]) < 0.1].mean(0)
+        b = below[np.abs([v.co.z - z for v in tube.data.vertices]) < 0.1].mean(0)
+        np.testing.assert_allclose(a, b, atol=0.12)
+    assert sleeve.parent == rig
+    assert [m.object for m in sleeve.modifiers if m.type == "ARMATURE"] == [rig]
+
+
+def test_what_is_out_of_reach_is_filled_in():
+    """Across the upper joint it stands off; refining changes that part alone."""
+    tube, _rig, sleeve = body_and_sleeve()
+    for vertex in sleeve.data.vertices:
+        if 1.3 < vertex.co.z < 2.7:
+            wide = 1 + 3 * math.sin((vertex.co.z - 1.3) / 1.4 * math.pi)
+            vertex.co.x, vertex.co.y = wide * vertex.co.x, wide * vertex.co.y
+    near = np.array([v.co.z < 1.2 for v in sleeve.data.vertices])
+    transfer(sleeve, source=tube, refine=False)
+    plain = weights(sleeve, NAMES)
+    transfer(sleeve, source=tube)
+    refined = weights(sleeve, NAMES)
+    np.testing.assert_array_equal(plain[near], refined[near])
+    assert np.abs(plain - refined)[~near].max() > 1e-3
+    for each in (plain, refined):
+        np.testing.assert_allclose(each.sum(1), 1, atol=1e-6)
+
+
+def test_level_of_detail_at_the_same_place():
+    """Vertices that the source has too keep its weights."""
+    tube, _rig = tube_and_rig()
+    rig = tube.parent
+    auto_weight(tube, rig)
+    lod = add_tube("LOD1", rings=10)
+    transfer(lod, source=tube)
+    own, given = weights(lod, NAMES), weights(tube, NAMES)
+    places = {tuple(np.round(v.co, 5)): v.index for v in tube.data.vertices}
+    same = [(v.index, places[at]) for v in lod.data.vertices
+            if (at := tuple(np.round(v.co, 5))) in places]  # fmt: skip
+    assert len(same) > 50
+    mine, theirs = np.array(same).T
+    np.testing.assert_allclose(own[mine], given[theirs], atol=1e-5)
+
+
+def test_locked_groups_stay():
+    tube, _rig, sleeve = body_and_sleeve()
+    group = sleeve.vertex_groups.new(name="middle")
+    group.add(range(len(sleeve.data.vertices)), 0.25, "REPLACE")
+    group.lock_weight = True
+    transfer(sleeve, source=tube)
+    own = weights(sleeve, NAMES)
+    assert (own[:, 1] == 0.25).all()
+    np.testing.assert_allclose(own.sum(1), 1, atol=1e-6)
+
+
+def test_chosen_bones_only():
+    tube, rig, sleeve = body_and_sleeve()
+    group = sleeve.vertex_groups.new(name="upper")
+    group.add(range(len(sleeve.data.vertices)), 0.5, "REPLACE")
+    for bone in rig.data.bones:
+        flag = rig.pose.bones[bone.name] if hasattr(rig.pose.bones[0], "select") else bone
+        flag.select = bone.name != "upper"
+    transfer(sleeve, source=tube, bones="SELECTED")
+    own = weights(sleeve, NAMES)
+    assert (own[:, 2] == 0.5).all()
+    assert own[:, 0].max() > 0.4
+
+
+def test_mix():
+    """Half way with present weights; all the way without."""
+    tube, _rig, sleeve = body_and_sleeve()
+    transfer(sleeve, source=tube, max_influences=0)
+    whole = weights(sleeve, NAMES)
+    sleeve.vertex_groups.clear()
+    half = np.arange(len(sleeve.data.vertices) // 2)
+    sleeve.vertex_groups.new(name="upper").add(half.tolist(), 1.0, "REPLACE")
+    transfer(sleeve, source=tube, mix=0.5, max_influences=0)
+    own = weights(sleeve, NAMES)
+    expected = whole.copy()
+    expected[half] = 0.5 * whole[half] + 0.5 * np.array([0, 0, 1])
+    np.testing.assert_allclose(own, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_limit_of_influences(most):
+    tube, _rig, sleeve = body_and_sleeve()
+    transfer(sleeve, source=tube, max_influences=most)
+    assert max(len(v.groups) for v in sleeve.data.vertices) <= most
+    np.testing.assert_allclose(weights(sleeve, NAMES).sum(1), 1, atol=1e-6)
+
+
+def test_several_sources():
+    """Meshes with weights give, the one without takes."""
+    tube, rig, _sleeve = body_and_sleeve()
+    other = add_tube("Upper", shift=(0, 0, 3.0), length=1.0, rings=6)
+    bind(other, rig)
+    other.vertex_groups.new(name="upper").add(range(len(other.data.vertices)), 1.0, "REPLACE")
+    long = add_tube("Long", radius=0.33, length=4.0, rings=30, caps=False)
+    transfer(long, other, source=tube, sources="WEIGHTED")
+    own = weights(long, NAMES)
+    z = np.array([v.co.z for v in long.data.vertices])
+    assert (own[z > 3.3, 2] > 0.95).all() and (own[z < 0.3, 0] > 0.9).all()
+
+
+def test_matches_are_shown_and_nothing_is_written():
+    tube, _rig, sleeve = body_and_sleeve()
+    for vertex in sleeve.data.vertices:
+        if vertex.co.z > 1.5:
+            vertex.co.x += 5
+    select(sleeve, tube)
+    before = entries(sleeve), len(sleeve.vertex_groups)
+    shown = addon("features.transfer.shown_matches").shown
+    assert bpy.ops.object.araplbs_show_matches() == {"FINISHED"}
+    assert (entries(sleeve), len(sleeve.vertex_groups)) == before
+    [(reference, matched)] = shown
+    assert reference.get() == sleeve
+    z = np.array([v.co.z for v in sleeve.data.vertices])
+    clear = (np.abs(z - 1.5) > 0.2) & (z > 0.1)  # of the tear, and of the edge of the cap
+    np.testing.assert_array_equal(matched[clear], z[clear] < 1.5)
+    bpy.ops.object.araplbs_show_matches()
+    assert not shown
+
+
+def test_matches_follow_the_options():
+    """In a moment; the matches of the meshes that were read."""
+    tube, _rig, sleeve = body_and_sleeve()
+    select(sleeve, tube)
+    module = addon("features.transfer.shown_matches")
+    settings = bpy.context.scene.araplbs.transfer
+    assert bpy.ops.object.araplbs_show_matches() == {"FINISHED"}
+    assert module.shown[0][1].mean() > 0.9
+    settings.distance = 0.0
+    assert bpy.app.timers.is_registered(module.refresh_matches)
+    bpy.app.timers.unregister(module.refresh_matches)
+    module.refresh_matches()
+    assert module.shown[0][1].mean() < 0.7
+    bpy.ops.object.araplbs_show_matches()
+    settings.distance = 0.05
+    assert not bpy.app.timers.is_registered(module.refresh_matches)
+
+
+def test_refusals():
+    tube, rig, sleeve = body_and_sleeve()
+    assert "Select the meshes to weight as well as 'Tube'" in refused(source=tube)
+    assert "'Sleeve' has no armature" in refused(tube, source=sleeve)
+    empty = add_mesh("Empty", np.zeros((0, 3)), [])
+    assert "'Empty' has no vertices" in refused(empty, sleeve, source=tube)
+    far = add_tube("Far", shift=(50, 0, 0))
+    message = refused(sleeve, far, source=tube)
+    assert "'Far' takes nothing from 'Tube': no vertex of the target is within reach" in message
+    inside_out = add_tube("Inside Out", radius=0.4, caps=False)
+    inside_out.data.flip_normals()
+    message = refused(inside_out, source=tube, two_sided=False, distance=0.5)
+    assert "'Inside Out' takes nothing from 'Tube': no vertex of the target faces" in message
+    bind(far, add_armature("Other"))
+    message = refused(far, source=tube)
+    assert "'Far' is deformed by the armature 'Other', 'Tube' by 'Rig'" in message
+    twin = bpy.data.objects.new("Twin", tube.data)
+    bpy.context.scene.collection.objects.link(twin)
+    assert "'Twin' shares its mesh with 'Tube'" in refused(twin, source=tube)
+    for bone in rig.data.bones:
+        flag = rig.pose.bones[bone.name] if hasattr(rig.pose.bones[0], "select") else bone
+        flag.select = False
+    assert "No deform bone of 'Rig' is selected" in refused(sleeve, source=tube, bones="SELECTED")
+    for name in NAMES:
+        sleeve.vertex_groups.new(name=name).lock_weight = True
+    assert "the vertex groups of all deform bones are locked" in refused(sleeve, source=tube)
+    assert "Make the mesh with the weights the active object" in refused(sleeve, source=rig)
+
+
+def test_sources_without_weights_or_faces():
+    tube, rig = tube_and_rig()
+    sleeve = add_tube("Sleeve", radius=0.33)
+    assert "'Tube' has no weights for the bones of 'Rig'" in refused(sleeve, source=tube)
+    wire = add_mesh("Wire", np.eye(3), [], edges=[(0, 1), (1, 2)])
+    bind(wire, rig)
+    wire.vertex_groups.new(name="lower").add([0, 1, 2], 1.0, "REPLACE")
+    assert "'Wire' has no faces to take weights from" in refused(sleeve, source=wire)
+    message = refused(sleeve, tube, source=tube, sources="WEIGHTED")
+    assert "No selected mesh has weights" in message
+    tube.vertex_groups.new(name="lower").add([0], 1.0, "REPLACE")
+    assert "'Tube' has no face with weights at all its corners" in refused(sleeve, source=tube)
+
+
+def test_command_line(tmp_path, capfd):
+    body_and_sleeve()
+    source, output = save(tmp_path / "in.blend"), tmp_path / "out.blend"
+    arguments = ("transfer", source, "--source", "Tube", "--target", "Sleeve")
+    assert run(*arguments, "--output", output, "--json", tmp_path / "report.json") == 0
+    assert "match Tube" in capfd.readouterr().out
+    sleeve = opened(output)["Sleeve"]
+    np.testing.assert_allclose(weights(sleeve, NAMES).sum(1), 1, atol=1e-6)
+    assert not opened(source)["Sleeve"].vertex_groups
+    for names, message in (
+        (("Tube", "Hat"), "no mesh 'Hat' in the active scene"),
+        (("Tube", "Tube"), "'Tube' is both source and target"),
+    ):
+        other = tmp_path / "other.blend"
+        chosen = ("--source", names[0], "--target", names[1])
+        assert run("transfer", source, *chosen, "--output", other) == 1
+        assert message in capfd.readouterr().err
+        assert not other.exists()

@@ -1,0 +1,140 @@
+"""When the Result says that weights are likely ruined, why, and what may help."""
+
+import numpy as np
+import pytest
+from araplbs.reports.doubts import (
+    BONES,
+    CONTROL,
+    HELD_AT_A_PRICE,
+    IN_VAIN,
+    JOINTS,
+    MUCH,
+    MUCH_ASIDE,
+    TAILS,
+    doubt_about,
+    torn_off,
+)
+from araplbs.reports.notes import result_notes
+from araplbs.skeleton.skeleton import Skeleton
+
+
+def report(stretch, **changed):
+    return {
+        "deformation": {"after": {"surface_strain": stretch}},
+        "options": {"swing": 1.0472, "max_influences": 4},
+        "tails_aside": False,
+        "control_bones": {},
+        "idle_in_skin": [],
+        "far_from_bones": [],
+        "unseen_parts": [],
+        "rigid": [],
+        "above_limit": 0,
+    } | changed
+
+
+@pytest.mark.parametrize("stretch", [None, 0.0, 0.3, 0.52, MUCH])
+def test_nothing_is_said_of_what_good_weights_reach(stretch):
+    assert doubt_about(report(stretch)) is None
+    assert not [note for note in result_notes(report(stretch)) if note.urgent]
+
+
+def test_wider_poses_stretch_more():
+    wide = report(0.9, options={"swing": 1.5, "max_influences": 4})
+    assert doubt_about(wide) is None
+
+
+def test_tails_that_miss_the_joints():
+    """Said of less stretch: bones that point aside leave good weights with little."""
+    assert doubt_about(report(MUCH_ASIDE, tails_aside=True)) is None
+    doubt = doubt_about(report(0.4, tails_aside=True, control_bones={"a": "TWIN"}))
+    assert doubt.remedy == JOINTS and "40 %" in doubt.line and "Joints" in doubt.line
+    (note,) = [n for n in result_notes(report(0.4, tails_aside=True)) if n.urgent]
+    assert note.remedy == JOINTS and note.text == "Much stretch: tails miss the joints"
+    assert not note.selects
+
+
+def test_bones_read_from_their_joints():
+    doubt = doubt_about(report(0.9, bone_directions="JOINTS"))
+    assert doubt.remedy == TAILS and "Tails" in doubt.line
+    assert doubt_about(report(MUCH, bone_directions="JOINTS")) is None
+
+
+def leg(foot_on):
+    """Hips, thigh, shin, and a foot that hangs on the shin (2), on a root (4) or on nothing."""
+    heads = np.array([(0, 0, 1), (0.1, 0, 1), (0.1, 0, 0.5), (0.1, 0, 0.1), (0, 0.4, 0)], float)
+    tails = np.array(
+        [(0, 0, 1.5), (0.1, 0, 0.5), (0.1, 0, 0.1), (0.1, -0.2, 0), (0, 0.6, 0)], float
+    )
+    parents = np.array([4, 0, 1, foot_on, -1])
+    return Skeleton(
+        names=["hips", "thigh", "shin", "foot", "root"], heads=heads, tails=tails, parents=parents,
+        roll_axes=np.tile([0.0, 1.0, 0.0], (5, 1)), deform=np.array([True] * 4 + [False]),
+        limits=np.full((5, 3, 2), np.nan), opposite=np.arange(5),
+    )  # fmt: skip
+
+
+def test_feet_that_random_poses_tear_off():
+    assert torn_off(leg(2)) == []
+    assert torn_off(leg(4)) == torn_off(leg(-1)) == [3]
+    feet = ["foot.L", "foot.R"]
+    assert doubt_about(report(1.2, torn_off=feet)) is None
+    assert doubt_about(report(2.0, torn_off=feet)) and doubt_about(report(1.2, torn_off=feet[:1]))
+    assert doubt_about(report(0.9, torn_off=feet, tails_aside=True)).remedy == JOINTS
+
+
+def test_bones_that_hang_elsewhere_are_the_likeliest_cause():
+    """Of two trees in one skin the second begins at the end of the first."""
+    doubt = doubt_about(report(2.0, torn_off=["second"], control_bones={"hand": "TWIN"}))
+    assert doubt.remedy == BONES and doubt.bones == ("second",)
+    assert "1 bone hangs" in doubt.note and "second" in doubt.line
+    doubt = doubt_about(report(2.0, torn_off=["foot.L", "foot.R"]))
+    assert "2 bones hang" in doubt.note and "foot.L, foot.R" in doubt.line
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.0178, HELD_AT_A_PRICE])
+def test_bones_that_are_held_for_little(cost):
+    assert doubt_about(report(0.1, held_cost=cost, held_bones=["eye", "jaw"])) is None
+
+
+def test_bones_that_are_held_at_a_price():
+    """Whatever the poses are; stretch alone is said where there is much."""
+    held = {"held_cost": 0.045, "held_bones": ["eye"]}
+    doubt = doubt_about(report(0.1, **held))
+    assert doubt.remedy == BONES and doubt.bones == ("eye",) and "eye" in doubt.line
+    assert doubt.note == "1 bone shares skin with others"
+    first = result_notes(report(0.1, **held))[0]
+    assert first.urgent and first.selects and first.bones == ("eye",)
+    for other in (report(None, **held), report(0.9, **held, options={"swing": 1.5})):
+        other["options"]["max_influences"] = 4
+        assert doubt_about(other) == doubt
+    assert "Much stretch" in doubt_about(report(0.9, **held)).note
+
+
+def test_bones_that_are_held_in_vain():
+    """For less than that, if they hardly move their skin nevertheless: these alone are named."""
+    held = {"held_bones": ["track.1", "track.2"], "deaf_bones": ["track.2", "hair"]}
+    assert doubt_about(report(0.1, held_cost=0.02, **held)).bones == ("track.2",)
+    assert doubt_about(report(0.1, held_cost=IN_VAIN, **held)) is None
+    answering = held | {"deaf_bones": ["hair"]}
+    assert doubt_about(report(0.1, held_cost=0.02, **answering)) is None
+
+
+def test_bones_that_were_left_out():
+    left = {"root": "ROOT", "leaf": "LEAF", "far": "OUTSIDE"}
+    assert doubt_about(report(0.8, control_bones=left)).remedy == ""
+    doubt = doubt_about(report(0.8, control_bones={**left, "hand": "TWIN"}))
+    assert doubt.remedy == CONTROL and "1 bone was" in doubt.note and "Include" in doubt.line
+    doubt = doubt_about(report(0.8, control_bones={"hand": "TWIN", "head": "SERVED"}))
+    assert "2 bones were" in doubt.line
+
+
+def test_bones_that_move_nothing_are_shown():
+    doubt = doubt_about(report(0.8, idle_in_skin=["neck", "head"]))
+    assert doubt.remedy == BONES and doubt.bones == ("neck", "head")
+    first = result_notes(report(0.8, idle_in_skin=["neck", "head"]))[0]
+    assert first.urgent and first.selects and first.bones == ("neck", "head") and not first.remedy
+
+
+def test_else_the_joints_are_looked_at():
+    doubt = doubt_about(report(2.86))
+    assert doubt.remedy == "" and "286 %" in doubt.line and "joints" in doubt.line

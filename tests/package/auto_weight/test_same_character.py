@@ -1,0 +1,99 @@
+"""The same character gets the same weights if its vertices have other numbers, and if it is turned
+or moved: what decides is geometry. For how much other seeds, poses and tessellations move them, see
+docs/bench/stability.md."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+
+ATOL = 2e-3  # of a weight: rounding, in single precision, after some iterations
+TURN = shapes.rotation([1, 2, 3], 0.7)
+
+
+def body():
+    """An uneven tube that has a coarser mesh, and bones that lie on no line in it."""
+    vertices, triangles = shapes.tube(24, 60, 0.3, caps=True)
+    x, y, z = vertices.T
+    bent = [x * (1 + 0.3 * np.sin(3 * z)) + 0.1 * z, y * (1 + 0.2 * z) - 0.05 * z**2, z + 0.1 * x]
+    bones = shapes.chain(3)
+    heads, tails = (
+        joint + joint[:, 2:] * [0.1, 0, 0] - joint[:, 2:] ** 2 * [0, 0.05, 0]
+        for joint in (bones.heads, bones.tails)
+    )
+    return (np.stack(bent, 1), triangles), bones.but(heads=heads, tails=tails)
+
+
+def uneven_halves():
+    """Like a body, symmetric except for small shifts: of two partners between legs and hip, each may
+    be nearest to another bone."""
+    rng = np.random.default_rng(2)
+    vertices, triangles = shapes.tube(16, 30, 0.5, caps=True)
+    vertices = vertices + rng.uniform(-0.004, 0.004, vertices.shape)
+    heads = np.array([[0, 0, 1.0], [-0.2, 0, 1.0], [0.2, 0, 1.0]])
+    tails = np.array([[0, 0, 2.0], [-0.2, 0, 0.0], [0.2, 0, 0.0]])
+    bones = shapes.Bones(heads, tails, np.array([-1, 0, 0]))
+    return (vertices, triangles), bones, {"symmetry": ([0, 2, 1], (0, 0, 0), (1, 0, 0))}
+
+
+def renumbered(vertices, triangles, seed=0):
+    """The mesh with vertices and triangles in another order, and the new number of each vertex."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(vertices))
+    number = np.argsort(order)
+    return (vertices[order], number[triangles][rng.permutation(len(triangles))]), number
+
+
+def clusters(mesh, bones, **settings):
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, pose_count=4, **settings)
+    assert solver.report["coarse_vertices"] > 0
+    return solver._inside["cluster"]
+
+
+def assert_same_sets(one, other):
+    """Two numberings of the same sets."""
+    pairs = len(np.unique(np.stack([one, other]), axis=1).T)
+    assert pairs == len(np.unique(one)) == len(np.unique(other))
+
+
+def test_clusters_are_the_same_in_another_order_of_the_vertices():
+    mesh, bones = body()
+    other, number = renumbered(*mesh)
+    assert_same_sets(clusters(mesh, bones), clusters(other, bones)[number])
+
+
+def test_clusters_turn_with_the_character():
+    mesh, bones = body()
+    moved = (3 * mesh[0] @ TURN.T + [5, -2, 1], mesh[1])
+    turned = bones.moved(3 * TURN, (5, -2, 1))
+    assert_same_sets(clusters(mesh, bones), clusters(moved, turned))
+
+
+@pytest.mark.parametrize("make", [lambda: (*body(), {}), uneven_halves], ids=["body", "halves"])
+def test_weights_are_the_same_in_another_order_of_the_vertices(make):
+    mesh, bones, settings = make()
+    other, number = renumbered(*mesh)
+    one, two = (
+        shapes.solved(araplbs.Solver(*m, *bones, **bones.more, **settings)).weights
+        for m in (mesh, other)
+    )
+    np.testing.assert_allclose(two[number], one, atol=ATOL)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rigid_parts_of_which_some_vertices_have_partners(seed):
+    """Whatever is partner to what: every row is limited."""
+    vertices, triangles = shapes.tube(8, 16, 0.2, caps=True)
+    vertices = vertices + np.array([1, 0, 0])
+    mesh = shapes.join((vertices, triangles), (vertices * [-1, 1, 1], triangles[:, ::-1]))
+    z = np.array([0, 0.7, 1.4, 2.0])
+    joints = [np.stack([0 * z + x, 0 * z, z], 1) for x in (1, -1)]
+    heads, tails = (np.concatenate([p[k : k + 3] for p in joints]) for k in (0, 1))
+    parts = np.random.default_rng(seed).choice([-1, -1, 0, 1, 2], len(mesh[0]))
+    solver = araplbs.Solver(
+        *mesh, heads, tails, [-1, 0, 1, -1, 3, 4], rigid_parts=parts,
+        symmetry=([3, 4, 5, 0, 1, 2], (0, 0, 0), (1, 0, 0)), max_influences=2,
+    )  # fmt: skip
+    weights = shapes.solved(solver).weights
+    assert ((weights > 0).sum(1) <= 2).all()
+    assert ((weights[parts >= 0] > 0).sum(1) == 1).all()

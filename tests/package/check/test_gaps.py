@@ -1,0 +1,95 @@
+"""Esc takes effect within 0.2 seconds in every function and stage, which takes a call of progress
+at least every 0.1 seconds of the processor. `make bench PART=heard` measures that; here stands what
+a crowded machine keeps as well, relative to a loop that is timed in the same process."""
+
+import ast
+import time
+from pathlib import Path
+
+import araplbs
+import gaps
+import numpy as np
+import pytest
+import shapes
+
+ROOT = Path(__file__).parents[3]
+LIMIT = 0.1  # seconds where the loop takes LOOP
+LOOP = 0.06
+
+
+@pytest.fixture(scope="module")
+def slowness():
+    """How much slower than the machine on which LOOP was measured, 1 at least."""
+    times = []
+    for _ in range(5):
+        begin = time.thread_time()
+        sum(k * k for k in range(1_000_000))
+        times.append(time.thread_time() - begin)
+    return max(1.0, min(times) / LOOP)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", gaps.PROBLEMS)
+def test_nothing_is_deaf_for_long(name, slowness):
+    found = gaps.measure(name, gaps.TESTED)
+    assert found.longest < 6 * LIMIT * slowness, f"{found.longest:.2f} s from {found.where}"
+
+
+def test_the_table_has_all_that_takes_progress():
+    """By the stubs."""
+    tree = ast.parse((ROOT / "araplbs/_engine.pyi").read_text())
+    source = Path(gaps.__file__).read_text()
+    found = []
+    for part in tree.body:
+        functions = [part] if isinstance(part, ast.FunctionDef) else getattr(part, "body", [])
+        for function in functions:
+            arguments = getattr(function, "args", None)
+            if arguments and any(a.arg == "progress" for a in arguments.kwonlyargs):
+                found.append(part.name)
+    assert len(found) >= 10
+    others = {"optimize_joints": "JointSolver", "Deformation": "deformation"}
+    for name in found:
+        assert f"araplbs.{others.get(name, name)}(" in source, name
+
+
+def test_work_without_reports_of_its_own_is_heard(monkeypatch):
+    """Between two reports of a stage, the same one comes again; False there stops the work."""
+    calls = []
+    work = gaps.centers(1_500, 12, 10)
+    work(lambda *report: calls.append(report))
+    again = [k for k in range(1, len(calls)) if calls[k] == calls[k - 1]]
+    assert again, "no report came again: the problem is too small for this machine"
+    count = iter(range(len(calls) + 1000))
+    with pytest.raises(araplbs.Cancelled, match="cancelled during centers of rotation"):
+        work(lambda *_: next(count) != again[0])
+
+
+@pytest.mark.slow
+def test_a_step_that_is_stopped_begins_again():
+    """With the same result, or ends if it cannot: a request in that time is kept. Its long parts
+    show only in large problems."""
+
+    def made(progress):
+        mesh, skeleton = gaps.tube(30_000), gaps.chain(8)
+        return araplbs.Solver(
+            *mesh, *skeleton, pose_count=80, iterations=2, coarsen=0, threads=1, progress=progress
+        )
+
+    last, stopped = [None], []
+
+    def stop(*report):
+        """Once, if a report of a step is repeated: when that is, the clock decides."""
+        again, last[0] = report == last[0] and report[0] == "iteration", report
+        if not again or stopped:
+            return True
+        stopped.append(report)
+        return False
+
+    expected, solver = shapes.solved(made(None)), made(stop)
+    try:
+        solver.solve()
+        pytest.skip("no step takes long enough on this machine")
+    except araplbs.Cancelled:
+        solver.solve()
+    np.testing.assert_array_equal(solver.weights, expected.weights)
+    np.testing.assert_array_equal(solver.energies, expected.energies)

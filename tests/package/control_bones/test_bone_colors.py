@@ -1,0 +1,27 @@
+"""Weights of all bones as colors."""
+
+import numpy as np
+from araplbs.measures.bone_colors import NO_WEIGHTS, bone_colors, palette
+from araplbs.model.sparse_weights import make_sparse_weights
+
+
+def test_mixed_by_the_weights():
+    """Against the dense product; sums that are not 1 change no color."""
+    rng = np.random.default_rng(0)
+    dense = rng.random((40, 7)) * (rng.random((40, 7)) < 0.4)
+    dense[3] = 0
+    vertices, bones = np.nonzero(dense)
+    rows = make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])
+    sums = dense.sum(1, keepdims=True)
+    wanted = np.divide(dense, sums, out=np.zeros_like(dense), where=sums > 0) @ palette(7)
+    wanted[sums[:, 0] == 0] = NO_WEIGHTS
+    np.testing.assert_allclose(bone_colors(rows, 7), wanted, atol=1e-12)
+
+
+def test_bones_are_told_apart():
+    """Neighbors in the list, and all of a rig's."""
+    colors = palette(60)
+    assert (colors >= 0).all() and (colors <= 1).all()
+    apart = np.linalg.norm(colors[:, None] - colors[None], axis=2) + np.eye(60)
+    assert np.linalg.norm(np.diff(colors, axis=0), axis=1).min() > 0.5
+    assert apart.min() > 0.05

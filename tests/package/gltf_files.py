@@ -1,0 +1,208 @@
+"""Small glTF files that tests make: a tube on a chain of joints, in every form that the format
+has."""
+
+import base64
+import json
+import struct
+
+import numpy as np
+from gltf_validity import File, new_faults
+from shapes import chain, tube
+
+COMPONENTS = {
+    **{"i1": 5120, "u1": 5121, "<i2": 5122, "<u2": 5123, "<u4": 5125, "<f4": 5126},
+}
+BONES = 5
+VERTICES, TRIANGLES = tube(8, 25, caps=True)
+HEADS, TAILS, PARENTS = chain(BONES)
+
+
+class Glb:
+    """A file that is being made."""
+
+    def __init__(self):
+        self.json = {
+            **{"asset": {"version": "2.0"}, "buffers": [{}], "bufferViews": [], "accessors": []},
+            **{"meshes": [], "nodes": [], "skins": []},
+        }
+        self.blob = bytearray(b"\0\0\0\0")  # so that offsets count
+
+    def view(self, content, **more):
+        self.blob.extend(bytes(-len(self.blob) % 4))
+        view = {"buffer": 0, "byteOffset": len(self.blob), "byteLength": len(content)}
+        self.json["bufferViews"].append(view | more)
+        self.blob.extend(content)
+        return len(self.json["bufferViews"]) - 1
+
+    def accessor(self, view, count, kind, width, **more):
+        accessor = {"bufferView": view, "count": count, "componentType": COMPONENTS[kind]}
+        self.json["accessors"].append(accessor | {"type": width} | more)
+        return len(self.json["accessors"]) - 1
+
+    def add(self, array, kind, width, **more):
+        array = np.ascontiguousarray(array, kind)
+        view = self.view(array.tobytes())
+        return self.accessor(view, len(array), kind, width, **more)
+
+    def sparse(self, base, indices, values, kind, width, **more):
+        """An accessor of zeros, or of a base array, with other values at some places."""
+        count = base if isinstance(base, int) else len(base)
+        found = {"count": count, "componentType": COMPONENTS[kind], "type": width} | more
+        if not isinstance(base, int):
+            found["bufferView"] = self.view(np.ascontiguousarray(base, kind).tobytes())
+        found["sparse"] = {
+            "count": len(indices),
+            "indices": {
+                "bufferView": self.view(np.asarray(indices, "<u2").tobytes()),
+                "componentType": 5123,
+            },
+            "values": {"bufferView": self.view(np.ascontiguousarray(values, kind).tobytes())},
+        }
+        self.json["accessors"].append(found)
+        return len(self.json["accessors"]) - 1
+
+    def primitive(self, triangles, shift=(0, 0, 0), skinned=True, **more):
+        """With the vertices of these triangles alone."""
+        used, corners = np.unique(triangles, return_inverse=True)
+        attributes = {"POSITION": self.add(VERTICES[used] + shift, "<f4", "VEC3")}
+        if skinned:
+            attributes |= self.old_weights(len(used))
+        indices = self.add(corners.ravel(), "<u2", "SCALAR")
+        return {"attributes": attributes, "indices": indices} | more
+
+    def old_weights(self, count, joints="u1", weights="u1"):
+        """All to the first joint."""
+        whole = {"u1": 255, "<u2": 65535, "<f4": 1}[weights]
+        normalized = {} if weights == "<f4" else {"normalized": True}
+        first = np.tile([whole, 0, 0, 0], (count, 1))
+        return {
+            "JOINTS_0": self.add(np.zeros((count, 4)), joints, "VEC4"),
+            "WEIGHTS_0": self.add(first, weights, "VEC4", **normalized),
+        }
+
+    def skin(self, joints, shift=(0, 0, 0), matrices=None):
+        """Its meshes were bound at this place; matrices (j, 4, 4): by columns, False: none."""
+        if matrices is None:
+            matrices = np.tile(np.eye(4), (len(joints), 1, 1))
+            matrices[:, 3, :3] = -(HEADS[: len(joints)] + shift)
+        skin = {"joints": list(joints)}
+        if matrices is not False:
+            number = self.add(np.reshape(matrices, (-1, 16)), "<f4", "MAT4")
+            skin["inverseBindMatrices"] = number
+        self.json["skins"].append(skin)
+        return len(self.json["skins"]) - 1
+
+    def node(self, **what):
+        self.json["nodes"].append(what)
+        return len(self.json["nodes"]) - 1
+
+    def joints(self, names=None):
+        """A chain of nodes where HEADS are."""
+        first = len(self.json["nodes"])
+        for k in range(BONES):
+            up = HEADS[k - 1] if k else np.zeros(3)
+            node = {"name": names[k] if names else f"joint {k}"}
+            node["translation"] = (HEADS[k] - up).tolist()
+            if k < BONES - 1:
+                node["children"] = [first + k + 1]
+            self.node(**node)
+        return list(range(first, first + BONES))
+
+    def mesh(self, *primitives, **more):
+        self.json["meshes"].append({"primitives": list(primitives)} | more)
+        return len(self.json["meshes"]) - 1
+
+    def write(self, path):
+        self.json["buffers"][0]["byteLength"] = len(self.blob)
+        head = {key: value for key, value in self.json.items() if value != []}
+        if path.suffix == ".gltf":
+            data = base64.b64encode(bytes(self.blob)).decode()
+            buffer = {"uri": f"data:application/octet-stream;base64,{data}"}
+            head["buffers"] = [head["buffers"][0] | buffer, *head["buffers"][1:]]
+            path.write_text(json.dumps(head))
+            return path
+        blob = bytes(self.blob) + bytes(-len(self.blob) % 4)
+        text = json.dumps(head).encode()
+        text += b" " * (-len(text) % 4)
+        size = 28 + len(text) + len(blob)
+        start = struct.pack("<4sIII4s", b"glTF", 2, size, len(text), b"JSON")
+        path.write_bytes(start + text + struct.pack("<I4s", len(blob), b"BIN\0") + blob)
+        return path
+
+
+def plain(**kinds):
+    """A tube in one primitive, with weights in these types."""
+    glb = Glb()
+    joints = glb.joints()
+    used = len(VERTICES)
+    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(used, **kinds)
+    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
+    glb.node(mesh=glb.mesh(part), skin=glb.skin(joints))
+    return glb
+
+
+def of_several_parts():
+    """A tube in three materials, the third in a mesh that was bound elsewhere; a box that hangs on
+    no joint; and a chain of joints, between the second and third of which is another node."""
+    glb = Glb()
+    between = BONES
+    for k in range(BONES):
+        up = HEADS[k - 1] if k else np.zeros(3)
+        below = [] if k == BONES - 1 else [between if k == 1 else k + 1]
+        node = {"translation": (HEADS[k] - up).tolist()}
+        glb.node(**node, **({"children": below} if below else {}))
+    glb.node(children=[2])
+    heights = VERTICES[TRIANGLES, 2].mean(1) / VERTICES[:, 2].max()
+    lower, middle = TRIANGLES[heights < 0.3], TRIANGLES[(heights >= 0.3) & (heights < 0.7)]
+    joints, away = list(range(BONES)), np.array([3, 0, 1])
+    body = glb.mesh(glb.primitive(lower), glb.primitive(middle))
+    top = glb.mesh(glb.primitive(TRIANGLES[heights >= 0.7], away))
+    glb.node(mesh=body, skin=glb.skin(joints))
+    glb.node(mesh=top, skin=glb.skin(joints, away))
+    glb.node(mesh=glb.mesh(glb.primitive(TRIANGLES[:20], skinned=False)))
+    return glb
+
+
+def rows(file, number=0, primitive=0, width=BONES):
+    """(places, dense weights by joint of the skin) of a primitive of a gltf_validity.File."""
+    attributes = file.json["meshes"][number]["primitives"][primitive]["attributes"]
+    places = file.read(attributes["POSITION"], shares=True).astype(float)
+    dense, k = np.zeros((len(places), width)), 0
+    while f"JOINTS_{k}" in attributes:
+        joints = file.read(attributes[f"JOINTS_{k}"]).astype(int)
+        weights = file.read(attributes[f"WEIGHTS_{k}"], shares=True).astype(float)
+        np.add.at(dense, (np.arange(len(places))[:, None], joints), weights)
+        k += 1
+    return places, dense
+
+
+def moves(dense, vertices=VERTICES):
+    """Whether weights go up along the tube: the lower end follows the first joint, the upper one
+    the last."""
+    low, high = vertices[:, 2] < 0.1, vertices[:, 2] > VERTICES[:, 2].max() - 0.1
+    return bool(dense[low, 0].min() > 0.8 and dense[high, -1].min() > 0.8)
+
+
+class Weigher:
+    """Called with a Glb: the gltf_validity.File after its meshes were weighted, which is as valid
+    as before; `before` is that file, `reports` what was done."""
+
+    def __init__(self, core, folder):
+        self.core, self.folder = core, folder
+
+    def __call__(self, glb, suffix=".glb", component=None, rigid=((), ()), unused=False, **options):
+        container, character = self.core("gltf.file.container"), self.core("gltf.character")
+        work, table = self.core("gltf.work"), self.core("model.options").Options(**options)
+        source, target = self.folder / f"in{suffix}", self.folder / f"out{suffix}"
+        glb.write(source)
+        self.before, self.reports = File(source), []
+        document = container.read_document(source)
+        for each in character.characters_of(document):
+            parts = each.parts_of(*rigid)
+            found, report = work.weigh_character(each, table, parts, threads=1)
+            each.write(found.rows, component)
+            self.reports.append(report)
+        container.save_document(document, target)
+        new = [f for f in new_faults(source, target) if not (unused and f.endswith("not used"))]
+        assert new == []
+        return File(target)

@@ -1,0 +1,113 @@
+"""No test asks the clock. A test waits for an event, it holds work that must still run at a gate
+(gate.py), and if time is its subject, work is counted or a page of docs/bench measures it. Only
+patience.py looks at a clock: it ends what hangs."""
+
+import ast
+import re
+
+import pytest
+from paths import ROOT
+
+TESTS = ROOT / "tests"
+FILES = [
+    path
+    for path in sorted(TESTS.rglob("*.py"))
+    if path.relative_to(TESTS).parts[0] != "bench"
+    and path.name not in {"patience.py", "test_clocks.py"}
+]
+CLOCKS = {
+    *("sleep", "monotonic", "perf_counter", "process_time", "thread_time", "time_ns"),
+    *("monotonic_ns", "perf_counter_ns"),
+}
+# A limit that only ends what hangs, and 0: the others get the processor, or one look.
+LAST_RESORTS = {"HANGS", "3 * HANGS", "0"}
+# What may look at a clock, and why.
+EXCEPTIONS = {
+    "package/engine/test_progress.py": "those of a report are compared with those of the call",
+    "package/command_line/test_outputs.py": "files get an age",
+    "package/check/test_gaps.py": "seconds of the processor, measured against a loop beside it",
+    "package/gaps.py": "as test_gaps.py; `make bench PART=heard`",
+    "package/fuzzing.py": "how long `make fuzz` is to go on; seconds of the processor",
+    "package/fuzzing_functions.py": "as fuzzing.py",
+    "package/command_line/test_farm_process.py": "the time limit of endless work is what is tested",
+    "window/run_in_gui.py": "the seconds of each test in the results",
+    "window/test_refine.py": "test_stalls measures for docs/bench, where its run is named",
+}
+
+
+WAITS = {"wait", "join", "settimeout", "dump_traceback_later"}
+
+
+def clocks(text):
+    """Lines that look at a clock, wait for seconds, or wait no longer than some."""
+    return [
+        (node.lineno, ast.unparse(node))
+        for node in ast.walk(ast.parse(text))
+        if (isinstance(node, ast.Call) and is_clock(node))
+        or (isinstance(node, ast.keyword) and is_limit(node))
+        or (isinstance(node, ast.Yield) and isinstance(getattr(node.value, "value", None), float))
+    ]  # where a test of the window says `yield 0.5`, it waits for seconds
+
+
+def is_clock(call):
+    name = ast.unparse(call.func)
+    last, first = name.rpartition(".")[2], ast.unparse(call.args[0]) if call.args else ""
+    looks = name == "time.time" or (last in CLOCKS and first != "0")
+    return looks or (last in WAITS and first[:1].isdigit())
+
+
+def is_limit(keyword):
+    value = ast.unparse(keyword.value)
+    return keyword.arg == "timeout" and value not in LAST_RESORTS | {"timeout"}
+
+
+def name_of(path):
+    return path.relative_to(TESTS).as_posix()
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_test_asks_the_clock(path):
+    found = clocks(path.read_text("utf-8"))
+    if name_of(path) in EXCEPTIONS:
+        assert found, "no exception any more: take it from the list"
+    else:
+        assert found == []
+
+
+def test_exceptions_are_files():
+    assert set(EXCEPTIONS) <= {name_of(path) for path in FILES}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("time.sleep(0.1)", "end = time.monotonic() + 5", "start = time.perf_counter()"),
+        *("process.wait(120)", "process.communicate(timeout=60)", "thread.join(1.5)"),
+        *("time.time() < end", "perf_counter()", "done = run(x, timeout=PATIENCE)"),
+    ],
+)
+def test_what_is_found(line):
+    assert clocks(line)
+    assert clocks(f"def test():\n    {line}\n    yield")
+
+
+def test_a_wait_for_seconds_in_a_window_is_found():
+    assert clocks("def test(ui):\n    yield 0.5") and not clocks("def test(ui):\n    yield 5")
+
+
+@pytest.mark.parametrize(
+    "line", ["process.wait()", "x(timeout=HANGS)", "time.sleep(0)", "wait_until(look)", "a.wait(b)"]
+)
+def test_what_may_be(line):
+    assert clocks(line) == []
+
+
+def test_only_a_run_that_hangs_is_given_up():
+    """The limits of tests/run.sh, and of pytest for a single test."""
+    script = (TESTS / "run.sh").read_text("utf-8")
+    assert re.findall(r"\btimeout\b.*", script) == [
+        'timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &'
+    ]
+    assert "LIMIT=$((6 * 3600))" in script and "sleep" not in script
+    settings = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert int(re.search(r"faulthandler_timeout = (\d+)", settings)[1]) >= 3600

@@ -1,0 +1,46 @@
+"""An operator of ours that starts another of ours, as the OK of a dialog does, hands over to it:
+the guard refuses what is started in the midst of an operator (window/guard.py)."""
+
+import ast
+
+from paths import ROOT
+
+OPERATORS = ROOT / "araplbs_addon/features"
+# Called by Blender, when a line of the list is clicked on, and not by an operator.
+UPDATES = {("check/findings_list.py", "araplbs_select_finding")}
+
+
+def started(tree):
+    """(operator, whether inside of handing_over()), of those of ours that the code starts."""
+
+    def walk(node, handed):
+        if isinstance(node, ast.With):
+            handed = handed or any("handing_over" in ast.unparse(each) for each in node.items)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("bpy.ops."):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name.startswith("araplbs_"):
+                yield name, handed
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, handed)
+
+    return walk(tree, False)
+
+
+def test_operators_hand_over():
+    found = {
+        (path.relative_to(OPERATORS).as_posix(), name): handed
+        for path in sorted(OPERATORS.rglob("*.py"))
+        for name, handed in started(ast.parse(path.read_text("utf-8")))
+    }
+    for key in (
+        ("compare/operator.py", "araplbs_compare"),
+        ("reduce_bones/ask.py", "araplbs_ask_fewer_bones"),
+        ("reduce_bones/ask.py", "araplbs_reduce_bones"),
+    ):
+        assert found.pop(key), key
+    assert set(found) == UPDATES
+
+
+def test_what_is_found():
+    code = "bpy.ops.object.araplbs_a()\nwith handing_over():\n    bpy.ops.object.araplbs_b('X')"
+    assert list(started(ast.parse(code))) == [("araplbs_a", False), ("araplbs_b", True)]

@@ -1,0 +1,88 @@
+"""The manual: every picture is made by a test of the window and shown on a page; every link leads
+somewhere."""
+
+import json
+import re
+
+import manual_pictures
+import pytest
+from paths import ROOT
+
+MANUAL = ROOT / "docs/manual"
+PAGES = [
+    *sorted(MANUAL.glob("*.md")), *sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs/bench").glob("*.md")),
+]  # fmt: skip
+CUT = re.findall(
+    r'^ +\("([\w-]+)", \w+, "(\w+)"\),$', (ROOT / "tools/manual_pictures.py").read_text(), re.M
+)
+NOT_OF_THE_WINDOW = {"compare", "through_rig"}  # a page in a browser; a drawing
+
+
+def test_pictures_are_made_by_tests_of_the_window():
+    """So that none shows what there no longer is."""
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests/window").glob("test_*.py"))
+    assert {path.stem for path in MANUAL.glob("*.png")} == {
+        *(name for _picture, name in CUT),
+        *NOT_OF_THE_WINDOW,
+    }
+    for picture, _name in CUT:
+        assert f'ui.picture("{picture}")' in tests, picture
+
+
+@pytest.mark.parametrize("name", manual_pictures.DRAWN_BY)
+def test_no_picture_is_older_than_what_it_shows(name):
+    """The words of the panels on it are those that they had when it was made."""
+    known = json.loads(manual_pictures.WORDS.read_text(encoding="utf-8"))
+    assert set(known) == set(manual_pictures.DRAWN_BY) == {each for _picture, each in CUT}
+    assert manual_pictures.words(name) == known[name], (
+        f"{name}.png is old: run tests/run.sh sid-gui, look at it, then tools/manual_pictures.py"
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_links(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        place, _hash, part = link.partition("#")
+        if place.startswith("http"):
+            continue
+        target = (page.parent / place).resolve() if place else page
+        assert target.exists(), link
+        if part and target.suffix == ".md":
+            heads = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.M)
+            assert part in {anchor(head) for head in heads}, link
+
+
+def test_as_pages(tmp_path):
+    """As the extension brings them: every link and picture is there, nothing is asked of a server
+    but what is a link to one; code and tables come through."""
+    pages = pytest.importorskip("manual_pages", reason="without the environment of the build")
+    pages.main(tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {f"{path.stem}.html" for path in MANUAL.glob("*.md")} <= names
+    for path in tmp_path.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        ids = set(re.findall(r'<h\d id="([^"]+)"', text))
+        for link in re.findall(r'href="([^"]+)"', text):
+            place, _hash, part = link.partition("#")
+            if place.startswith("http"):
+                continue
+            assert not place or place in names, (path.name, link)
+            if part:
+                there = (tmp_path / place).read_text(encoding="utf-8") if place else text
+                assert f'id="{part}"' in there if place else part in ids, (path.name, link)
+        sources = re.findall(r'src="([^"]+)"', text)
+        assert set(sources) <= names and text.count("<a ") == text.count("</a>")
+    assert "<table>" in (tmp_path / "terms.html").read_text(encoding="utf-8")
+    assert "<pre>" in (tmp_path / "python.html").read_text(encoding="utf-8")
+
+
+def anchor(head):
+    """As GitHub makes it of a heading."""
+    return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
+
+
+def test_every_picture_is_shown():
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    for path in MANUAL.glob("*.png"):
+        assert path.name in text, path.name

@@ -1,0 +1,185 @@
+"""Reduce Bones asks in a dialog; weights are named under the mouse; the tab in a session is short.
+The pictures are to be looked at."""
+
+import bpy
+import scenes
+from driver import (
+    at_work,
+    cancel,
+    newest_only,
+    open_sidebar,
+    over,
+    session,
+    show,
+    still,
+    wait_for_end,
+    wait_until,
+)
+from test_first_sight import make_character, weigh
+
+
+def deform(rig):
+    return sum(bone.use_deform for bone in rig.data.bones)
+
+
+def test_games_reduce_bones_asks(ui):
+    """Choosing goes on in turns, then the dialog names the bones; Enter reduces, Esc does not."""
+    newest_only()
+    rig, meshes = make_character()
+    body = max(meshes, key=lambda ob: len(ob.data.vertices))
+    scenes.auto_weight(body, rig)
+    scenes.select(body, rig)
+    show(ui)
+    bpy.ops.ed.undo_push(message="set-up")
+    every = deform(rig)
+    for key in ("ESC", "RET"):
+        ui.event("MOUSEMOVE", "NOTHING")
+        yield 3
+        with ui.override():
+            assert bpy.ops.object.araplbs_find_fewer_bones("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+        yield from wait_for_end()
+        yield from still(ui)
+        assert deform(rig) == every, "nothing has changed when it asks"
+        ui.picture("reduce-dialog")
+        ui.event(key, "PRESS")
+        ui.event(key, "RELEASE")
+        yield 10
+        yield from wait_until(lambda: not at_work())
+        rig = bpy.data.objects["Rig"]
+        if key == "ESC":
+            assert deform(rig) == every
+    assert deform(rig) in (29, 30), "a mirrored pair goes together"
+
+
+def test_games_weights_under_the_mouse(ui):
+    newest_only()
+    rig, meshes = make_character()
+    body = max(meshes, key=lambda ob: len(ob.data.vertices))
+    scenes.select(*meshes, rig)
+    show(ui)
+    bpy.ops.ed.undo_push(message="set-up")
+    yield from open_sidebar(ui)
+    yield from weigh(ui)
+    scenes.select(body)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        bpy.ops.wm.tool_set_by_id(name="builtin.gradient")
+    yield from still(ui)
+    under = scenes.addon("features.edits.hover").under
+    area = ui.area()
+    middle = area.x + area.width // 2
+    for share in (0.3, 0.4, 0.45, 0.5, 0.55, 0.6):
+        ui.event("MOUSEMOVE", "NOTHING", at=(middle, int(area.y + share * area.height)))
+        yield 3
+        if under and len(under[0].shares) > 1:
+            break
+    assert under and under[0].object == body.name, "the mouse is over the body"
+    shares = under[0].shares
+    assert abs(sum(share for _name, share in shares) - 1) < 0.05
+    groups = body.data.vertices[under[0].vertex].groups
+    names = {body.vertex_groups[g.group].name for g in groups if g.weight > 0.005}
+    assert {name for name, _share in shares} == names & set(rig.data.bones.keys())
+    yield from still(ui)
+    ui.picture("hover-weights")
+    ui.event("MOUSEMOVE", "NOTHING", at=(area.x + 100, area.y + 100))
+    yield 5
+    assert not under, "there is nothing beside the body"
+    yield from short_session(ui)
+
+
+def short_session(ui):
+    """The tab in a session, with a correction whose dots let the weights be seen."""
+    with ui.override():
+        bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT")
+    yield 5
+    yield from wait_until(lambda: session() and session().settled)
+    yield 8
+    body = bpy.context.active_object
+    edit = scenes.addon("features.edits.operator")
+    bone = edit.active_bone(body)
+    vertices = [v.index for v in body.data.vertices if 0.9 < v.co.z < 1.15]
+    body.data.use_paint_mask_vertex = True
+    for vertex in body.data.vertices:
+        vertex.select = vertex.index in set(vertices)
+    with ui.override():
+        bpy.ops.object.araplbs_edit_vertices(kind="INFLUENCE", bone=bone)
+    yield from wait_until(lambda: session().settled)
+    yield 8
+    ui.picture("session-selected")
+    body.data.use_paint_mask_vertex = False
+    yield 12
+    ui.picture("session-short")
+    yield from cancel(ui)
+
+
+def test_games_one_joint(ui):
+    """Only the selected joint moves, with live stretch; a wrong elbow goes back."""
+    newest_only()
+    rig, meshes = make_character()
+    body = max(meshes, key=lambda ob: len(ob.data.vertices))
+    scenes.auto_weight(body, rig)
+    place = rig.data.bones["forearm.L"].head_local.copy()
+    wrong = place.lerp(rig.data.bones["forearm.L"].tail_local, 0.3)
+    with ui.override():
+        scenes.select(rig)
+        bpy.ops.object.mode_set(mode="EDIT")
+        rig.data.edit_bones["forearm.L"].head = wrong
+        bpy.ops.object.mode_set(mode="OBJECT")
+        scenes.select(body, rig)
+        bpy.ops.object.mode_set(mode="POSE")
+    for flag in scenes.addon("blender.data.bones").bone_flags(rig):
+        flag.select = flag.name == "forearm.L"
+    show(ui)
+    bpy.ops.ed.undo_push(message="set-up")
+    before = {bone.name: bone.head_local.copy() for bone in rig.data.bones}
+    yield from open_sidebar(ui)
+    with ui.override():
+        bpy.ops.object.araplbs_optimize_joints("INVOKE_DEFAULT", only_selected_bones=True)
+    yield from wait_until(lambda: session() and session().settled)
+    yield 8
+    facts = scenes.addon("window.live_operator").session_facts(session())
+    assert facts[0].startswith("Stretch "), facts
+    ui.picture("one-joint")
+    ui.key("RET")
+    yield from over()
+    rig = bpy.data.objects["Rig"]
+    after = {bone.name: bone.head_local for bone in rig.data.bones}
+    moved = {name for name in before if (after[name] - before[name]).length > 1e-5}
+    assert moved == {"forearm.L"}, moved
+    assert (after["forearm.L"] - place).length < 0.4 * (wrong - place).length
+    with ui.override():
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_games_export_opens_the_file_browser(ui):
+    """With the engine of the preset, and what will be set."""
+    newest_only()
+    rig, meshes = make_character()
+    body = max(meshes, key=lambda ob: len(ob.data.vertices))
+    scenes.auto_weight(body, rig)
+    scenes.select(body, rig)
+    show(ui)
+    with ui.override():
+        result = bpy.ops.object.araplbs_export_game("INVOKE_DEFAULT")
+    assert result == {"RUNNING_MODAL"}
+    yield 20
+
+    def browsers():
+        return [
+            (window, area)
+            for window in bpy.context.window_manager.windows
+            for area in window.screen.areas
+            if area.type == "FILE_BROWSER"
+        ]
+
+    yield from wait_until(browsers)
+    window, area = browsers()[0]
+    operator = area.spaces.active.active_operator
+    assert operator and operator.filepath.endswith(".glb") and operator.engine == "WEB"
+    yield 40
+    ui.picture("export-browser")
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        bpy.ops.file.cancel()
+    yield 10
+    assert not browsers()

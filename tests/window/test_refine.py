@@ -1,0 +1,366 @@
+"""The live session as a user meets it: watch, keep, cancel, and everything that can happen to it in
+between."""
+
+import json
+import time
+from itertools import pairwise
+
+import bpy
+import scenes
+import sessions
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from driver import (
+    cancel,
+    clear,
+    newest_only,
+    open_sidebar,
+    over,
+    session,
+    show,
+    still,
+    stroke,
+    wait_until,
+    when_named,
+)
+from paint_scenes import begin, make_tube, paint_mode, settle
+
+
+def test_watch_then_escape(ui):
+    newest_only()
+    tube, _rig = make_tube()
+    show(ui)
+    before = scenes.snapshot()
+    states = []
+    with sessions.frame_by_frame() as go_on:
+        begin(ui)
+
+        def look():
+            live = session()
+            if live and live.frame and len(states) <= live.written == live.frame.number:
+                states.append(scenes.entries(tube))
+                go_on()
+            return len(states) == 3
+
+        yield from wait_until(look)
+    assert all(a != b for a, b in pairwise(states)), "weights are seen while they converge"
+    yield from settle()
+    assert session().frame.iterations >= 3
+    yield 8
+    ui.picture("refine-converged")
+    ui.key("ESC")
+    yield from over()
+    assert scenes.snapshot() == before, "bit for bit"
+
+
+def test_right_mouse_cancels_nothing(ui):
+    """It opens menus and selects, as everywhere."""
+    make_tube()
+    begin(ui)
+    yield from settle()
+    ui.key("RIGHTMOUSE")
+    yield 8
+    ui.key("ESC")  # closes the menu
+    yield 8
+    assert session()
+    ui.key("ESC")
+    yield from over()
+
+
+def test_escape_asks_where_strokes_were_made(ui):
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube)
+    before = scenes.snapshot()
+    begin(ui)
+    yield from settle()
+    yield from stroke(ui, (0.45, 0.25), (0.55, 0.25))
+    assert session().strokes == 1
+    ui.key("ESC")
+    yield 10
+    ui.picture("refine-asks")
+    ui.key("ESC")  # no
+    yield 8
+    assert session() and tube.data.araplbs.edits
+    yield from cancel(ui)
+    assert scenes.snapshot() == before
+
+
+def test_keeps_on_while_posing(ui):
+    """In Pose mode: the armature is posed during the session, and that is undone by itself."""
+    tube, rig = make_tube()
+    scenes.select(rig)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.ed.undo_push(message="posing")
+    before = scenes.entries(tube)
+    begin(ui)
+    yield from settle()
+    rig.pose.bones["upper"].rotation_mode = "XYZ"
+    rig.pose.bones["upper"].rotation_euler.x = 1.0
+    bpy.ops.ed.undo_push(message="pose")
+    yield 5
+    ui.picture("refine-posed")
+    ui.key("Z", ctrl=True)
+    yield 8
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    assert rig.pose.bones["upper"].rotation_euler.x == 0
+    if session():
+        ui.key("ESC")
+    yield from over()
+    assert scenes.entries(tube) == before
+    ui.key("Z", ctrl=True, shift=True)  # to the pose, in the middle of the session
+    yield 8
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    assert rig.pose.bones["upper"].rotation_euler.x == 1
+    assert scenes.entries(tube) == before, "and not to half converged weights"
+
+
+def test_undo_from_the_menu_leaves_the_session(ui):
+    """To other weights than those that the session began with, and nothing is written into them."""
+    tube, _rig = make_tube()
+    first = scenes.entries(tube)
+    tube.vertex_groups["lower"].add(range(300), 0.7, "REPLACE")
+    bpy.ops.ed.undo_push(message="paint")
+    painted = scenes.entries(tube)
+    begin(ui)
+    yield from settle()
+    with ui.override():
+        bpy.ops.ed.undo()
+    yield from over()
+    assert scenes.entries(bpy.data.objects["Tube"]) == first
+    with ui.override():
+        bpy.ops.ed.redo()
+    yield 5
+    assert scenes.entries(bpy.data.objects["Tube"]) == painted
+
+
+def test_auto_weight_waits_during_a_session(ui):
+    make_tube()
+    begin(ui)
+    yield from settle()
+    with ui.override():
+        assert not bpy.ops.object.araplbs_auto_weight.poll()
+        assert not bpy.ops.object.araplbs_refine_weights.poll()
+        assert bpy.ops.object.araplbs_accept() == {"FINISHED"}
+    yield from over()
+    with ui.override():
+        assert bpy.ops.object.araplbs_auto_weight.poll()
+        assert not bpy.ops.object.araplbs_accept.poll()
+
+
+def test_another_file_in_the_middle(ui):
+    make_tube()
+    begin(ui)
+    yield from wait_until(lambda: session() and session().written >= 0)
+    live = session()
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    yield 8
+    assert session() is None and not live.worker.running and len(bpy.data.objects) == 3
+    ui.key("A", alt=True)  # the window reacts
+    yield 5
+    assert not bpy.context.selected_objects
+
+
+def test_deleted_meanwhile(ui):
+    for name in ("Tube", "Rig"):
+        make_tube()
+        begin(ui)
+        yield from wait_until(lambda: session() and session().written >= 0)
+        bpy.data.objects.remove(bpy.data.objects[name])
+        ui.key("RET")
+        yield from over()
+        ui.key("ESC")  # closes a message
+        yield 3
+
+
+def test_edit_mode_meanwhile(ui):
+    tube, _rig = make_tube()
+    before = scenes.entries(tube)
+    scenes.select(tube)
+    begin(ui)
+    yield from wait_until(lambda: session() and session().written >= 0)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="EDIT")
+    yield 8
+    ui.key("ESC")
+    yield 5
+    assert session(), "waits in Edit mode"
+    with ui.override():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    yield from settle()
+    ui.key("ESC")
+    yield from over()
+    assert scenes.entries(tube) == before
+
+
+def test_window_closed_meanwhile(ui):
+    """The window that the session was started in."""
+    tube, _rig = make_tube()
+    before = scenes.entries(tube)
+    with ui.override():
+        bpy.ops.wm.window_new()
+    yield 8
+    window = bpy.context.window_manager.windows[-1]
+    assert window != ui.window
+    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT")
+    yield from wait_until(lambda: session() and session().written >= 0)
+    with bpy.context.temp_override(window=window):
+        bpy.ops.wm.window_close()
+    yield 8
+    assert session() is None and scenes.entries(bpy.data.objects["Tube"]) == before
+
+
+def test_disabled_meanwhile(ui):
+    tube, _rig = make_tube()
+    before = scenes.entries(tube)
+    begin(ui)
+    yield from wait_until(lambda: session() and session().written >= 0)
+    bpy.ops.preferences.addon_disable(module=scenes.MODULE)
+    yield 8
+    assert scenes.entries(bpy.data.objects["Tube"]) == before
+    bpy.ops.preferences.addon_enable(module=scenes.MODULE)
+    yield 8
+    make_tube()
+    begin(ui)
+    yield from settle()
+    ui.key("ESC")
+    yield from over()
+
+
+def test_saved_and_loaded(ui):
+    """Edits come back with the file."""
+    tube, _rig = make_tube()
+    scenes.addon("features.edits.operator").paint_edit(
+        tube.data, "WEIGHT", "upper", range(40, 60), 1.5
+    )
+    scenes.addon("blender.data.edits").add_link(tube.data, 3, 700)
+    path = str(ui.pictures / "edits.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    yield 5
+    bpy.ops.wm.open_mainfile(filepath=path)
+    yield 8
+    mesh = bpy.data.objects["Tube"].data
+    edits = scenes.addon("blender.data.edits").read_edits(mesh, ["lower", "middle", "upper"])
+    assert edits.constraints.vertices.tolist() == list(range(40, 60))
+    assert set(edits.constraints.values) == {0.5} and edits.links.tolist() == [[3, 700]]
+
+
+def test_buttons_and_panels(ui):
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube)
+    yield from open_sidebar(ui)
+    begin(ui)
+    yield from settle()
+    yield from stroke(ui, (0.4, 0.3), (0.5, 0.3))
+    yield from settle()
+    bpy.context.window_manager.araplbs_errors = "POSES"
+    view = scenes.addon("window.error_view").view
+    yield from wait_until(lambda: view.result is not None)
+    yield 8
+    ui.picture("refine-panel")
+    strain = view.result
+    assert strain is not None and len(strain) == len(tube.data.vertices)
+    bpy.context.window_manager.araplbs_errors = "NONE"
+    yield 8
+    yield from cancel(ui)
+
+
+def test_character(ui):
+    """The demo's, posed, to be looked at: live, steered, and where it deforms worst."""
+    newest_only()
+    when_named()
+    import character
+
+    clear()
+    rig, meshes = character.make_character()
+    body = max(meshes, key=lambda ob: len(ob.data.vertices))
+    for ob in meshes:
+        scenes.bind(ob, rig)
+    character.apply_pose(rig)
+    scenes.auto_weight(*meshes, rig)
+    scenes.select(body)
+    show(ui)
+    with ui.override():
+        bpy.ops.view3d.view_orbit(angle=0.4, type="ORBITLEFT")
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        bpy.ops.wm.tool_set_by_id(name="araplbs.weight")
+    body.vertex_groups.active_index = body.vertex_groups["upper_arm.L"].index
+    bpy.ops.ed.undo_push(message="painting")
+    yield 8
+    begin(ui)
+    yield from settle()
+    bpy.context.scene.araplbs_brush.radius = 25
+    area, bone = ui.area(), rig.pose.bones["upper_arm.L"]
+    with ui.override():
+        x, y = location_3d_to_region_2d(
+            bpy.context.region, bpy.context.region_data, rig.matrix_world @ bone.center
+        )
+        x, y = (x + bpy.context.region.x - area.x), (y + bpy.context.region.y - area.y)
+    at = x / area.width, y / area.height
+    yield from stroke(ui, at, (at[0] + 0.01, at[1] - 0.02))
+    assert len(body.data.araplbs.edits) == 1
+    yield from settle()
+    yield 10
+    ui.picture("character-live")
+    yield from cancel(ui)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.window_manager.araplbs_errors = "POSE"
+    yield from still(ui)
+    ui.picture("character-error")
+    bpy.context.window_manager.araplbs_errors = "NONE"
+    yield 8
+
+
+def test_stalls(ui):
+    """The cost of a session for the window on some 50,000 vertices: stalls.json, which
+    tests/bench/stalls.py makes a page of."""
+    newest_only()
+    when_named()
+    tube, rig = make_tube(rings=500, sides=100, weigh=False)
+    scenes.select(tube, rig)
+    show(ui)
+    kind, beats, ticks = scenes.addon("features.auto_weight.live").WeightSession, [], []
+    plain = kind.tick
+
+    def tick(self, seconds):
+        start, own = time.perf_counter(), time.thread_time()
+        plain(self, seconds)
+        converged = bool(self.worker and self.worker.waiting)
+        ticks.append((start, time.thread_time() - own, self.state, self.written, converged))
+
+    def beat():
+        beats.append(time.perf_counter())
+        return 0.0
+
+    bpy.app.timers.register(beat)
+    area = ui.area()
+    for _ in range(60):  # the cost of evaluating and drawing this mesh at all
+        area.tag_redraw()
+        tube.data.update_tag()
+        yield 3
+    idle = list(beats)
+    beats.clear()
+    kind.tick = tick
+    try:
+        begin(ui)
+        yield from wait_until(lambda: session() and session().settled)
+        solved = session().frame.seconds
+        ui.key("RET")
+        yield from over()
+    finally:
+        kind.tick = plain
+        bpy.app.timers.unregister(beat)
+    result = {
+        "blender": bpy.app.version_string,
+        "vertices": len(tube.data.vertices),
+        "solved": solved,
+        "idle": idle,
+        "beats": beats,
+        "ticks": ticks,
+    }
+    (ui.pictures / "stalls.json").write_text(json.dumps(result))
+    scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
