@@ -156,8 +156,8 @@ def copies_summary(report: dict[str, Any]) -> str:
 def copies_warnings(done: Sequence[tuple[str, Copied]]) -> list[str]:
     """Lines about what an artist should look at."""
     return [
-        f"'{name}' is not an exact image: {each.off} of {each.rows.count} vertices take weights from "
-        "a place nearby"
+        f"'{name}' is not an exact image: {each.off} of {each.rows.count} vertices take weights "
+        "from a place nearby"
         for name, each in done
         if each.off
     ]

@@ -23,8 +23,8 @@ def refuse_volume(options):
         raise Refused("Volume is File, but no file is given")
     if options.tet_file.startswith("//") and not bpy.data.filepath:
         raise Refused(
-            f"'{options.tet_file}' is next to a .blend file that is not saved yet: save it, or give "
-            "the whole path"
+            f"'{options.tet_file}' is next to a .blend file that is not saved yet: save it, or "
+            "give the whole path"
         )
 
 

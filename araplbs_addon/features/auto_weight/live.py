@@ -339,8 +339,8 @@ class WeightSession(LiveSession):
             told = [text for text in told if text != f"{who} has changed since it was read"]
             many = len(names) > 1
             told.append(
-                f"{who} {'have changed since they were' if many else 'has changed since it was'} read and "
-                f"{'keep' if many else 'keeps'} the last weights of the session"
+                f"{who} {'have changed since they were' if many else 'has changed since it was'} "
+                f"read and {'keep' if many else 'keeps'} the last weights of the session"
             )
         elif told and self._writers:
             told.append("The weights of before are back")

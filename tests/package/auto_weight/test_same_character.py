@@ -25,8 +25,8 @@ def body():
 
 
 def uneven_halves():
-    """Like a body, symmetric except for small shifts: of two partners between legs and hip, each may
-    be nearest to another bone."""
+    """Like a body, symmetric except for small shifts: of two partners between legs and hip, each
+    may be nearest to another bone."""
     rng = np.random.default_rng(2)
     vertices, triangles = shapes.tube(16, 30, 0.5, caps=True)
     vertices = vertices + rng.uniform(-0.004, 0.004, vertices.shape)
