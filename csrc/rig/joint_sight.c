@@ -3,12 +3,16 @@
  * The skin of a leaf is nearer to its joint than to all ways. That of another limb can be as near:
  * the underside of a head above the joint of a foreleg. It is another piece: the vertices next to
  * one leaf fall into pieces along the edges of triangles. A joint sees the skin around it from
- * inside, and that of other limbs not at all, so a piece is strange if less than SEEN of its area
- * is seen from the joint. A whole loose part, such as hair around a head, is not a piece of another
- * limb, and a leaf that sees none of its pieces keeps all of them.
+ * inside, and that of other limbs not at all, or from outside. So a piece is strange if less than
+ * SEEN of its area is seen from the joint, and if it turns its outside to the joint: by area, the
+ * cosines between its normals and the directions from the joint sum up to less than 0 by FACING. A
+ * whole loose part, such as hair around a head, is not a piece of another limb, and a leaf that
+ * sees none of its pieces keeps all of them.
  *
  * A ray for each vertex next to a leaf, O(triangles). Fails on out-of-memory, or when cancelled. */
 #include "rig/joint_sight.h"
+
+#include <math.h>
 
 #include "base/context.h"
 #include "base/memory.h"
@@ -18,6 +22,7 @@
 
 #define CHUNK 256
 #define SEEN 0.1
+#define FACING 2     /* so much more of a piece has its outside toward the joint */
 #define BETWEEN 1e-6 /* of a ray: a face so near to one of its ends is not between them */
 
 /* The leaf that a vertex is next to, or -1. */
@@ -70,20 +75,54 @@ static void find_pieces(const arap_joint_study *t, int *set, char *leads_on) {
     }
 }
 
-/* From what is hidden to whole pieces. all, seen: (vertices) areas of pieces, by their roots. */
-static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_on, double *all,
-                         double *seen, char *sees) {
+/* The cosine between the normal of a vertex and the direction from a point. */
+static double turned(const arap_joint_study *t, int i, const double *point) {
+    double from[3];
+    const double *normal = t->normal + 3 * (size_t)i;
+    arap_sub(t->mesh->v + 3 * (size_t)i, point, from);
+    double long2 = arap_dot(from, from) * arap_dot(normal, normal);
+    return long2 > 0 ? arap_dot(from, normal) / sqrt(long2) : 0;
+}
+
+/* 1 if normals point outward, away from the ways in the mesh, else -1. */
+static double side_of_normals(const arap_joint_study *t) {
+    double sum = 0, point[3];
+    for (int i = 0; i < t->mesh->count; i++) {
+        const arap_joint_way *w = &t->way[t->near[i]];
+        arap_nearest_on_segment(t->mesh->v + 3 * (size_t)i, w->a, w->b, point);
+        sum += t->area[i] * turned(t, i, point);
+    }
+    return sum < 0 ? -1 : 1;
+}
+
+/* By area: all of a piece, what is seen of it, and what turns its inside and its outside to the
+ * joint. */
+typedef struct leaf_piece {
+    double all, seen, in, out;
+} leaf_piece;
+
+/* From what is hidden to whole pieces. piece: (vertices) by their roots; sees: (bones) scratch. */
+static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_on,
+                         leaf_piece *piece, char *sees) {
     int count = t->mesh->count;
-    for (int i = 0; i < count; i++) all[i] = seen[i] = 0;
+    double side = side_of_normals(t);
+    for (int i = 0; i < count; i++) piece[i] = (leaf_piece){0, 0, 0, 0};
     for (int b = 0; b < t->count; b++) sees[b] = 0;
     for (int i = 0; i < count; i++) {
-        int root = arap_find_root(set, i);
-        all[root] += t->area[i];
-        if (!t->strange[i]) seen[root] += t->area[i];
+        leaf_piece *p = &piece[arap_find_root(set, i)];
+        int leaf = leaf_of(t, i);
+        if (leaf < 0) continue;
+        double cosine = side * turned(t, i, t->head + 3 * leaf);
+        p->all += t->area[i];
+        p->in += t->area[i] * fmax(cosine, 0);
+        p->out += t->area[i] * fmax(-cosine, 0);
+        if (!t->strange[i]) p->seen += t->area[i];
     }
     for (int i = 0; i < count; i++) {
         int root = arap_find_root(set, i), leaf = leaf_of(t, i);
-        t->strange[i] = leaf >= 0 && leads_on[root] && !(seen[root] > SEEN * all[root]);
+        const leaf_piece *p = &piece[root];
+        t->strange[i] =
+            leaf >= 0 && leads_on[root] && !(p->seen > SEEN * p->all) && p->out > FACING * p->in;
         if (leaf >= 0 && leads_on[root] && !t->strange[i]) sees[leaf] = 1;
     }
     for (int i = 0; i < count; i++)
@@ -94,19 +133,19 @@ arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t) {
     int count = t->mesh->count;
     if (!t->mesh->triangle_count) return ARAP_OK;
     int *set = ARAP_NEW(int, count);
-    double *areas = ARAP_NEW(double, 2 * (size_t)count);
+    leaf_piece *piece = ARAP_NEW(leaf_piece, count);
     char *leads_on = ARAP_NEW(char, count), *sees = ARAP_NEW(char, t->count);
-    arap_status status = set && areas && leads_on && sees
+    arap_status status = set && piece && leads_on && sees
                              ? ARAP_OK
                              : arap_fail_memory(&context->error, "the joints");
     if (!status && !t->faces) status = arap_face_bvh(context, t->mesh, NULL, &t->faces);
     if (!status) status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, look, t);
     if (!status) {
         find_pieces(t, set, leads_on);
-        judge_pieces(t, set, leads_on, areas, areas + count, sees);
+        judge_pieces(t, set, leads_on, piece, sees);
     }
     arap_free(set);
-    arap_free(areas);
+    arap_free(piece);
     arap_free(leads_on);
     arap_free(sees);
     return status;

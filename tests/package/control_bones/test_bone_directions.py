@@ -344,6 +344,25 @@ def test_leaves_leave_the_skin_of_another_limb(below, whole):
     assert along[0] > 0.97 * np.linalg.norm(along) and 0.1 < np.linalg.norm(along) < 0.4
 
 
+@pytest.mark.parametrize(
+    ("name", "bone", "least"),
+    [("q_robot", "LowerLeg.L", 0.9), ("q_robot", "LowerLeg.R", 0.9), ("q_wasp", "TopLeg3.L", 0.1)],
+)
+def test_leaves_of_characters_go_the_way_they_were_drawn(name, bone, least):
+    """A shin whose part the knee hides, and which turns its outside away: it is no other limb's. A
+    foreleg below a large head."""
+    character = Character(name)
+    which = [str(each) for each in character.data["bone_names"]].index(bone)
+    vertices, triangles, heads, drawn, parents = character.arguments
+    deform = character.data["bone_deform"].astype(bool)
+    tails = araplbs.bone_directions(vertices, triangles, heads, None, parents, bone_deform=deform)[
+        0
+    ]
+    read, drawn = tails[which] - heads[which], drawn[which] - heads[which]
+    lengths = np.linalg.norm(read), np.linalg.norm(drawn)
+    assert read @ drawn > 0.9 * np.prod(lengths) and lengths[0] > least * lengths[1]
+
+
 def test_without_triangles():
     """There is no inside: nothing is outside of it."""
     vertices, _triangles = shapes.tube(8, 21, 0.2, 2.0)
