@@ -1,6 +1,8 @@
 /* Leaves of a skeleton from joints: see joint_leaves.h, and joint_skeleton.c for the rules.
  *
  * The skin of a leaf is nearer to its joint than to all ways, the end of the way to it included.
+ * A foot can lie in front of a sloped leg, nearer to this than to the ankle: so skin of the last
+ * part of the way to the leaf that stands off from it is the leaf's, too, if no direction is given.
  * Its length is LEAF of as far again as the middle of this skin, or, in a given direction, of all
  * of it. Of several leaves at one joint the first has the skin, or each that on its side if
  * directions are given. O(vertices log vertices) for each leaf. It cannot fail. */
@@ -16,6 +18,8 @@
 #define FARTHEST 0.95 /* of the vertices of a leaf end before it does */
 #define LEAF 0.9      /* of the way through the middle and as far again */
 #define SIDE 0.5      /* cosine: skin in front of a leaf, whose nearest way leads to the leaf */
+#define END 0.7       /* of a way: what stands off from it beyond is skin of the leaf at its end, */
+#define STANDS_OFF 2  /* so many times as far from it as the median of its skin */
 #define IN_LINE 0.9   /* cosine of the direction to a joint that a leaf ends at, */
 #define ROUGHLY 0.7   /* the same where the direction is that of the skin */
 #define MOST_ON 6     /* no farther off than so many times its skin */
@@ -39,8 +43,33 @@ static int first_leaf(const arap_joint_study *t, int k) {
 typedef struct leaf_skin {
     int first;               /* the leaf that has the skin of its joint */
     int joint;               /* the way to the joint, or -1 */
+    double off2;             /* skin this far from the end of the way stands off, squared */
     const double *direction; /* or NULL */
 } leaf_skin;
+
+/* Does vertex i, next to the end of a way, stand off from it, as a foot does from a leg? What has
+ * its outside toward the way is skin of another limb. */
+static int stands_off(const arap_joint_study *t, int i, const leaf_skin *skin) {
+    const arap_joint_way *w = &t->way[skin->joint];
+    double point[3], from[3], along2 = arap_distance2(w->a, w->b);
+    double d2 = arap_nearest_on_segment(t->mesh->v + 3 * (size_t)i, w->a, w->b, point);
+    if (!(d2 > skin->off2 && arap_distance2(w->a, point) > END * END * along2)) return 0;
+    arap_sub(t->mesh->v + 3 * (size_t)i, point, from);
+    return t->side * arap_dot(from, t->normal + 3 * (size_t)i) > 0;
+}
+
+/* The squared distance from a way at which skin stands off from it. scratch: (vertices) */
+static double find_off2(const arap_joint_study *t, int way, double *scratch) {
+    int count = 0;
+    double point[3];
+    for (int i = 0; i < t->mesh->count && way >= 0; i++)
+        if (t->near[i] == way && !t->at_end[i])
+            scratch[count++] = arap_nearest_on_segment(t->mesh->v + 3 * (size_t)i, t->way[way].a,
+                                                       t->way[way].b, point);
+    if (count < SOME) return INFINITY;
+    qsort(scratch, (size_t)count, sizeof *scratch, by_value);
+    return STANDS_OFF * STANDS_OFF * scratch[count / 2];
+}
 
 /* Is vertex i beyond the joint of a leaf? If that has a direction, skin on that side counts, next
  * to the way to the joint too: toes lie in front of the end of a shin. */
@@ -48,7 +77,7 @@ static int is_beyond(const arap_joint_study *t, int i, const leaf_skin *skin) {
     double to[3];
     int on_way = t->near[i] == skin->joint;
     if ((t->near[i] != skin->first && !on_way) || t->strange[i]) return 0;
-    if (!skin->direction) return !on_way || t->at_end[i];
+    if (!skin->direction) return !on_way || t->at_end[i] || stands_off(t, i, skin);
     arap_sub(t->mesh->v + 3 * (size_t)i, t->way[skin->first].a, to);
     double along = arap_dot(to, skin->direction);
     int in_front = along > 0 && along * along > SIDE * SIDE * arap_dot(to, to);
@@ -73,7 +102,9 @@ static int find_skin(const arap_joint_study *t, int k, const double *given, doub
                      double *direction, double *far, double *most) {
     const arap_joint_way *leaf = &t->way[k];
     const double *v = t->mesh->v;
-    leaf_skin skin = {first_leaf(t, k), way_to(t, k), given};
+    int joint = way_to(t, k);
+    leaf_skin skin = {first_leaf(t, k), joint, given ? INFINITY : find_off2(t, joint, scratch),
+                      given};
     int count = 0;
     double area = 0, nearest2 = INFINITY;
     direction[0] = direction[1] = direction[2] = 0;

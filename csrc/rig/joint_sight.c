@@ -105,14 +105,13 @@ typedef struct leaf_piece {
 static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_on,
                          leaf_piece *piece, char *sees) {
     int count = t->mesh->count;
-    double side = side_of_normals(t);
     for (int i = 0; i < count; i++) piece[i] = (leaf_piece){0, 0, 0, 0};
     for (int b = 0; b < t->count; b++) sees[b] = 0;
     for (int i = 0; i < count; i++) {
         leaf_piece *p = &piece[arap_find_root(set, i)];
         int leaf = leaf_of(t, i);
         if (leaf < 0) continue;
-        double cosine = side * turned(t, i, t->head + 3 * leaf);
+        double cosine = t->side * turned(t, i, t->head + 3 * leaf);
         p->all += t->area[i];
         p->in += t->area[i] * fmax(cosine, 0);
         p->out += t->area[i] * fmax(-cosine, 0);
@@ -131,6 +130,7 @@ static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_
 
 arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t) {
     int count = t->mesh->count;
+    t->side = side_of_normals(t);
     if (!t->mesh->triangle_count) return ARAP_OK;
     int *set = ARAP_NEW(int, count);
     leaf_piece *piece = ARAP_NEW(leaf_piece, count);

@@ -4,7 +4,7 @@
 
 #include "rig/joint_ways.h"
 
-/* Fill study.strange. After ways are ranked. */
+/* Fill study.strange and side. After ways are ranked. */
 arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t);
 
 #endif

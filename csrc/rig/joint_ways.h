@@ -36,6 +36,7 @@ typedef struct arap_joint_study {
     int *near;           /* (vertices) nearest way */
     char *at_end;        /* (vertices) beyond its end */
     arap_bvh *faces;     /* of the mesh, NULL until they are looked through */
+    double side;         /* of the normals: 1 if they point outward, else -1 */
     char *strange;       /* (vertices) next to a leaf, but skin of another limb */
 } arap_joint_study;
 

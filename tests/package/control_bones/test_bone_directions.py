@@ -326,6 +326,18 @@ def test_characters_keep_their_tails(name):
     assert np.array_equal(tails, character.arguments[3])
 
 
+def test_a_foot_in_front_of_a_sloped_leg():
+    """The ankle is at the floor: hardly any of the foot lies beyond the end of the leg."""
+    leg = limb((0.5, 0, 1), (0, 0, 0.04), 0.06, 30)
+    foot = limb((-0.05, 0, 0.04), (0.5, 0, 0.04), 0.06, 16)
+    heads = np.array([(0.49, 0, 0.98), (0.25, 0, 0.52), (0, 0, 0.04)])
+    mesh = shapes.join(leg, foot)
+    for triangles in (mesh[1], mesh[1][:, ::-1]):
+        tails = araplbs.bone_directions(mesh[0], triangles, heads, None, [-1, 0, 1])[0]
+        along = tails[2] - heads[2]
+        assert along[0] > 0.9 * np.linalg.norm(along) and np.linalg.norm(along) > 0.2
+
+
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("below", [0.25, 0.4])
 def test_leaves_leave_the_skin_of_another_limb(below, whole):
