@@ -59,6 +59,7 @@ class Judged:
     extra: float  # share of our weight on bones that the file leaves empty
     asleep: list  # names of bones to which we give hardly any of what the file gives them
     deaf: list  # names of bones that hardly move the skin that is theirs in the file
+    elsewhere: int  # of these, whose skin in the file is beside other bones
     wrong_parts: int  # loose parts that the file hangs on one bone, and that are on another
     parts: int  # that the file hangs on one bone
     gap: dict  # {"file" or "ours": how far loose parts leave what they touch, of the diagonal}
@@ -148,11 +149,20 @@ def _beside_file(arrays, vertices, rows, poses):
     ours, file = rows["ours"], rows["file"]
     if not file.any():
         nothing = {"file": 0.0, "ours": 0.0}
-        return {"deaf": [], "wrong_parts": 0, "parts": 0, "gap": nothing, "l1": np.nan}
+        return {
+            "deaf": [],
+            "elsewhere": 0,
+            "wrong_parts": 0,
+            "parts": 0,
+            "gap": nothing,
+            "l1": np.nan,
+        }
     deaf, on_bones, l1 = _unlike_file(arrays, vertices, ours, file)
+    bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_deform"))
     pairs = rig_response.contacts(vertices, rig_response.loose_parts(vertices, arrays["F"]))
     return {
         "deaf": [str(arrays["bone_names"][bone]) for bone in deaf],
+        "elsewhere": len(rig_response.with_skin_elsewhere(vertices, *bones, file, deaf)),
         "wrong_parts": _wrong(on_bones),
         "parts": len(on_bones),
         "gap": {w: rig_response.gap(vertices, rows[w], poses, pairs) for w in ("file", "ours")},

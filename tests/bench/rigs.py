@@ -18,7 +18,7 @@ import rig_pictures
 from in_blender import BUILD, run_in_blender
 from results import say, table, write_page
 from rig_judge import AS_FILE, AS_HEAT, MOST_EXTRA, MOST_WRONG, RANDOM, WIDER, falls_short, judge
-from rig_response import DEAF, HANGS, HELD, LEAST_OWN, LEAST_PART, OWN
+from rig_response import DEAF, ELSEWHERE, HANGS, HELD, LEAST_OWN, LEAST_PART, OWN
 
 FOLDER = BUILD / "rigs"
 SUFFIXES = {".blend", ".glb", ".gltf", ".vrm", ".fbx"}  # what rig_weights.py opens
@@ -36,7 +36,9 @@ operator by its defaults, *heat* Blender's automatic weights, *file* those that 
 - *deaf*: bones that do not move their skin. A bone is looked at if the file gives it more than
   {OWN} at {LEAST_OWN} vertices. It is turned by 40 degrees about two axes across it, with all bones
   that hang on it. It is deaf if these vertices then move less than {DEAF} as far by our weights as
-  by the file's. Strain does not show this: a bone without influence stretches nothing.
+  by the file's. Strain does not show this: a bone without influence stretches nothing. In some
+  files a limb's skin follows bones beside it: of the deaf bones, those are counted whose vertices
+  are at least {ELSEWHERE} times as far from them as from the nearest bone.
 - *parts*: loose parts of {LEAST_PART} vertices or more on another bone, of all those that the file
   hangs on one bone (mean weight of {HANGS} or more). A part is on another bone if ours gives that
   bone a mean weight of less than {HELD}.
@@ -165,9 +167,12 @@ def totals(rows):
     if not painted:
         return "No file has weights."
     deaf, asleep = (sum(len(getattr(each, key)) for each in painted) for key in ("deaf", "asleep"))
-    wrong, parts = (sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts"))
+    wrong, parts, elsewhere = (
+        sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts", "elsewhere")
+    )
     return (
-        f"Over the {len(painted)} files with weights: {deaf} deaf bones; {asleep} bones asleep (a "
+        f"Over the {len(painted)} files with weights: {deaf} deaf bones ({elsewhere} of them with "
+        f"skin in the file that is beside other bones); {asleep} bones asleep (a "
         f"tenth of the file's weight or less); {wrong} of {parts} parts on another bone; mean L1 "
         f"{np.mean([judged.l1 for judged in painted]):.2f}."
     )

@@ -98,6 +98,19 @@ def test_how_far_skin_goes_along():
     assert rig_response.deaf_bones(arm()["V"], *bones, lower, file) == [1]
 
 
+@pytest.mark.parametrize(("way", "count"), [([1, 0, 2], 2), ([0, 1, 2], 0)])
+def test_files_in_which_skin_follows_bones_beside_it(way, count):
+    """Each half of the arm on the bone of the other half in the file, or on its own; ours moves
+    neither."""
+    halves = np.eye(3)[(arm()["V"][:, 0] > 1).astype(int)][:, way]
+    bones = (arm()[key] for key in ("bone_head", "bone_tail", "bone_deform"))
+    found = rig_response.with_skin_elsewhere(arm()["V"], *bones, halves, [0, 1])
+    assert len(found) == count
+    control = np.tile([0.0, 0, 1], (18, 1))
+    judged = rig_judge.judge("arm", arm(W=halves, heat=halves, ours=control))
+    assert (len(judged.deaf), judged.elsewhere) == (2, count)
+
+
 def test_a_bone_without_length_turns_as_well():
     bones = np.zeros((1, 3)), np.zeros((1, 3)), np.array([-1])
     whole = np.ones((18, 1))
