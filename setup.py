@@ -186,10 +186,7 @@ if __name__ == "__main__":
         version=MANIFEST["version"],
         ext_modules=[module],
         packages=sources.packages(),
-        package_data={
-            "araplbs": ["*.pyi", "py.typed", "SKILL.md"],
-            "araplbs_addon": ["presets/operator/*/*.py"],
-        },
+        package_data={"araplbs": ["*.pyi", "py.typed", "SKILL.md"]},
         cmdclass={"build_ext": build_ext, "egg_info": egg_info, "sdist": sdist},
         options={
             "build": {

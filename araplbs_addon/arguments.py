@@ -183,9 +183,12 @@ def _add_options(parser, command):
 def preset_values(name):
     """{option: value} of a preset, of those that come with the add-on or the user's. Raises
     Refused."""
-    folders = [Path(__file__).parent / "presets" / FOLDER, *bpy.utils.preset_paths(FOLDER)]
     known = {option.name for option in fields(Options)}
-    return {k: value for k, value in preset_named(name, folders).items() if k in known}
+    return {
+        k: value
+        for k, value in preset_named(name, bpy.utils.preset_paths(FOLDER)).items()
+        if k in known
+    }
 
 
 def as_argument(option, value):

@@ -27,6 +27,7 @@ rm -rf "$extension" "$modules"
 mkdir -p "$extension" "$modules"
 ln -s "$ROOT"/araplbs_addon/* "$extension/"
 ln -s "$ROOT/blender_manifest.toml" "$extension/"
+"$VENV/bin/python" tools/preset_files.py "$extension/presets"
 ln -s "$package" "$ROOT/tools/araplbs_reload.py" "$modules/"
 
 if [[ $(basename "$blender") == python* ]]; then

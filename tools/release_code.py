@@ -32,7 +32,6 @@ WANTED = {
     },
     "__file__": {
         "registration.py": "the folder of the presets, for Blender",
-        "arguments.py": "the folder of the presets, for --preset",
         "native_module.py": "reads the version in the manifest",
         "manual_pages.py": "opens the manual that comes with it, in a browser",
         "araplbs/solvers/tet_mesh.py": "the script that TetGen's process runs",

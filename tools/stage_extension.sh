@@ -27,6 +27,7 @@ find $ext.new -name __pycache__ -prune -exec rm -rf {} +
 cp "${wheels[@]}" $ext.new/wheels/
 cp -r LICENSE THIRD_PARTY.md "$licenses" $ext.new/
 "$VENV/bin/python" tools/manual_pages.py $ext.new/manual
+"$VENV/bin/python" tools/preset_files.py $ext.new/presets
 listed=$(printf '"./wheels/%s", ' "${wheels[@]##*/}")
 sed -e "s|^version = .*|&\nwheels = [${listed%, }]|" \
   ${platforms:+-e "s|^platforms = .*|platforms = [\"${platforms//,/\", \"}\"]|"} \

@@ -1,7 +1,6 @@
-"""Presets of Blender's operators, read without running them."""
+"""The presets of the add-on, and presets of Blender's operators, read without running them."""
 
 import ast
-import importlib.util
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -67,11 +66,21 @@ def read_preset(path: str | Path) -> dict[str, Any]:
     return preset_values(read_input_text(path, MOST_BYTES))
 
 
-# Names of those that come with the add-on, as the menu has them.
-ORDER = (
-    *("Game 4", "Game 8", "Unity", "Unreal", "Godot", "Roblox", "VRChat", "Mobile", "Crisp"),
-    *("Film", "As published (2018 paper)"),
-)
+# What the presets of the add-on change of the defaults, in the order of its menu.
+PRESETS: dict[str, dict[str, Any]] = {
+    "Game 4": {},
+    "Game 8": {"max_influences": 8},
+    "Unity": {},
+    "Unreal": {"max_influences": 8},
+    "Godot": {},
+    "Roblox": {},
+    "VRChat": {},
+    "Mobile": {"max_influences": 2},
+    "Crisp": {"truss": 50.0, "least_worth": 0.01},
+    "Film": {"max_influences": 0, "truss": 8.0, "least_worth": 0.001},
+    "As published (2018 paper)": AS_PUBLISHED,
+}
+ORDER = tuple(PRESETS)
 AS_GOOD_AS = 1e-6  # settings are kept in single precision
 
 
@@ -95,6 +104,16 @@ def preset_text(values: Mapping[str, Any]) -> str:
     return "\n".join(["import bpy", "", "op = bpy.context.active_operator", "", *lines, ""])
 
 
+def preset_files(defaults: Mapping[str, Any]) -> dict[str, str]:
+    """{name: text} of the files of the add-on's presets, for Blender: each sets everything that one
+    of them changes. defaults: of the options."""
+    usual = {name: defaults[name] for name in AS_PUBLISHED}
+    return {
+        f"{name.replace(' ', '_')}.py": preset_text(usual | changes)
+        for name, changes in PRESETS.items()
+    }
+
+
 def presets_in(folders: Iterable[str | Path]) -> dict[str, Path]:
     """{name: file} of the presets in these folders, under the names that a shell takes: game-4,
     unity, as-published. A later folder comes first."""
@@ -102,24 +121,24 @@ def presets_in(folders: Iterable[str | Path]) -> dict[str, Path]:
     return {_short(file.stem): file for file in files}
 
 
-def preset_named(name: str, folders: Iterable[str | Path]) -> dict[str, Any]:
-    """The values of the preset of this name, in any letters. Raises Refused."""
-    known = presets_in(folders)
-    file = known.get(_short(name))
-    if file is None:
-        listed = ", ".join(known) or "no preset was found"
+def own_presets() -> dict[str, dict[str, Any]]:
+    """{name: changes of the defaults} of the add-on's presets, under such names."""
+    return {_short(name): changes for name, changes in PRESETS.items()}
+
+
+def preset_named(name: str, folders: Iterable[str | Path] = ()) -> dict[str, Any]:
+    """The values of the preset of this name, in any letters, in one of these folders or of the
+    add-on. Raises Refused."""
+    files, own, short = presets_in(folders), own_presets(), _short(name)
+    if short not in files and short not in own:
+        listed = ", ".join(sorted({*files, *own}))
         raise Refused(f"no preset is called {name}: {listed}")
+    if short not in files:
+        return dict(own[short])
     try:
-        return read_preset(file)
+        return read_preset(files[short])
     except (OSError, SyntaxError, ValueError) as error:
-        raise Refused(f"the preset {file} cannot be read: {error}") from None
-
-
-def own_presets() -> list[Path]:
-    """The folder of the presets that come with the add-on, whose modules are in the wheel."""
-    spec = importlib.util.find_spec("araplbs_addon")
-    places = spec.submodule_search_locations if spec else None
-    return [Path(place, "presets", FOLDER) for place in places or ()]
+        raise Refused(f"the preset {files[short]} cannot be read: {error}") from None
 
 
 def _short(name: str) -> str:

@@ -7,7 +7,6 @@ import numpy as np
 from in_blender import ROOT
 
 sys.path.append(str(ROOT))
-PRESETS = ROOT / "araplbs_addon/presets/operator/object.araplbs_auto_weight"
 
 
 def add_on(name):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core_modules import PRESETS, add_on
+from core_modules import add_on
 from in_blender import BUILD
 from problems import characters, problems
 from results import say, table, write_page
@@ -55,8 +55,7 @@ def presets():
     known = add_on("disk.presets")
     same = {}
     for name in known.ORDER:
-        text = (PRESETS / f"{name.replace(' ', '_')}.py").read_text("utf-8")
-        same.setdefault(str(sorted(known.preset_values(text).items())), []).append(name)
+        same.setdefault(str(sorted(known.PRESETS[name].items())), []).append(name)
     return list(same.values())
 
 

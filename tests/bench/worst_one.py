@@ -18,7 +18,7 @@ import araplbs
 import numpy as np
 import problems
 import worst_inputs
-from core_modules import PRESETS, add_on
+from core_modules import add_on
 from one_size import resident
 
 KEPT = ("vertices", "bones", "parts", "rigid_parts", "coarse_vertices", "poses", "iterations",
@@ -34,9 +34,7 @@ def generated(kind, size, bones):
 
 def settings(preset):
     """Arguments of a Solver, and whether weights are made symmetric, of a preset."""
-    presets = add_on("disk.presets")
-    file = PRESETS / f"{preset.replace(' ', '_')}.py"
-    values = presets.preset_values(file.read_text(encoding="utf-8"))
+    values = add_on("disk.presets").PRESETS[preset]
     options = add_on("model.options").Options(**values)
     return options.solver_arguments(), options.symmetric
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...base.refusal import Refused
-from ...disk.presets import own_presets, preset_named
+from ...disk.presets import preset_named
 from ...gltf.character import characters_of
 from ...gltf.file.accessors import FLOAT
 from ...gltf.file.container import read_document, save_document
@@ -76,7 +76,7 @@ def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.preset is None:
         return start
     try:
-        values = preset_named(arguments.preset, own_presets())
+        values = preset_named(arguments.preset)
     except Refused as error:
         raise WrongArguments(f"--preset: {error}") from None
     known = {option.name for option in fields(Options)}

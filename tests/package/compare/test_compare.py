@@ -6,7 +6,6 @@ import araplbs
 import numpy as np
 import pytest
 from araplbs.base.refusal import Refused
-from araplbs.disk import presets
 from araplbs.features.compare import methods as compare_methods
 from araplbs.features.compare.arrays import case_of_arrays
 from araplbs.features.compare.compare import compare
@@ -16,7 +15,6 @@ from araplbs.features.compare.options import CompareOptions
 from araplbs.model.options import Options
 from araplbs.skeleton.poses import sample
 from compared import OPTIONS, bent, painted, tube_case
-from paths import ADDON
 from refusals import refuse
 from shapes import chain, solved, tube
 
@@ -263,8 +261,3 @@ def test_roll_axes_that_are_not_known():
     found = case.problem.skeleton.roll_axes
     assert np.isfinite(found).all() and abs(found[1, 2]) < 1e-12
     np.testing.assert_array_equal(found[[0, 2]], rolls[[0, 2]])
-
-
-def test_the_published_recipe_is_the_preset():
-    name = "presets/operator/object.araplbs_auto_weight/As_published_(2018_paper).py"
-    assert presets.read_preset(ADDON / name) == presets.AS_PUBLISHED

@@ -58,9 +58,7 @@ def test_options_and_presets(core):
         assert option in text, option
     listed = PAGE.partition("options of an engine:")[2].partition(". Options")[0]
     presets = core("disk.presets")
-    assert set(re.findall(r"`([a-z0-9-]+)`", listed)) == set(
-        presets.presets_in(presets.own_presets())
-    )
+    assert set(re.findall(r"`([a-z0-9-]+)`", listed)) == set(presets.own_presets())
 
 
 def shape(value):

@@ -33,7 +33,7 @@ OPTIONAL = {
 }
 BLENDER = {"bpy", "mathutils", "bmesh", "gpu", "blf", "gpu_extras", "bpy_extras"}
 OF_PACKAGE = sorted(PACKAGE.rglob("*.py"))
-OF_ADDON = [f for f in sorted(ADDON.rglob("*.py")) if "presets" not in f.parts]
+OF_ADDON = sorted(ADDON.rglob("*.py"))
 FILES = [*OF_PACKAGE, *OF_ADDON]
 
 
