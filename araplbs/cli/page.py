@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..disk.outputs import REPORT_PAGE, page_head, write_page
+from ..disk.outputs import REPORT_PAGE, page_head, write_content
 from ..features.check.findings import NAMES
 from ..features.compare.style import STYLE
 from ..measures.deformation import in_percent
@@ -34,7 +34,7 @@ def write_report_page(
         for number, report in enumerate(result["characters"]):
             picture = shown[number] if number < len(shown) else None
             parts += _character(report, picture)
-    write_page(path, REPORT_PAGE, "\n".join([*parts, "</main></body></html>\n"]))
+    write_content(path, REPORT_PAGE, "\n".join([*parts, "</main></body></html>\n"]))
 
 
 def _character(report: dict[str, Any], picture: bytes | None) -> list[str]:

@@ -197,30 +197,12 @@ def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_content(path: str | Path, kind: Kind, content: bytes) -> None:
-    """A file of bytes that begins with the mark of its kind, as a whole or not at all."""
+def write_content(path: str | Path, kind: Kind, content: bytes | str) -> None:
+    """A file that begins with the mark of its kind, as a whole or not at all. Of a text, names that
+    are not UTF-8 are shown by their bytes."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")
     if not kind.mark.match(content):
         raise ValueError(f"the file {path} does not carry the mark of its kind")
     with replaced(path, kind) as temporary:
         temporary.write_bytes(content)
-
-
-def write_page(path: str | Path, kind: Kind, text: str) -> None:
-    """A page as a whole or not at all. Names that are not UTF-8 are shown by their bytes."""
-    if not text.startswith(page_head(kind)):
-        raise ValueError(f"the page {path} does not begin with the mark of its kind")
-    with replaced(path, kind) as temporary:
-        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
-
-
-def write_marked_text(path: str | Path, kind: Kind, text: str) -> None:
-    """A text as a whole or not at all."""
-    if not kind.mark.match(text.encode()):
-        raise ValueError(f"the text {path} does not carry the mark of its kind")
-    with replaced(path, kind) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def write_picture(path: str | Path, kind: Kind, content: bytes) -> None:
-    """A PNG file, as reports/pictures.png makes it with the kind's generator."""
-    write_content(path, kind, content)

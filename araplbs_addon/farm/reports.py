@@ -26,9 +26,8 @@ from araplbs.disk.outputs import (
     carries,
     page_head,
     refuse_foreign,
+    write_content,
     write_json,
-    write_page,
-    write_picture,
 )
 from araplbs.measures.deformation import in_percent
 
@@ -78,7 +77,7 @@ def write_pictures(folder, target, reports, pictures):
     for k, (report, picture) in enumerate(zip(reports, pictures, strict=True)):
         if picture:
             report["picture"] = picture_name(target, k)
-            write_picture(Path(folder, report["picture"]), PICTURE, picture)
+            write_content(Path(folder, report["picture"]), PICTURE, picture)
 
 
 def read_reports(folder):
@@ -154,7 +153,7 @@ def merge(folder):
     refuse_foreign(index, REPORT_PAGE)
     found.sort(key=lambda row: ("error" not in row, -(row.get("surface_strain") or 0)))
     write_json(table, TABLE, {"version": own_version(), "rows": found})
-    write_page(index, REPORT_PAGE, page(found))
+    write_content(index, REPORT_PAGE, page(found))
     return len(found), bad
 
 

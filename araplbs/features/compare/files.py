@@ -17,8 +17,8 @@ from ...disk.outputs import (
     Kind,
     page_head,
     refuse_foreign,
+    write_content,
     write_json,
-    write_page,
 )
 from .style import STYLE
 
@@ -76,7 +76,7 @@ def write_comparisons(folder: str | Path, made: Sequence[tuple[str, str, dict[st
     if len(made) != 1:
         pages[INDEX] = _contents(zip(names, titles, strict=True))
     for name, page in pages.items():
-        write_page(folder / name, COMPARISON_PAGE, page)
+        write_content(folder / name, COMPARISON_PAGE, page)
     characters = [
         {"page": name, **content} for name, (_name, _page, content) in zip(names, made, strict=True)
     ]

@@ -7,7 +7,7 @@ import bpy
 from araplbs import replay
 from araplbs.base.faults import fault_sentence, know_names, names_of_file, refusals
 from araplbs.base.refusal import Refused
-from araplbs.disk.outputs import PROBLEM, PROBLEM_TEXT, refuse_foreign, replaced, write_marked_text
+from araplbs.disk.outputs import PROBLEM, PROBLEM_TEXT, refuse_foreign, replaced, write_content
 from araplbs.reports.problem_report import UNKNOWN, report_text
 from araplbs.reports.without_names import without_names
 from bpy.props import BoolProperty, StringProperty
@@ -71,7 +71,7 @@ class WM_OT_araplbs_report_problem(Placed, Operator):
             written += [] if why else [problem.name]
             about = why or f"{problem.name}: python -m araplbs.replay {problem.name}"
         content = report_text(_blender(), _sizes(context), present_options(context), about)
-        write_marked_text(text, PROBLEM_TEXT, content)
+        write_content(text, PROBLEM_TEXT, content)
         self.report(
             {"INFO"}, translated(f"Wrote {' and '.join(written)} for you to send: nothing was sent")
         )

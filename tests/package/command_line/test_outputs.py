@@ -30,14 +30,14 @@ def write(path, kind):
         with replaced(path, kind) as temporary:
             temporary.write_bytes(b"BLENDER-v405")
     elif kind is outputs.PICTURE:
-        outputs.write_picture(path, kind, png(PIXELS, kind.generator))
+        outputs.write_content(path, kind, png(PIXELS, kind.generator))
     elif kind is outputs.PROBLEM_TEXT:
-        outputs.write_marked_text(path, kind, TITLE)
+        outputs.write_content(path, kind, TITLE)
     elif kind is outputs.PROBLEM:
         with replaced(path, kind) as temporary:
             replay.save(temporary, {"vertices": np.zeros((3, 3))})
     elif kind in (outputs.REPORT_PAGE, outputs.COMPARISON_PAGE):
-        outputs.write_page(path, kind, outputs.page_head(kind) + "<title>T</title>")
+        outputs.write_content(path, kind, outputs.page_head(kind) + "<title>T</title>")
     else:
         outputs.write_json(path, kind, {"a": 1})
 
@@ -98,11 +98,11 @@ def test_what_comes_meanwhile_stays(tmp_path):
 
 def test_unmarked_content_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="mark of its kind"):
-        outputs.write_page(tmp_path / "page", outputs.REPORT_PAGE, "<!DOCTYPE html><title>")
+        outputs.write_content(tmp_path / "page", outputs.REPORT_PAGE, "<!DOCTYPE html><title>")
     with pytest.raises(ValueError, match="mark of its kind"):
-        outputs.write_picture(tmp_path / "picture", outputs.PICTURE, png(PIXELS))
+        outputs.write_content(tmp_path / "picture", outputs.PICTURE, png(PIXELS))
     with pytest.raises(ValueError, match="mark of its kind"):
-        outputs.write_marked_text(tmp_path / "text", outputs.PROBLEM_TEXT, "a diary")
+        outputs.write_content(tmp_path / "text", outputs.PROBLEM_TEXT, "a diary")
     assert not os.listdir(tmp_path)
 
 
