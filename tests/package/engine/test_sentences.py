@@ -1,5 +1,5 @@
 """Sentences know their template and fields, and are translated by them: names that look like
-English stay, whatever they are."""
+English stay."""
 
 import pickle
 
