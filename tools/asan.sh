@@ -14,7 +14,7 @@ LONG=(
   test_kernels.py  # compiles the kernels by itself, without sanitizers
   test_acceleration.py
   test_compare.py test_repair.py test_check.py test_examples.py  # whole solves, by way of Python
-  test_cli.py test_cli_arguments.py test_cli_changes.py  # the same, of files
+  test_cli.py test_cli_arguments.py test_cli_changes.py test_cli_jobs.py  # the same, of files
   test_gltf_formats.py test_gltf_joints.py test_gltf_page.py test_gltf_refusals.py test_gltf_scenes.py
   # Of every kind of solve test_properties.py makes one.
   test_levels.py test_joint_spines.py test_elastic.py test_dual_deformer.py test_pose_weights.py
