@@ -1,8 +1,10 @@
 """The options of araplbs/model/options.py as properties of an operator, and their layout."""
 
+import math
 from dataclasses import fields
 
 import bpy
+import numpy as np
 from araplbs.model.options import Options
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
@@ -97,9 +99,19 @@ def options_of(properties, table=Options):
 
 def _within_limits(option, value):
     """A property of 180 degrees is pi in single precision, which is more than pi."""
+    if isinstance(option.default, float):
+        value = _as_typed(value, option.metadata.get("angle"))
     if "least" in option.metadata:
         return min(max(value, option.metadata["least"]), option.metadata["most"])
     return value
+
+
+def _as_typed(value, angle):
+    """The number that somebody would type for a property, which holds it in single precision:
+    the command line and scripts are given that number, and the same bits come out."""
+    if angle:
+        return math.radians(_as_typed(math.degrees(value), angle=False))
+    return float(str(np.float32(value)))
 
 
 MAIN = ("max_influences", "truss", "symmetric", "link_parts", "rigid_parts")
