@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import textwrap
 from dataclasses import fields
 from pathlib import Path
 
@@ -49,6 +50,7 @@ EXAMPLES = {
     "restore": ("remeshed.blend -o out.blend",),
     "shapes": ("in.blend -o out.blend --source Body --target Shirt",),
 }
+WIDTH = 98  # of a description
 EXIT_CODES = "exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something"
 
 
@@ -76,6 +78,7 @@ def make_parser(prog=f"blender -c {COMMAND}"):
     )
     parser = Parser(
         prog=prog,
+        usage=f"{prog} COMMAND IN.blend... [options]",
         description="Skinning weights that make the posed mesh as rigid as possible.\n\n" + groups,
         epilog="examples:\n"
         + "\n".join(f"  {prog} weight {words}" for words in EXAMPLES["weight"])
@@ -84,7 +87,7 @@ def make_parser(prog=f"blender -c {COMMAND}"):
     shown = f"araplbs {own_version()}"
     parser.add_argument("--version", action="version", version=shown)
     parsers = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", help=argparse.SUPPRESS
+        dest="command", required=True, prog=prog, metavar="COMMAND", help=argparse.SUPPRESS
     )
     for command in COMMANDS:
         _add_command(parsers, command, prog)
@@ -96,7 +99,8 @@ def _add_command(parsers, command, prog):
     examples = [f"  {prog} {command.name} {words}" for words in EXAMPLES[command.name]]
     parser = parsers.add_parser(
         command.name,
-        description=command.description,
+        usage=f"{prog} {command.name} {_usage(command)} [options]",
+        description=textwrap.fill(command.description, WIDTH),
         epilog="\n".join(["examples:", *examples, "", EXIT_CODES]),
     )
     parser.set_defaults(apart=None, does=command, parser=parser, in_place=False)
@@ -147,6 +151,13 @@ def _add_command(parsers, command, prog):
     _add_options(parser, command)
 
 
+def _usage(command):
+    """The arguments without which a command does nothing."""
+    if not command.saves:
+        return "IN.blend -o FOLDER" if command.also_writes else "IN.blend..."
+    return "IN.blend... -o OUT.blend|FOLDER"
+
+
 def _options(command):
     for option in fields(command.table):
         if option.name not in command.without and not (
@@ -177,7 +188,11 @@ def _add_options(parser, command):
             angle = about.get("angle")
             text += f" (default: {usual:g}{' degrees' if angle else ''})"
             settings |= {"type": type(option.default), "metavar": "DEGREES" if angle else "N"}
-        group.add_argument(*flags, help=text, **settings).usual = usual
+        for (
+            flag
+        ) in flags:  # the panel's name, and that of older versions, which the help leaves out
+            shown = text if flag == flags[0] else argparse.SUPPRESS
+            group.add_argument(flag, help=shown, **settings).usual = usual
 
 
 def preset_values(name):

@@ -134,8 +134,12 @@ def load_command(name: str) -> Command:
 
 
 def make_parser(command: Command) -> Parser:
+    output = "-o FILE|FOLDER " if command.saves else ""
     parser = Parser(
-        prog=f"araplbs {command.name}", description=command.description, epilog=command.examples
+        prog=f"araplbs {command.name}",
+        usage=f"araplbs {command.name} FILE... {output}[options]",
+        description=command.description,
+        epilog=command.examples,
     )
     parser.add_argument("input", nargs="+", metavar="FILE", help=".glb, .gltf or .vrm; patterns")
     if command.saves:

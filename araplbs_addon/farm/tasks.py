@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import os
-from argparse import BooleanOptionalAction
+from argparse import SUPPRESS, BooleanOptionalAction
 from pathlib import Path
 
 from araplbs.base.refusal import Refused
@@ -99,7 +99,9 @@ def option_arguments(arguments):
     found = []
     for action in arguments.parser._actions:
         value = getattr(arguments, action.dest, None)
-        if action.dest in APART or value == getattr(action, "usual", action.default):
+        if action.dest in APART or action.help == SUPPRESS:  # an older name of another one
+            continue
+        if value == getattr(action, "usual", action.default):
             continue
         if isinstance(action, BooleanOptionalAction):
             found.append(action.option_strings[0 if value else -1])

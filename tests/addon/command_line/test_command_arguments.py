@@ -108,6 +108,11 @@ def test_exit_code_2(arguments, words, place, capfd):
     assert content(place) == before and bpy.context.scene.name == "Untouched"
 
 
+def test_where_help_is(capfd):
+    run("weight", "--frob")
+    assert "(see blender -c araplbs weight --help)" in capfd.readouterr().err
+
+
 def test_there_are_enough():
     assert len(WRONG) >= 40
 
@@ -142,7 +147,9 @@ def test_help(capfd):
         assert run(name, "--help") == 0
         text = capfd.readouterr().out
         assert f"blender -c araplbs {name} " in text.partition("examples:")[2]
-        assert "None" not in text and "SUPPRESS" not in text
+        assert "None" not in text and "SUPPRESS" not in text and "--truss" not in text
+        assert text.startswith(f"usage: blender -c araplbs {name} IN.blend")
+        assert max(map(len, text.partition("options")[0].splitlines())) <= 100
         assert text.count("(default: on)") + text.count("(default: off)") < 30
     run("check", "--help")
     text = capfd.readouterr().out

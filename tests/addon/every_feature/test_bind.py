@@ -1,6 +1,7 @@
 """araplbs.blender.bind() and python -m araplbs.blender: the weights of the button for scripts, with
 the extension or without it, and without a selection, a mode or a window."""
 
+import importlib
 import json
 import math
 import os
@@ -256,6 +257,20 @@ def test_command_of_the_module(tmp_path):
     assert done.returncode == 2 and "--output is missing" in done.stderr
     done = alone(tmp_path, *command)
     assert done.returncode == 0 and "python -m araplbs.blender weight in.blend" in done.stdout
+
+
+@as_module
+def test_tool_of_an_assistant(tmp_path, monkeypatch):
+    """The MCP server's tools take .blend files if Blender is a module of this Python."""
+    calls = importlib.import_module("araplbs.mcp.calls")
+    tube_and_rig()
+    source, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
+    monkeypatch.setenv("PYTHONPATH", SITE)
+    done = calls.weigh(str(source), str(out), {"max_influences": 2})
+    assert done["exit_code"] == 0 and done["messages"] == [], done
+    assert done["files"][0]["armatures"][0]["options"]["max_influences"] == 2
+    found = calls.check(str(out), "never", {})
+    assert found["exit_code"] == 0 and found["files"][0]["armatures"][0]["vertices"] == 192
 
 
 @needs_executable
