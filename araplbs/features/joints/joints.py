@@ -276,6 +276,7 @@ def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[
         },
         "bones": len(before.names),
         "moved_bones": [n for n, moves in zip(before.names, moved, strict=True) if moves],
+        "misplaced_joints": [before.names[bone] for bone in run.start.bones] if run.start else [],
         "seconds": solution.seconds,
         "options": run.options.as_dict(),
     }

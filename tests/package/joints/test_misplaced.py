@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from araplbs.character.mesh import Mesh
 from araplbs.character.problem import Problem
-from araplbs.features.joints.joints import JointRun
+from araplbs.features.joints.joints import JointRun, joint_report
 from araplbs.features.joints.misplaced import better_start, carried
 from araplbs.features.joints.moved_joints import only_heads_of
 from araplbs.features.joints.options import JointOptions
@@ -112,6 +112,8 @@ def test_the_wrong_joint_moves_most(weighted):
     if weighted:
         assert far.argmax() == 2 and abs(solution.skeleton.heads[2, 0] - 2) < 0.15
         assert solution.report["largest_move"] > 0.08
+    report = joint_report(run, solution, "Rig")
+    assert report["misplaced_joints"] == (["c"] if weighted else [])
     strains = run.frame.strains
     assert len(strains) == 2 and all(0 < strain < 2 for strain in strains)
 
