@@ -2,6 +2,7 @@
 
 Layers, each of which uses only those below it:
   registration              what is registered with Blender
+  script                    bind() for scripts, and the command line without an executable
   ui, cli                   the tab, menus and overlay of all features; their command line
   features                  a folder for each: task, operator, live session, panel
   window                    what they share: bases of operators, settings, sessions, views

@@ -29,7 +29,10 @@ def test_nothing_reaches_the_terminal_raw(way, capsys):
 # What prints numbers and texts of its own, JSON, or what the user has typed.
 OWN = {"araplbs/base/printed.py", "araplbs/base/faults.py", "farm/pool.py", "missing_module.py"}
 OWN |= {"farm/__main__.py", "farm/commands.py", "araplbs/solvers/fill_tets.py", "araplbs/replay.py"}
-OWN |= {"araplbs/cli/main.py"}  # JSON, and lines without control characters
+OWN |= {
+    "araplbs/cli/main.py",
+    "araplbs/mcp/server.py",
+}  # JSON, lines without control characters, help
 
 
 def test_nothing_else_prints():
