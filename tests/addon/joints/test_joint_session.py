@@ -82,5 +82,5 @@ def test_edited_meanwhile():
     before, bones = snapshot(), skeleton_of(rig)
     session.keep()
     finish(session)
-    assert "edited meanwhile" in session.message and session.report is None
+    assert "was edited after it was read" in session.message and session.report is None
     assert snapshot() == before and skeleton_of(rig) == bones
