@@ -1,9 +1,11 @@
 """The manual as pages that the extension brings: docs/manual, its Markdown as HTML, with the
-pictures that are there. Links to what does not come along become plain text.
+pictures that are there. If $SITE_URL has the address of the site, each page links to its page
+there, and so do links to pages that do not come along. Without it these become plain text.
 
 manual_pages.py FOLDER
 """
 
+import os
 import re
 import shutil
 import sys
@@ -13,7 +15,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-MANUAL = Path(__file__).resolve().parents[1] / "docs/manual"
+ROOT = Path(__file__).resolve().parents[1]
+MANUAL = ROOT / "docs/manual"
 FIRST = "README"  # the page of contents
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1e21; --paper: #fff; --soft: #5c6066; --line: #dcdee2;
@@ -39,8 +42,16 @@ def anchor(head):
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
 
 
-def page(source, pictures):
-    """The HTML of a file of Markdown. pictures: set that gets the files that it shows."""
+def address(site, file):
+    """Of the page that the site makes of a file of Markdown (tools/site_build.py)."""
+    place = file.relative_to(ROOT).with_suffix("")
+    place = place.parent if place.name == FIRST else place
+    return site if place == Path() else f"{site}{place.as_posix()}/"
+
+
+def page(source, pictures, site=""):
+    """The HTML of a file of Markdown. pictures: set that gets the files that it shows; site: the
+    address of the site, with a slash at its end."""
     tokens = (
         MarkdownIt("commonmark", {"html": False}).enable("table").parse(source.read_text("utf-8"))
     )
@@ -51,9 +62,12 @@ def page(source, pictures):
             title = text.content if head.tag == "h1" else title
     for token in tokens:
         if token.children:
-            token.children = list(_within(token.children, source, pictures))
+            token.children = list(_within(token.children, source, pictures, site))
     body = MarkdownIt().renderer.render(tokens, MarkdownIt().options, {})
-    back = "" if source.stem == FIRST else f'<nav><a href="{FIRST}.html">Manual</a></nav>'
+    ways = [] if source.stem == FIRST else [f'<a href="{FIRST}.html">Manual</a>']
+    if site:
+        ways.append(f'<a href="{escape(address(site, source))}">This page online, with search</a>')
+    back = f"<nav>{' | '.join(ways)}</nav>" if ways else ""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -62,8 +76,9 @@ def page(source, pictures):
     )
 
 
-def _within(tokens, source, pictures):
-    """These tokens with what they point to as it comes along; links that lead elsewhere without."""
+def _within(tokens, source, pictures, site):
+    """The tokens with links and pictures that work in the zip: pages that do not come along are
+    links to the site, or plain text without one."""
     leads_nowhere = False
     for token in tokens:
         if token.type == "image":
@@ -77,6 +92,8 @@ def _within(tokens, source, pictures):
             file = (source.parent / place).resolve()
             if file.parent == MANUAL and file.suffix == ".md":
                 token.attrSet("href", f"{file.stem}.html{mark}{part}")
+            elif site and file.suffix == ".md" and file.is_relative_to(ROOT) and file.exists():
+                token.attrSet("href", f"{address(site, file)}{mark}{part}")
             elif place and not place.startswith("http"):
                 leads_nowhere = True
                 continue
@@ -86,14 +103,22 @@ def _within(tokens, source, pictures):
         yield token
 
 
-def main(folder):
+def site_address(environment=os.environ):
+    """$SITE_URL with one slash at its end, or an empty text."""
+    site = environment.get("SITE_URL", "").strip()
+    if site and not re.fullmatch(r"https://[\w.-]+(/[\w./~-]*)?", site):
+        raise SystemExit(f"SITE_URL is {site!r}: must be an https address, or not set")
+    return site and site.rstrip("/") + "/"
+
+
+def main(folder, site=""):
     folder, pictures = Path(folder), set()
     folder.mkdir(parents=True, exist_ok=True)
     for source in sorted(MANUAL.glob("*.md")):
-        (folder / f"{source.stem}.html").write_text(page(source, pictures), encoding="utf-8")
+        (folder / f"{source.stem}.html").write_text(page(source, pictures, site), encoding="utf-8")
     for file in sorted(pictures):
         shutil.copy(file, folder / file.name)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], site_address())

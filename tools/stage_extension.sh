@@ -4,7 +4,8 @@
 # usage: stage_extension.sh                       build/ext, dist/araplbs-VERSION.zip: this system
 #        stage_extension.sh PLATFORMS WHEEL...    build/ext-all, dist/araplbs-VERSION-SYSTEM.zip for
 #                                                 each of the platforms (windows-x64,macos-arm64,...)
-# Does nothing where the zips hold the same files already.
+# SITE_URL: the address of the site, if there is one; the pages of the manual and the manifest link to it.
+# Does nothing if the zips hold the same files already.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 [ -e araplbs_addon/__init__.py ] || fail "no araplbs_addon/__init__.py"
@@ -28,10 +29,7 @@ cp "${wheels[@]}" $ext.new/wheels/
 cp -r LICENSE THIRD_PARTY.md "$licenses" $ext.new/
 "$VENV/bin/python" tools/manual_pages.py $ext.new/manual
 "$VENV/bin/python" tools/preset_files.py $ext.new/presets
-listed=$(printf '"./wheels/%s", ' "${wheels[@]##*/}")
-sed -e "s|^version = .*|&\nwheels = [${listed%, }]|" \
-  ${platforms:+-e "s|^platforms = .*|platforms = [\"${platforms//,/\", \"}\"]|"} \
-  blender_manifest.toml >$ext.new/blender_manifest.toml
+"$VENV/bin/python" tools/stage_manifest.py "$platforms" "${wheels[@]##*/}" >$ext.new/blender_manifest.toml
 if ls "${zips[@]}" >/dev/null 2>&1 && diff -rq $ext $ext.new >/dev/null 2>&1; then
   rm -rf $ext.new
   exit 0
