@@ -155,6 +155,7 @@ class Solver:
         edge_power: float = 3.0,
         truss: float = 12.0,
         inner_bones: bool = True,
+        section: float = 0.25,
         response: float = 0.65,
         least_worth: float = 0.004,
         displace_components: bool = True,
@@ -275,12 +276,16 @@ class Solver:
           spoke and all of them the truss: an extra edge of the energy, from a vertex to the nearest
           point on a bone inside the mesh, which the bone carries along. It keeps limbs centered on
           their bones and preserves their thickness; twist and bend stay free. Its weight is
-          2/3 truss area (mean edge / spoke)^2; a spoke shorter than the limb's radius counts as
+          truss/2 area (mean edge / spoke)^2; a spoke shorter than the limb's radius counts as
           that long. It is less near joints, for small loose parts and for flat sheets. The bone
           is the nearest of those that the vertex's part of the mesh surrounds; a part that
           surrounds no bone is tied to one bone as a whole. Spokes that the weights cannot satisfy
           give way from stage to stage, down to a tenth. On bendy bones the points move with the
           segments; with STBs or spines there are no spokes.
+          section (0 to 1e6): strength of one more spring for each limb, between the mean of the
+          skin around the middle of its bone and where the bone takes it, as a share of the strength
+          of the spokes there. It does not give way; 0 for none, and none with bones that are not
+          rigid.
         Optimization
           iterations: of the last stage, at most; a stage ends when the energy changes by less
           than the share `tolerance`. acceleration: past iterations that Anderson acceleration

@@ -132,6 +132,9 @@ static arap_status make_truss(arap_context *context, arap_solver *s, const arap_
         status = arap_truss_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
                                    s->settings.truss, arap_barred_of(s), s, bones, whole,
                                    &s->surroundings);
+    if (!status)
+        status = arap_sections_create(context, &s->mesh, &s->skeleton, &s->poses,
+                                      s->settings.section, &s->sections);
 
 done:
     arap_free(bones);
@@ -342,6 +345,7 @@ void arap_solver_free(arap_solver *s) {
     arap_free(s->rigid_labels);
     arap_rigid_parts_clear(&s->parts);
     arap_surroundings_clear(&s->surroundings);
+    arap_sections_clear(&s->sections);
     arap_inner_bones_clear(&s->inner);
     arap_marks_clear(&s->marks);
     arap_locks_clear(&s->locks);

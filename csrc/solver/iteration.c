@@ -133,9 +133,9 @@ static arap_status assemble(arap_context *context, arap_solver *s) {
     int *order;
     arap_status status = order_rows(context, s, &order);
     if (!status)
-        status = arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences,
-                                    &s->symmetry, &s->parts, &s->halves, order ? order : s->order,
-                                    analyze, s, &analysis, &m->system);
+        status = arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, s->sections.tie,
+                                    &s->influences, &s->symmetry, &s->parts, &s->halves,
+                                    order ? order : s->order, analyze, s, &analysis, &m->system);
     arap_free(order);
     arap_lap(s, ARAP_TIME_SYSTEM);
     arap_status analyzed = arap_aside_end(context, &analysis);
@@ -178,6 +178,15 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
     return status;
 }
 
+/* The springs of sections at the present weights, and their share of the product. */
+static arap_status add_sections(arap_context *context, arap_solver *s) {
+    double energy;
+    arap_status status = arap_sections_add(context, &s->mesh, &s->poses, &s->influences,
+                                           &s->sections, s->maps.product, &energy);
+    s->present.roughness += energy;
+    return status;
+}
+
 /* The harmonic term of the present weights, and its share of the product. */
 static arap_status add_harmonic(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
@@ -203,7 +212,9 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
     s->present.energy = energy;
+    s->present.roughness = 0;
     if (s->harmonic.ring) status = add_harmonic(context, s);
+    if (!status) status = add_sections(context, s);
     return status ? status : arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
 }
 
@@ -214,6 +225,7 @@ static arap_status refresh_dual(arap_context *context, arap_solver *s) {
     double rest = s->poses.total * s->mesh.rest_energy;
     arap_status status =
         arap_dual_energy_run(context, s->dual, &s->influences, m->right_side, &s->present.energy);
+    s->present.roughness = 0;
     memset(m->product, 0, s->influences.start[s->influences.count] * sizeof *m->product);
     if (!status && s->harmonic.ring) status = add_harmonic(context, s);
     if (status) return status;
@@ -265,6 +277,8 @@ arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
     m->best = ARAP_NEW(double, entries);
     if (!m->right_side || !m->product || !m->residual || !m->best)
         return arap_fail_memory(&context->error, "the weights");
+    arap_status begun = arap_sections_begin(context, &s->mesh, &s->influences, &s->sections);
+    if (begun) return begun;
     arap_rotation_clusters *clusters =
         s->settings.rotation_clusters > 0 && !s->poses.spines.count && !s->poses.stretches.count
             ? &m->clusters

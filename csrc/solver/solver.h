@@ -22,6 +22,7 @@
 #include "solver/history.h"
 #include "solver/locks.h"
 #include "solver/system.h"
+#include "truss/sections.h"
 #include "truss/surround.h"
 #include "supports/inner_bones.h"
 #include "edits/constraints.h"
@@ -80,7 +81,7 @@ typedef struct arap_present {
     double energy;
     double anchored;  /* sum of arap_pass_anchored of the last local step */
     double excess;    /* sum of arap_pass_excess of the last local step */
-    double roughness; /* the harmonic term */
+    double roughness; /* the harmonic term, and the springs of sections */
 } arap_present;
 
 /* Rows of constraints: peaks, then attachments, then those of the user. */
@@ -125,6 +126,7 @@ struct arap_solver {
     int linked_parts;
     size_t link_count;
     arap_inner_bones inner;
+    arap_sections sections;         /* of limbs */
     arap_surroundings surroundings; /* from the truss on: the search for rigid parts asks again */
 
     /* Until the coarser mesh is solved, else NULL and empty: */

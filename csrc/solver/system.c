@@ -20,6 +20,7 @@ typedef struct assembly {
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_two_rings *harmonic;
+    const double *tie;
     const arap_influences *in;
     /* The vertices that share blocks: one-rings, two-rings with the harmonic term. */
     const size_t *ring;
@@ -200,7 +201,7 @@ static void assemble_part(const assembly *a, int l, double *block) {
         int times = times_of(a, m);
         if (!times) continue;
         for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) sum += a->edge_weight_sym[r];
-        sum += arap_mesh_tie(a->mesh, m, NULL);
+        sum += arap_mesh_tie(a->mesh, m, NULL) + (a->tie ? a->tie[m] : 0);
         form_block(a, m, m, times * sum, h->own ? h->own[m] : 0, block);
         fold_block(a, m, m, block);
         add_block(a, m, m, block, 0);
@@ -309,16 +310,17 @@ static arap_status size_columns(arap_context *context, assembly *a) {
 
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
-                               const arap_influences *in, const arap_symmetry *symmetry,
-                               const arap_rigid_parts *parts, const arap_halves *halves,
-                               const int *order, arap_aside_fn analyze, void *data,
-                               arap_aside *analysis, arap_system *s) {
+                               const double *tie, const arap_influences *in,
+                               const arap_symmetry *symmetry, const arap_rigid_parts *parts,
+                               const arap_halves *halves, const int *order, arap_aside_fn analyze,
+                               void *data, arap_aside *analysis, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
     int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n), *placed = ARAP_NEW(int, n);
     int wide = harmonic->ring != NULL;
     assembly a = {.mesh = mesh,
                   .poses = poses,
                   .harmonic = harmonic,
+                  .tie = tie,
                   .in = in,
                   .ring = wide ? harmonic->ring : mesh->ring,
                   .neighbor = wide ? harmonic->neighbor : mesh->neighbor,

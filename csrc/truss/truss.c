@@ -46,7 +46,7 @@
 #include "truss/surround.h"
 
 #define CHUNK 64
-#define STRENGTH (2 / 3.) /* of a spoke of the length of the unit, of its vertex's area */
+#define STRENGTH 0.5    /* of a spoke of the length of the unit, of its vertex's area */
 #define THIN 0.1        /* of the unit of edge weights: shorter ones count as so long in any case */
 #define JOINT 0.2       /* share of its strength that a spoke has at a joint */
 #define MIDDLE (1 / 3.) /* of a bone's length: so far from a joint no spoke is weaker for it */

@@ -79,7 +79,7 @@ def test_half_of_a_symmetric_system_is_assembled_and_counts_twice(rng, truss, st
     """Against a dense F; if the halves differ in shape, both are assembled."""
     vertices = MESH[0].copy()
     vertices[(SIDE > 0.1) & (HEIGHT < 1)] *= [stretch, 1, 1]
-    solver = make(rng, mesh=(vertices, MESH[1]), truss=truss, **SYMMETRIC)
+    solver = make(rng, mesh=(vertices, MESH[1]), truss=truss, section=0, **SYMMETRIC)
     solver.iterate(1)
     inside = solver._inside
     n = len(inside["points"])

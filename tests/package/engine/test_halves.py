@@ -62,7 +62,7 @@ def check(solver):
 def test_both_halves_are_as_if_each_was_visited(truss):
     mesh = body()
     n = len(mesh[0])
-    solver = make(mesh, pose_count=4, precision="double", truss=truss)
+    solver = make(mesh, pose_count=4, precision="double", truss=truss, section=0)
     assert 0.5 * n < solver._inside["visits"] < 0.75 * n
     check(solver)
     for _ in range(5):
@@ -76,16 +76,16 @@ def test_halves_of_another_shape_are_both_visited(rng):
     n = len(mesh[0])
     moved = mesh[0].copy()
     moved[(moved[:, 0] > 0.1) & (moved[:, 2] < 1)] *= [1.02, 1.0, 1.0]
-    solver = make((moved, mesh[1]), pose_count=4, precision="double")
+    solver = make((moved, mesh[1]), pose_count=4, precision="double", section=0)
     assert 0.6 * n < solver._inside["visits"] < n
     check(solver)
     moved = mesh[0].copy()  # unchanged edges, but in another place
     moved[(moved[:, 0] > 0.05) & (moved[:, 2] < 1), 2] += 0.004
-    solver = make((moved, mesh[1]), pose_count=4, precision="double")
+    solver = make((moved, mesh[1]), pose_count=4, precision="double", section=0)
     assert 0.6 * n < solver._inside["visits"] < n
     check(solver)
     noisy = mesh[0] + 0.002 * rng.uniform(-1, 1, mesh[0].shape)
-    solver = make((noisy, mesh[1]), pose_count=4, precision="double")
+    solver = make((noisy, mesh[1]), pose_count=4, precision="double", section=0)
     assert solver._inside["visits"] == n
     check(solver)
 
@@ -96,7 +96,9 @@ def test_a_hole_on_one_side_is_visited_on_both():
     whole = make((vertices, faces), pose_count=4)._inside["visits"]
     centers = vertices[faces].mean(1)
     hole = np.argmin(np.abs(centers - [0.2, 0, 0.5]).sum(1))
-    solver = make((vertices, np.delete(faces, hole, 0)), pose_count=4, precision="double")
+    solver = make(
+        (vertices, np.delete(faces, hole, 0)), pose_count=4, precision="double", section=0
+    )
     assert (solver._inside["symmetry_vertex"] >= 0).all()
     assert whole < solver._inside["visits"] < 1.2 * whole
     check(solver)
@@ -108,7 +110,7 @@ def test_poses_without_images_visit_all():
     assert make(mesh, pose_count=5)._inside["visits"] == n
     turned = np.tile(np.eye(3, 4), (2, len(BONES.heads), 1, 1))
     turned[0, 3, :, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
-    solver = make(mesh, pose_count=4, poses=turned, precision="double")
+    solver = make(mesh, pose_count=4, poses=turned, precision="double", section=0)
     assert solver._inside["visits"] > 0.75 * n
     check(solver)
 

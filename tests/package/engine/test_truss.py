@@ -13,7 +13,7 @@ from joint_rigs import ARM, BONES, moved, two_trees
 from test_bendy import Expanded
 from test_steps import Solved, make_problem, problems
 
-SETTINGS = {**reference.BARE, "edge_power": 3, "truss": 20}
+SETTINGS = {**reference.BARE, "edge_power": 3, "truss": 20, "section": 0}
 YIELD, WEAKEST = 0.3, 0.1  # csrc/truss/truss.c
 
 

@@ -9,7 +9,7 @@ from guarantees import check_weights
 from test_parts import button_on_a_tube
 from test_truss import owners
 
-STRENGTH, JOINT, MIDDLE, SHEET = 2 / 3, 0.2, 1 / 3, 0.05  # csrc/truss/truss.c
+STRENGTH, JOINT, MIDDLE, SHEET = 0.5, 0.2, 1 / 3, 0.05  # csrc/truss/truss.c
 TRUSS = 12.0  # the default
 
 

@@ -37,14 +37,14 @@ SETTINGS = {
 # Poses, iterations, influences of all vertices, non-zeros and unknowns of the last factor, visits
 # of one-rings by the local steps on the last maps, and flops of that factor.
 EXPECTED = {
-    (limb, "default"): (40, 7, 1175, 10187, 517, 1182, 273963),
+    (limb, "default"): (40, 7, 1092, 6322, 434, 1154, 120870),
     (limb, "no truss"): (40, 7, 2235, 96751, 1577, 1316, 4674541),
-    (limb, "two influences"): (40, 7, 1118, 6519, 460, 1182, 121613),
-    (limb, "levels"): (40, 10, 1159, 9060, 501, 1182, 217984),
-    (small_creature, "default"): (40, 10, 2082, 13326, 736, 3196, 330384),
+    (limb, "two influences"): (40, 7, 1090, 5740, 432, 1154, 102214),
+    (limb, "levels"): (40, 11, 1143, 8738, 485, 1170, 211014),
+    (small_creature, "default"): (40, 10, 2049, 11930, 703, 3154, 285062),
     (small_creature, "no truss"): (40, 10, 2836, 69633, 1490, 2519, 1997182),
-    (small_creature, "two influences"): (40, 10, 1969, 8721, 623, 3210, 154781),
-    (small_creature, "levels"): (40, 14, 2078, 12627, 732, 3252, 295713),
+    (small_creature, "two influences"): (40, 9, 1948, 8139, 602, 2246, 142255),
+    (small_creature, "levels"): (40, 11, 2133, 14127, 787, 3318, 347903),
 }
 
 
