@@ -31,6 +31,7 @@ DECLARED: dict[str, dict[str, tuple[Any, Any, Any]]] = {
         "widenings": (2, 0, 20),
         "displace_components": (True, None, None),
         "inner_bones": (True, None, None),
+        "section": (0.25, 0.0, 1000000.0),
         "response": (0.65, 0.0, 1.0),
         "least_worth": (0.004, 0.0, 1.0),
         "rigid_influences": (1, 0, 1000000),

@@ -166,15 +166,21 @@ int arap_are_layers(const arap_sheet *a, const arap_sheet *b) {
     return (a->is_sheet || b->is_sheet) && a->spans_joint && b->spans_joint;
 }
 
-int arap_lies_on(const arap_mesh *mesh, int i, const double *normal, int t, const double *bary) {
+/* Where the nearest point is on an edge, any of its triangles may have been found: the normals of
+ * the vertices, interpolated, are the same for all. */
+int arap_lies_on(const arap_mesh *mesh, const double *normals, int i, int t, const double *bary) {
     const int *tri = mesh->triangles + 3 * (size_t)t;
-    double off[3], up[3];
-    for (int k = 0; k < 3; k++) {
-        off[k] = mesh->v[3 * (size_t)i + (size_t)k];
-        for (int c = 0; c < 3; c++) off[k] -= bary[c] * mesh->v[3 * (size_t)tri[c] + (size_t)k];
+    double off[3], up[3] = {0};
+    for (int k = 0; k < 3; k++) off[k] = mesh->v[3 * (size_t)i + (size_t)k];
+    for (int c = 0; c < 3; c++) {
+        const double *corner = mesh->v + 3 * (size_t)tri[c], *own = normals + 3 * (size_t)tri[c];
+        double length = sqrt(arap_dot(own, own));
+        for (int k = 0; k < 3; k++) {
+            off[k] -= bary[c] * corner[k];
+            if (length > 0) up[k] += bary[c] * own[k] / length;
+        }
     }
-    arap_triangle_normal(mesh, (size_t)t, up);
     double far2 = arap_dot(off, off), along = arap_dot(off, up), near = NEAR * mesh->size;
-    return far2 <= near * near && arap_dot(normal, up) > 0 &&
+    return far2 <= near * near && arap_dot(normals + 3 * (size_t)i, up) > 0 &&
            along * along >= OVER * far2 * arap_dot(up, up);
 }

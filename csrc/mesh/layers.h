@@ -22,8 +22,8 @@ arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh,
 /* Are two parts that lie on each other layers of clothing? */
 int arap_are_layers(const arap_sheet *a, const arap_sheet *b);
 
-/* Does vertex i, with this normal, lie on triangle t of another part, or under it? bary: of the
- * point of t that is nearest to it. */
-int arap_lies_on(const arap_mesh *mesh, int i, const double *normal, int t, const double *bary);
+/* Does vertex i lie on triangle t of another part, or under it? bary: of the point of t that is
+ * nearest to it; normals: of the vertices (count, 3). */
+int arap_lies_on(const arap_mesh *mesh, const double *normals, int i, int t, const double *bary);
 
 #endif

@@ -115,14 +115,21 @@ static void query_chunk(void *data, int chunk, int worker) {
     ask_chunk(data, chunk, 0);
 }
 
-/* Corner with the largest barycentric coordinate; of equal ones the lowest vertex. Where the
- * nearest point is on an edge of several triangles, all of them have that corner. */
-static int nearest_corner(const int *tri, const double *bary) {
+/* Corner with the largest barycentric coordinate; of equal ones that nearest to the mean of its
+ * cluster, then the lowest vertex. Where the nearest point is on an edge of several triangles, all
+ * of them have that corner. */
+static int nearest_corner(const linking *l, const int *tri, const double *bary) {
+    const double *mean = l->facts[l->cluster[l->mesh->part[tri[0]]]].mean;
+    double far[3];
     int best = 0;
-    for (int c = 1; c < 3; c++)
-        if (bary[c] > bary[best] + ROUNDING ||
-            (bary[c] > bary[best] - ROUNDING && tri[c] < tri[best]))
-            best = c;
+    for (int c = 0; c < 3; c++) far[c] = arap_distance2(l->mesh->v + 3 * (size_t)tri[c], mean);
+    for (int c = 1; c < 3; c++) {
+        if (bary[c] < bary[best] - ROUNDING) continue;
+        int is_tie = bary[c] <= bary[best] + ROUNDING;
+        if (is_tie && far[c] > far[best] + ROUNDING) continue;
+        if (is_tie && far[c] > far[best] - ROUNDING && tri[c] > tri[best]) continue;
+        best = c;
+    }
     return tri[best];
 }
 
@@ -144,7 +151,7 @@ static int joins_layers(const linking *l, int i, int t, const double *bary) {
     const arap_mesh *mesh = l->mesh;
     int there = mesh->part[mesh->triangles[3 * (size_t)t]];
     return l->sheets && arap_are_layers(&l->sheets[mesh->part[i]], &l->sheets[there]) &&
-           arap_lies_on(mesh, i, l->vertex_normal + 3 * (size_t)i, t, bary);
+           arap_lies_on(mesh, l->vertex_normal, i, t, bary);
 }
 
 /* Their sizes. */
@@ -196,7 +203,7 @@ static arap_status link_round(arap_context *context, linking *l, int *parent, in
         double bary[3];
         arap_nearest_on_face(mesh, q->triangle, mesh->v + 3 * (size_t)i, bary);
         if (beyond > TOUCHING * size + ROUNDING && !face_alike(l, i, tri, bary)) continue;
-        int to = nearest_corner(tri, bary);
+        int to = nearest_corner(l, tri, bary);
         l->is_layer[*count] = (char)joins_layers(l, i, q->triangle, bary);
         links[2 * *count] = i;
         links[2 * (*count)++ + 1] = to;

@@ -9,8 +9,7 @@
  * within half the length of the edge, and l within 2 % of the size of the image of k. Of each part
  * the largest set of partners that positions have found, connected by edges that are images within
  * a tenth of their length, is taken for right: others may be off by a vertex. From there partners
- * grow along edges, those that fit best first, each by both sides. O(edges x ring). Fails without
- * memory.
+ * grow along edges, those that fit best first (pair_growth.h). Fails on out-of-memory.
  */
 #include "rig/mirror_growth.h"
 
@@ -18,15 +17,15 @@
 
 #include "base/memory.h"
 #include "base/sets.h"
+#include "base/vec3.h"
+#include "rig/pair_growth.h"
 
 #define EXACT 1e-5 /* of the size: images that are as near are exact */
-#define MOST 0.02  /* of the size: how far partners may be off */
 #define LEVELS 3
 
 /* Of an edge: how far its image may be off, of those along which partners grow first and last. */
 static const double along[LEVELS] = {0.1, 0.25, 0.5};
 
-/* Links are not edges of the caller's. */
 static double off_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, int j) {
     double image[3];
     arap_reflect(symmetry, mesh->v + 3 * (size_t)i, symmetry->offset, image);
@@ -42,51 +41,9 @@ int arap_is_nearly_symmetric(const arap_mesh *mesh, const arap_symmetry *symmetr
     return 2 * exact < mesh->count;
 }
 
-/* The neighbor of vertex j without a partner to which an edge leads that is the image of edge e of
- * vertex i, within this share of its length; -1 if none does. */
-static int edge_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, size_t e, int j,
-                      double share) {
-    double edge[3], image[3], other[3];
-    int best = -1, k = mesh->neighbor[e];
-    arap_mesh_edge(mesh, i, e, edge);
-    arap_reflect(symmetry, edge, 0, image);
-    double least = share * share * arap_dot(edge, edge);
-    for (size_t f = mesh->ring[j]; f < mesh->ring[j + 1]; f++) {
-        int l = mesh->neighbor[f];
-        if (symmetry->vertex[l] >= 0 || arap_mesh_is_link(mesh, f)) continue;
-        arap_mesh_edge(mesh, j, f, other);
-        double distance2 = arap_distance2(image, other);
-        if (distance2 < least && off_image(mesh, symmetry, k, l) <= MOST * mesh->size) {
-            least = distance2;
-            best = l;
-        }
-    }
-    return best;
-}
-
-/* Pairs grow from those in the queue until none is left. */
-static void grow(const arap_mesh *mesh, arap_symmetry *symmetry, int *queue, int count,
-                 double share) {
-    for (int q = 0; q < count; q++) {
-        int i = queue[q], j = symmetry->vertex[i];
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            int k = mesh->neighbor[e];
-            if (symmetry->vertex[k] >= 0 || arap_mesh_is_link(mesh, e)) continue;
-            int l = edge_image(mesh, symmetry, i, e, j, share);
-            if (l < 0) continue;
-            size_t back = arap_mesh_find_edge(mesh, j, l);
-            if (edge_image(mesh, symmetry, j, back, i, share) != k) continue;
-            symmetry->vertex[k] = l;
-            symmetry->vertex[l] = k;
-            queue[count++] = k;
-        }
-    }
-}
-
-static int count_pairs(const arap_mesh *mesh, const arap_symmetry *symmetry, int *queue) {
+static int count_pairs(const arap_mesh *mesh, const arap_symmetry *symmetry) {
     int count = 0;
-    for (int i = 0; i < mesh->count; i++)
-        if (symmetry->vertex[i] >= i) queue[count++] = i;
+    for (int i = 0; i < mesh->count; i++) count += symmetry->vertex[i] >= i;
     return count;
 }
 
@@ -132,21 +89,20 @@ arap_status arap_grow_partners(arap_context *context, const arap_mesh *mesh,
                                arap_symmetry *symmetry) {
     size_t n = (size_t)mesh->count;
     int *before = ARAP_NEW(int, n), *queue = ARAP_NEW(int, n), *set = ARAP_NEW(int, n);
-    int *largest = ARAP_NEW(int, (size_t)mesh->part_count), most, count;
+    int *largest = ARAP_NEW(int, (size_t)mesh->part_count), most;
     arap_status status = ARAP_OK;
     if (!before || !queue || !set || !largest) {
         status = arap_fail_memory(&context->error, "the symmetry map");
         goto done;
     }
     memcpy(before, symmetry->vertex, n * sizeof *before);
-    most = count_pairs(mesh, symmetry, queue);
+    most = count_pairs(mesh, symmetry);
     keep_largest(mesh, symmetry, set, queue, largest);
     for (int level = 0; level < LEVELS; level++) {
-        count = count_pairs(mesh, symmetry, queue);
-        grow(mesh, symmetry, queue, count, along[level]);
+        status = arap_grow_pairs(context, mesh, ARAP_GROWTH_EDGES, along[level], symmetry);
+        if (status) goto done;
     }
-    if (count_pairs(mesh, symmetry, queue) < most)
-        memcpy(symmetry->vertex, before, n * sizeof *before);
+    if (count_pairs(mesh, symmetry) < most) memcpy(symmetry->vertex, before, n * sizeof *before);
 
 done:
     arap_free(before);

@@ -2,9 +2,9 @@
  *
  * A point x has its image at S x = x - 2 (n . x - d) n. Two vertices are partners when each is the
  * nearest of all to the other's image, within a quarter of the mean length of its edges. From
- * there pairs grow along edges: of the neighbors of two partners, those still alone become
- * partners when each is the nearest of them to the other's image, within half the length of the
- * edge; so halves may differ as sculpted ones do. Some vertices are near by chance, above all
+ * there pairs grow along edges: neighbors of two partners become partners if one is at the image of
+ * the other, within half the length of the edge, those that fit best first (pair_growth.h); so
+ * halves may differ as sculpted ones do. Some vertices are near by chance, above all
  * where the halves are cut into faces differently. Partners must therefore have half of their
  * edges in common, at least (not all: a quad may be cut the other way on the other side), which is
  * asked again until it holds for all; and of each connected part two thirds must have partners.
@@ -28,6 +28,7 @@
 #include "mesh/bvh.h"
 #include "mesh/cells.h"
 #include "rig/mirror_growth.h"
+#include "rig/pair_growth.h"
 
 #define NEAR 0.25       /* of the mean edge of a vertex: how far off its image the partner may be */
 #define ALONG 0.5       /* of an edge that leads to a vertex: the same */
@@ -243,49 +244,6 @@ done:
     return status;
 }
 
-/* The neighbor of vertex j, among those without a partner, that is nearest to the image of the end
- * of edge e of vertex i; -1 if none is near. */
-static int edge_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, size_t e,
-                      int j) {
-    double edge[3], image[3];
-    int best = -1;
-    arap_mesh_edge(mesh, i, e, edge);
-    arap_reflect(symmetry, mesh->v + 3 * (size_t)mesh->neighbor[e], symmetry->offset, image);
-    double least = ALONG * ALONG * arap_dot(edge, edge);
-    for (size_t f = mesh->ring[j]; f < mesh->ring[j + 1]; f++) {
-        int l = mesh->neighbor[f];
-        if (symmetry->vertex[l] >= 0 || arap_mesh_is_link(mesh, f)) continue;
-        double distance2 = arap_distance2(image, mesh->v + 3 * (size_t)l);
-        if (distance2 < least) {
-            least = distance2;
-            best = l;
-        }
-    }
-    return best;
-}
-
-static arap_status grow(arap_context *context, const arap_mesh *mesh, arap_symmetry *symmetry) {
-    int *queue = ARAP_NEW(int, mesh->count), count = 0;
-    if (!queue) return arap_fail_memory(&context->error, "the symmetry map");
-    for (int i = 0; i < mesh->count; i++)
-        if (symmetry->vertex[i] >= i) queue[count++] = i;
-    for (int q = 0; q < count; q++) {
-        int i = queue[q], j = symmetry->vertex[i];
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            int k = mesh->neighbor[e];
-            if (symmetry->vertex[k] >= 0 || arap_mesh_is_link(mesh, e)) continue;
-            int l = edge_image(mesh, symmetry, i, e, j);
-            if (l < 0 || edge_image(mesh, symmetry, j, arap_mesh_find_edge(mesh, j, l), i) != k)
-                continue;
-            symmetry->vertex[k] = l;
-            symmetry->vertex[l] = k;
-            queue[count++] = k;
-        }
-    }
-    arap_free(queue);
-    return ARAP_OK;
-}
-
 /* Are half of the edges of vertex i, at least, images of edges of its partner? */
 static int edges_match(const arap_mesh *mesh, const int *partner, int i) {
     int count = 0, matched = 0, j = partner[i];
@@ -382,7 +340,7 @@ arap_status arap_symmetry_vertices(arap_context *context, const arap_mesh *mesh,
     if (!symmetry->vertex || !symmetry->symmetric)
         return arap_fail_memory(&context->error, "the symmetry map");
     arap_status status = match_positions(context, mesh, symmetry);
-    if (!status) status = grow(context, mesh, symmetry);
+    if (!status) status = arap_grow_pairs(context, mesh, ARAP_GROWTH_PLACES, ALONG, symmetry);
     if (!status) status = drop_chance(context, symmetry, mesh);
     if (!status && arap_is_nearly_symmetric(mesh, symmetry)) {
         status = arap_grow_partners(context, mesh, symmetry);

@@ -6,9 +6,10 @@
  * three points c_j among the ends x_k of the deforming bones,
  *     c_j = sum w_jk x_k / sum w_jk,   w_jk = 0.1 + the fractional part of k a_j,   a_j irrational,
  * vertices ascend by their distance from c_0, and those that are equally far, such as mirror
- * images, by the side of the plane through the c_j that they are on. The numbers decide only
- * between vertices that have the same place in both: around a straight chain of bones, or where
- * the bones of a flat skeleton are in a plane with them.
+ * images, by the side of the plane through the c_j that they are on. Vertices at one place, which
+ * are of different parts, ascend by the place of the mean of their neighbors. The numbers decide
+ * only between vertices that have the same place in all of these: around a straight chain of bones,
+ * or where the bones of a flat skeleton are in a plane with them.
  *
  * Places count in steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest, far above rounding,
  * and are sorted by radix: O(vertices + bones) time, O(vertices) memory. Fails on out-of-memory. */
@@ -24,7 +25,8 @@
 #define DIGITS (1 << DIGIT)
 #define DISTANCE_BITS (3 * DIGIT)
 #define SIDE_BITS (2 * DIGIT)
-#define LEAST 0.1 /* of the weights of the ends */
+#define MOST_SAME 16 /* vertices at one place that are told apart */
+#define LEAST 0.1    /* of the weights of the ends */
 #define NO_PLANE                                                                                   \
     1e-12 /* twice the area of the triangle of the points, of the square of its size               \
            */
@@ -65,20 +67,59 @@ static uint64_t step_of(double share, int bits) {
     return (uint64_t)fmin(fmax(share * most, 0), most);
 }
 
-static void find_places(const arap_solver *s, place *out) {
-    double points[3][3], normal[3], most = 0;
+/* What places are seen from: c_0 and the normal of the plane. */
+typedef struct frame {
+    double center[3], normal[3], scale; /* 1 / the largest distance */
+} frame;
+
+static uint64_t key_of(const frame *f, const double *point) {
+    double from[3];
+    arap_sub(point, f->center, from);
+    double distance = f->scale * sqrt(arap_dot(from, from));
+    double side = (1 + f->scale * arap_dot(from, f->normal)) / 2;
+    return step_of(distance, DISTANCE_BITS) << SIDE_BITS | step_of(side, SIDE_BITS);
+}
+
+static frame find_places(const arap_solver *s, place *out) {
+    double points[3][3], most = 0;
+    frame f;
     for (int j = 0; j < 3; j++) point_among(&s->skeleton, j, points[j]);
-    normal_of(points, normal);
+    normal_of(points, f.normal);
+    for (int c = 0; c < 3; c++) f.center[c] = points[0][c];
     for (int i = 0; i < s->mesh.count; i++)
-        most = fmax(most, arap_distance2(s->mesh.v + 3 * (size_t)i, points[0]));
-    double scale = most > 0 ? 1 / sqrt(most) : 0;
-    for (int i = 0; i < s->mesh.count; i++) {
-        double from[3];
-        arap_sub(s->mesh.v + 3 * (size_t)i, points[0], from);
-        double distance = scale * sqrt(arap_dot(from, from));
-        double side = (1 + scale * arap_dot(from, normal)) / 2;
-        out[i].key = step_of(distance, DISTANCE_BITS) << SIDE_BITS | step_of(side, SIDE_BITS);
-        out[i].vertex = i;
+        most = fmax(most, arap_distance2(s->mesh.v + 3 * (size_t)i, f.center));
+    f.scale = most > 0 ? 1 / sqrt(most) : 0;
+    for (int i = 0; i < s->mesh.count; i++)
+        out[i] = (place){key_of(&f, s->mesh.v + 3 * (size_t)i), i};
+    return f;
+}
+
+/* The mean of the neighbors of a vertex, without links, or itself. */
+static uint64_t key_around(const frame *f, const arap_mesh *mesh, int i) {
+    double sum[3] = {0};
+    int count = 0;
+    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+        if (arap_mesh_is_link(mesh, e)) continue;
+        for (int c = 0; c < 3; c++) sum[c] += mesh->v[3 * (size_t)mesh->neighbor[e] + (size_t)c];
+        count++;
+    }
+    for (int c = 0; c < 3; c++)
+        sum[c] = count ? sum[c] / count : mesh->v[3 * (size_t)i + (size_t)c];
+    return key_of(f, sum);
+}
+
+/* Sorts those at one place, of which there are few. */
+static void sort_same(const frame *f, const arap_mesh *mesh, size_t count, place *sorted) {
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && sorted[end].key == sorted[first].key;) end++;
+        for (size_t k = first + 1; k < end && end - first <= MOST_SAME; k++) {
+            place own = sorted[k];
+            uint64_t key = key_around(f, mesh, own.vertex);
+            size_t at = k;
+            for (; at > first && key < key_around(f, mesh, sorted[at - 1].vertex); at--)
+                sorted[at] = sorted[at - 1];
+            sorted[at] = own;
+        }
     }
 }
 
@@ -105,8 +146,9 @@ arap_status arap_find_visits(arap_context *context, const arap_solver *s, int *v
     size_t n = (size_t)s->mesh.count;
     place *places = ARAP_NEW(place, 2 * n);
     if (!places) return arap_fail_memory(&context->error, "the coarse mesh");
-    find_places(s, places);
-    const place *sorted = sort_places(n, places, places + n);
+    frame f = find_places(s, places);
+    place *sorted = sort_places(n, places, places + n);
+    sort_same(&f, &s->mesh, n, sorted);
     for (size_t k = 0; k < n; k++) visit[k] = sorted[k].vertex;
     arap_free(places);
     return ARAP_OK;

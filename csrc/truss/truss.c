@@ -47,6 +47,7 @@
 
 #define CHUNK 64
 #define STRENGTH 0.5    /* of a spoke of the length of the unit, of its vertex's area */
+#define WHOLE (2 / 3.)  /* the same, of a part that hangs on its bone as a whole */
 #define THIN 0.1        /* of the unit of edge weights: shorter ones count as so long in any case */
 #define JOINT 0.2       /* share of its strength that a spoke has at a joint */
 #define MIDDLE (1 / 3.) /* of a bone's length: so far from a joint no spoke is weaker for it */
@@ -260,15 +261,15 @@ static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i) {
     arap_place_columns(bendy, spoke.bone, l->length > 0 ? place / l->length : 0, spoke.column,
                        spoke.share);
     length = fmax(length, fmax(radius, THIN * t->unit));
-    spoke.strength =
-        STRENGTH * t->strength * t->mesh->area[i] * t->unit * t->unit / (length * length);
+    spoke.strength = t->strength * t->mesh->area[i] * t->unit * t->unit / (length * length);
     if (spoke.whole)
-        spoke.strength *= fmin(1, t->size2[part] / fmax(radius * radius, NO_LENGTH * NO_LENGTH));
+        spoke.strength *=
+            WHOLE * fmin(1, t->size2[part] / fmax(radius * radius, NO_LENGTH * NO_LENGTH));
     else {
         if (l->head_joint) joint = place;
         if (l->tail_joint) joint = fmin(joint, l->length - place);
         double reach = fmin(radius, fmax(NEAREST * radius, MIDDLE * l->length));
-        spoke.strength *= t->held[part] * fmax(JOINT, rise_to(reach, joint));
+        spoke.strength *= STRENGTH * t->held[part] * fmax(JOINT, rise_to(reach, joint));
     }
     return spoke;
 }

@@ -6,6 +6,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
+from shared_data import Character
 
 ATOL = 2e-3  # of a weight: rounding, in single precision, after some iterations
 TURN = shapes.rotation([1, 2, 3], 0.7)
@@ -69,7 +70,59 @@ def test_clusters_turn_with_the_character():
     assert_same_sets(clusters(mesh, bones), clusters(moved, turned))
 
 
-@pytest.mark.parametrize("make", [lambda: (*body(), {}), uneven_halves], ids=["body", "halves"])
+def sculpted_halves(shift=0.03, noise=0.0):
+    """Symmetric except for a smooth shift of half an edge, so that partners grow along edges."""
+    vertices, triangles = shapes.tube(40, 60, 0.5, caps=True)
+    x, y, z = vertices.T
+    off = shift * np.column_stack([np.sin(3 * z + x), np.cos(2 * z + y), np.sin(5 * y + 4 * z)])
+    heads = np.array([[0, 0, 1.0], [-0.2, 0, 1.0], [0.2, 0, 1.0]])
+    tails = np.array([[0, 0, 2.0], [-0.2, 0, 0.0], [0.2, 0, 0.0]])
+    bones = shapes.Bones(heads, tails, np.array([-1, 0, 0]))
+    rough = np.random.default_rng(4).uniform(-1, 1, vertices.shape)
+    moved = vertices + off * (x > 0)[:, None] + noise * rough
+    return (moved, triangles), bones, {"symmetry": ([0, 2, 1], (0, 0, 0), (1, 0, 0))}
+
+
+def dressed():
+    """A limb in a sleeve whose vertices are over edges of the limb."""
+    (vertices, triangles), bones = body()
+    around, rings = 24, slice(10, 50)
+    limb = vertices[: 24 * 60].reshape(60, 24, 3)
+    outer = limb + 0.05 * (limb - limb.mean(1, keepdims=True))
+    outer = (outer + np.roll(outer, 1, axis=1))[rings] / 2
+    sleeve = outer.reshape(-1, 3)
+    faces = shapes.tube(around, len(outer))[1]
+    both = np.concatenate([vertices, sleeve])
+    return (both, np.concatenate([triangles, faces + len(vertices)])), bones, {}
+
+
+def boxes_that_touch():
+    """Two bodies that share places, but no face."""
+    (vertices, triangles), bones = body()
+    upper = vertices * [1, 1, -1] + [0, 0, 2 * vertices[:, 2].max()]
+    both = np.concatenate([vertices, upper])
+    return (both, np.concatenate([triangles, triangles[:, ::-1] + len(vertices)])), bones, {}
+
+
+@pytest.mark.parametrize(("shift", "noise"), [(0.03, 0), (0.01, 0.008)])
+def test_partners_that_grow_are_the_same_in_another_order_of_the_vertices(shift, noise):
+    mesh, bones, settings = sculpted_halves(shift, noise)
+    partner = araplbs.Solver(*mesh, *bones, pose_count=2, **settings)._inside["symmetry_vertex"]
+    assert (partner >= 0).mean() > 0.9
+    for seed in range(3):
+        other, number = renumbered(*mesh, seed)
+        found = araplbs.Solver(*other, *bones, pose_count=2, **settings)._inside["symmetry_vertex"]
+        expected = np.where(partner < 0, -1, number[partner])
+        np.testing.assert_array_equal(found[number], expected)
+
+
+MAKERS = {
+    "body": lambda: (*body(), {}), "halves": uneven_halves, "sculpted": sculpted_halves,
+    "dressed": dressed, "boxes": boxes_that_touch,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_weights_are_the_same_in_another_order_of_the_vertices(make):
     mesh, bones, settings = make()
     other, number = renumbered(*mesh)
@@ -97,3 +150,21 @@ def test_rigid_parts_of_which_some_vertices_have_partners(seed):
     weights = shapes.solved(solver).weights
     assert ((weights > 0).sum(1) <= 2).all()
     assert ((weights[parts >= 0] > 0).sum(1) == 1).all()
+
+
+@pytest.mark.parametrize("name", ["ranger", "sintel"])
+def test_clothes_are_linked_and_clustered_the_same_in_another_order_of_the_vertices(name):
+    """Vertices of clothes are over edges of what they lie on, and some of several parts are at one
+    place."""
+    character = Character(name)
+    more = {**character.bones.more, "pose_count": 4}
+    (vertices, triangles), number = renumbered(character.vertices, character.triangles)
+    one = araplbs.Solver(*character.arguments, **more)
+    two = araplbs.Solver(vertices, triangles, *character.bones, **more)
+    assert one.report["layer_links"] == two.report["layer_links"] > 500
+    first, second = one._inside, two._inside
+    there = np.empty(len(first["points"]), int)
+    there[first["weld"]] = second["weld"][number]
+    links = {tuple(sorted(pair)) for pair in there[first["wires"]].tolist()}
+    assert links == {tuple(sorted(pair)) for pair in second["wires"].tolist()}
+    assert_same_sets(first["cluster"], second["cluster"][there])

@@ -109,7 +109,7 @@ def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
     free = shapes.solve(shapes.join(body, head, jaw), bones, precision="double", rigid_departure=0)
     own = slice(first, first + len(head[0]))
     assert np.abs(solver.weights - free.weights)[own].max() < 0.3
-    assert solver.weights[own, 2].max() < 1
+    assert np.ptp(solver.weights[own, 2]) > 0.5, "not one row"
 
 
 def test_a_sleeve_around_a_joint_is_no_ball():
