@@ -59,7 +59,7 @@ class Judged:
     extra: float  # share of our weight on bones that the file leaves empty
     asleep: list  # names of bones to which we give hardly any of what the file gives them
     deaf: list  # names of bones that hardly move the skin that is theirs in the file
-    elsewhere: int  # of these, whose skin in the file is beside other bones
+    elsewhere: int  # of these, whose skin in the file is next to other bones
     wrong_parts: int  # loose parts that the file hangs on one bone, and that are on another
     parts: int  # that the file hangs on one bone
     gap: dict  # {"file" or "ours": how far loose parts leave what they touch, of the diagonal}

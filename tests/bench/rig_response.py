@@ -17,7 +17,7 @@ LEAST_OWN = 4  # vertices of own skin, below which a bone is not looked at
 TURN = np.radians(40)
 ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across the bone and it
 UP = np.array([0.0, 0, 1])  # taken for the way of a bone without length
-ELSEWHERE = 1.5  # times as far from its bone as from the nearest one: skin beside other bones
+ELSEWHERE = 1.5  # times as far from its bone as from the nearest one: skin next to other bones
 DEAF = 0.25  # of the way by the file's weights: skin that goes less far has a deaf bone
 LEAST_PART = 8  # vertices of a loose part that is looked at
 HANGS, HELD = 0.9, 0.5  # mean weight of its bone in the file, and the least in ours
@@ -77,7 +77,7 @@ def deaf_bones(*arguments):
 
 
 def with_skin_elsewhere(points, heads, tails, deform, file, bones):
-    """[bone] of these whose own skin in the file is beside other bones: its mean distance from the
+    """[bone] of these whose own skin in the file is next to other bones: its mean distance from the
     bone is ELSEWHERE times that from the nearest deforming one, or more."""
     found, others = [], np.flatnonzero(deform)
     for bone in bones:

@@ -37,7 +37,7 @@ operator by its defaults, *heat* Blender's automatic weights, *file* those that 
   {OWN} at {LEAST_OWN} vertices. It is turned by 40 degrees about two axes across it, with all bones
   that hang on it. It is deaf if these vertices then move less than {DEAF} as far by our weights as
   by the file's. Strain does not show this: a bone without influence stretches nothing. In some
-  files a limb's skin follows bones beside it: of the deaf bones, those are counted whose vertices
+  files a limb's skin follows bones next to it: of the deaf bones, those are counted whose vertices
   are at least {ELSEWHERE} times as far from them as from the nearest bone.
 - *parts*: loose parts of {LEAST_PART} vertices or more on another bone, of all those that the file
   hangs on one bone (mean weight of {HANGS} or more). A part is on another bone if ours gives that
@@ -172,7 +172,7 @@ def totals(rows):
     )
     return (
         f"Over the {len(painted)} files with weights: {deaf} deaf bones ({elsewhere} of them with "
-        f"skin in the file that is beside other bones); {asleep} bones asleep (a "
+        f"skin in the file that is next to other bones); {asleep} bones asleep (a "
         f"tenth of the file's weight or less); {wrong} of {parts} parts on another bone; mean L1 "
         f"{np.mean([judged.l1 for judged in painted]):.2f}."
     )

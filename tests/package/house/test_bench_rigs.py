@@ -99,7 +99,7 @@ def test_how_far_skin_goes_along():
 
 
 @pytest.mark.parametrize(("way", "count"), [([1, 0, 2], 2), ([0, 1, 2], 0)])
-def test_files_in_which_skin_follows_bones_beside_it(way, count):
+def test_files_in_which_skin_follows_bones_next_to_it(way, count):
     """Each half of the arm on the bone of the other half in the file, or on its own; ours moves
     neither."""
     halves = np.eye(3)[(arm()["V"][:, 0] > 1).astype(int)][:, way]
