@@ -8,7 +8,7 @@ EXAMPLES = [
     ("what", "What is kept of a mesh: its weights.", "What is a control bone?"),
     ("what", "It stops. What the caller owns stays.", "It shows what the caller owns."),
     ("where", "It is refused, where there is no armature.", "The place, wherever it is."),
-    ("fails without", "O(n). Fails on out-of-memory.", "Works without memory of the last run."),
+    ("fails without", "O(n). Fails without memory.", "Works without memory of the last run."),
     ("beside", "Numbers beside those of heat.", "Besides, it is faster."),
     ("but for", "All but for locked groups.", "Not this, but forty."),
     ("bare", "Those of the mesh. And more.", "The same bits come out."),

@@ -260,7 +260,7 @@ def test_bad_files(tmp_path):
         ("odd.xyz123", "could not be read"),
         ("faces.mesh", "holds no tetrahedra (it holds: triangle)"),
         ("away.mesh", "far outside of the tets"),
-        ("nan.mesh", "no finite points"),
+        ("nan.mesh", "not finite points"),
         ("missing.mesh", "vertices that are not there"),
         ("", "no file is given"),
     ):
