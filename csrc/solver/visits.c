@@ -25,7 +25,7 @@
 #define DIGITS (1 << DIGIT)
 #define DISTANCE_BITS (3 * DIGIT)
 #define SIDE_BITS (2 * DIGIT)
-#define MOST_SAME 16 /* vertices at one place that are told apart */
+#define MOST_SAME 16 /* vertices at one place that are distinguished */
 #define LEAST 0.1    /* of the weights of the ends */
 #define NO_PLANE                                                                                   \
     1e-12 /* twice the area of the triangle of the points, of the square of its size               \

@@ -6,7 +6,7 @@
 #include "rig/poses.h"
 #include "weights/influences.h"
 
-/* All zero: there are none. */
+/* All zero: without such springs. */
 typedef struct arap_sections {
     int count;
     int *bone;        /* (count) deforming */
