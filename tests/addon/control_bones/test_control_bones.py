@@ -196,7 +196,7 @@ def test_deform_off(arm):
 
 
 def test_operators_refuse():
-    with pytest.raises(RuntimeError, match="no armature"):
+    with pytest.raises(RuntimeError, match="is not an armature and has none"):
         bpy.ops.object.araplbs_take_in()
     rig = add_armature()
     select(rig)
