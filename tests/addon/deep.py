@@ -167,7 +167,8 @@ def without_weights(changes, *meshes):
         name = name_of(ob)
         skipped += [f"{name}.vertex_groups", f"{name}.bound_box", f"{name}.dimensions"]
         mesh = name_of(ob.data)
-        skipped += [f"{mesh}.araplbs.weighting", f"{mesh}['araplbs']", f"{mesh}.vertices["]
+        skipped += [f"{mesh}.araplbs.weighting", f"{mesh}.araplbs.made"]
+        skipped += [f"{mesh}['araplbs']", f"{mesh}.vertices["]
     return {
         path: change
         for path, change in changes.items()

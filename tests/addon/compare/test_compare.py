@@ -111,8 +111,10 @@ def test_refusals_of_the_command(character, tmp_path, capfd):
 
     folder = tmp_path / "report"
     assert "--output" in error(character, code=2)
-    assert "no method glue: there are present" in error(character, "-o", folder, "--method", "glue")
-    assert "judged_poses is 0" in error(character, "-o", folder, "--judged-poses", 0)
+    glue = error(character, "-o", folder, "--method", "glue", code=2)
+    assert "no method glue: there are present" in glue
+    none = error(character, "-o", folder, "--judged-poses", 0, code=2)
+    assert "--test-poses is 0: must be from 1 to 1000" in none
     assert "is not a folder" in error(character, "-o", character)
     assert "no armature 'None'" in error(character, "-o", folder, "--armature", "None")
     folder.mkdir()
