@@ -11,16 +11,15 @@ from ..features.new_vertices.operator import IDNAME as WEIGHT_NEW
 from ..languages.translate import translated
 from ..window.session import current_session
 from ..window.settings import settings_of
-from ..window.sidebar import Closed, draw_wrapped
+from ..window.sidebar import Closed, draw_wrapped, list_room, row_text, unit
 
 
 class DATA_UL_araplbs_control_bones(UIList):
-    def draw_item(self, _context, layout, _data, bone, _icon, _active, _property, _index=0):
+    def draw_item(self, context, layout, _data, bone, _icon, _active, _property, _index=0):
         row = layout.row(align=True)
-        split = row.split(factor=0.45)
-        split.label(text=bone.name, icon="BONE_DATA")
-        reason = control_bones.short_reason(bone)  # all of it is below the list
-        split.label(text=translated(reason))
+        room = list_room(context) - 2 * unit(context)
+        text = row_text(translated(control_bones.short_reason(bone)), bone.name, room)
+        row.label(text=text, icon="BONE_DATA", translate=False)
         for operator, icon in (
             (bone_roles.OBJECT_OT_araplbs_take_in, "ADD"),
             (bone_roles.OBJECT_OT_araplbs_deform_off, "X"),
@@ -64,7 +63,7 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
             layout.operator(WEIGHT_NEW)
 
     def _draw_control_bones(self, context, layout, armature):
-        layout.label(text="Control bones that were left out:")
+        draw_wrapped(layout, context, "Control bones that were left out:")
         layout.template_list(
             DATA_UL_araplbs_control_bones.__name__,
             "",
@@ -76,12 +75,14 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
         if 0 <= chosen < len(armature.bones) and control_bones.is_left_out(armature.bones[chosen]):
             bone = armature.bones[chosen]
             draw_wrapped(layout, context, f"{bone.name}: {control_bones.reason(bone)}", icon="INFO")
-        row = layout.row(align=True)
+        column = layout.column(align=True)
         for operator in (
             bone_roles.OBJECT_OT_araplbs_take_in,
             bone_roles.OBJECT_OT_araplbs_deform_off,
         ):
-            row.operator(operator.bl_idname, text=translated(f"All: {operator.bl_label}")).bone = ""
+            column.operator(
+                operator.bl_idname, text=translated(f"All: {operator.bl_label}")
+            ).bone = ""
 
 
 def has_control_bones(armature):

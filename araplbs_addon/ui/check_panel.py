@@ -2,35 +2,56 @@
 
 import bpy
 from araplbs.features.check.beyond_repair import BEYOND
-from araplbs.features.check.findings import NAMES, level
+from araplbs.features.check.findings import KINDS, NAMES, level
 from bpy.types import Panel, UIList
 
+from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
 from ..features.check import operator as check
 from ..features.check import show_pose
 from ..features.check.findings_list import found
-from ..features.compare.operator import OBJECT_OT_araplbs_open_comparison, page_of
+from ..features.compare.operator import ASK as COMPARE
+from ..features.compare.operator import OBJECT_OT_araplbs_open_comparison, page_of_file
 from ..features.edits import bone_shares, select_worst
+from ..features.edits.rigid import MARK as MARK_RIGID
+from ..features.joints.operator import IDNAME as JOINTS
+from ..features.quantize.operator import IDNAME as QUANTIZE
 from ..features.repair import operator as repair
 from ..languages.translate import translated
 from ..window import deformer_view, error_view
-from ..window.settings import settings_of
-from ..window.sidebar import InTab, draw_large, draw_wrapped
+from ..window.sidebar import InTab, draw_large, draw_wrapped, list_room, row_text
 
 # Colors of the levels; the names of the icons are others before Blender 4.4.
 _ICONS = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
 _STRIP = "STRIP_COLOR_0" if "STRIP_COLOR_01" in _ICONS else "SEQUENCE_COLOR_0"
 LEVEL_ICONS = {"high": f"{_STRIP}1", "medium": f"{_STRIP}2", "low": f"{_STRIP}3"}
+ABOUT = {kind: about for kind, _name, about in KINDS}
+# What helps against kinds of findings that Repair leaves: operator, words of the button, options.
+CURES = {
+    "BONE_OUTSIDE": (JOINTS, "Optimize Joints", {}),
+    "DEAF_BONE": (AUTO_WEIGHT, "Use Joints", {"bone_directions": "JOINTS"}),
+    "IDLE_BONE": (AUTO_WEIGHT, "Use Joints", {"bone_directions": "JOINTS"}),
+    "INFLUENCES": (QUANTIZE, "Quantize Weights", {}),
+    "LOOSE_PART": (MARK_RIGID, "Mark Rigid Part", {"source": "SELECTED"}),
+}
+
+
+def _draw_cure(layout, finding):
+    idname, text, options = CURES[finding.kind]
+    row = layout.row()
+    row.operator_context = "INVOKE_DEFAULT"
+    button = row.operator(idname, text=text)
+    for name, value in options.items():
+        setattr(button, name, value)
 
 
 class DATA_UL_araplbs_findings(UIList):
-    def draw_item(self, _context, layout, _data, item, _icon, _active, _property, index=0):
+    def draw_item(self, context, layout, _data, item, _icon, _active, _property, index=0):
         if index >= len(found.findings):
             return
         finding = found.findings[index]
-        row = layout.row(align=True)
-        split = row.split(factor=0.7)  # names of findings are the longer ones
-        split.label(text=NAMES[finding.kind], icon=LEVEL_ICONS[level(finding.severity)])
-        split.label(text=found.place(finding))
+        text = row_text(translated(NAMES[finding.kind]), found.place(finding), list_room(context))
+        icon = LEVEL_ICONS[level(finding.severity)]
+        layout.label(text=text, icon=icon, translate=False)
         if finding.kind in BEYOND:
             layout.label(icon="BLANK1")
         else:
@@ -46,7 +67,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         layout, shown = self.layout, context.window_manager.araplbs_check
         draw_large(layout, check.IDNAME, icon="VIEWZOOM")
         if found.checked:
-            self._draw_notes(layout)
+            self._draw_notes(context, layout)
         if found.findings:
             layout.template_list(
                 DATA_UL_araplbs_findings.__name__, "", shown, "findings", shown, "active", rows=5
@@ -58,14 +79,14 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
             layout.operator(show_pose.BACK, icon="LOOP_BACK")
         self._draw_maps(context, layout)
 
-    def _draw_notes(self, layout):
+    def _draw_notes(self, context, layout):
         column = layout.column(align=True)
         icon = "NONE" if found.findings else "CHECKMARK"
-        column.label(text=translated(check.counted(found.findings)), icon=icon)
+        draw_wrapped(column, context, check.counted(found.findings), icon=icon)
         for name in found.out_of_date[:1]:
             row = column.row()
             row.alert = True
-            row.label(text=translated(f"'{name}' changed: check again"), icon="FILE_REFRESH")
+            draw_wrapped(row, context, f"'{name}' changed: check again", icon="FILE_REFRESH")
 
     def _draw_buttons(self, layout, shown):
         row = layout.row(align=True)
@@ -85,6 +106,9 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
     def _draw_words(self, context, layout, finding):
         box = layout.box().column()
         draw_wrapped(box, context, finding.words)
+        draw_wrapped(box, context, ABOUT[finding.kind], icon="QUESTION")
+        if finding.kind in CURES:
+            _draw_cure(box, finding)
         if show_pose.has_pose(finding):
             box.operator(show_pose.IDNAME, icon="POSE_HLT").index = -1
 
@@ -93,7 +117,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         layout.label(text="Colors on the mesh:")
         error_view.draw_choice(layout, context)
         if manager.araplbs_errors != "NONE" and error_view.view.message:
-            draw_wrapped(layout, context, error_view.view.message, icon="INFO", indent=8)
+            draw_wrapped(layout, context, error_view.view.message, icon="INFO")
         if manager.araplbs_errors in error_view.OF_STRETCH:
             button = layout.operator(select_worst.OBJECT_OT_araplbs_select_worst.bl_idname)
             button.poses = "POSE" if manager.araplbs_errors == "POSE" else "POSES"
@@ -101,6 +125,9 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
             bone_shares.draw_choice(layout, context)
         layout.prop(manager, "araplbs_deformer", text="Preview")
         if deformer_view.view.message:
-            draw_wrapped(layout, context, deformer_view.view.message, icon="INFO", indent=8)
-        if page_of(settings_of(context).comparison.directory):
-            layout.operator(OBJECT_OT_araplbs_open_comparison.bl_idname, icon="URL")
+            draw_wrapped(layout, context, deformer_view.view.message, icon="INFO")
+        row = layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator(COMPARE)
+        if page_of_file():
+            row.operator(OBJECT_OT_araplbs_open_comparison.bl_idname, text="", icon="URL")

@@ -9,7 +9,6 @@ from ..features.restore import keep
 from ..features.restore import operator as restore
 from ..features.transfer import operator as transfer
 from ..features.transfer_shapes import operator as shapes
-from ..languages.translate import translated
 from ..window.settings import settings_of
 from ..window.sidebar import Closed, draw_large, draw_wrapped
 from .menus import draw_rows
@@ -24,12 +23,12 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
         try:
             targets = find_transfer_targets(context, settings.sources)
         except Refused as reason:
-            draw_wrapped(layout, context, str(reason), icon="INFO", indent=8)
+            draw_wrapped(layout, context, str(reason), icon="INFO")
         else:
             column = layout.column(align=True)
             for word, meshes in (("From", targets.sources), ("To", targets.meshes)):
                 names = names_in_line([ob.name for ob in meshes])
-                column.label(text=translated(f"{word}: {names}"), icon="MESH_DATA")
+                draw_wrapped(column, context, f"{word}: {names}", icon="MESH_DATA")
         row, _button = draw_large(
             layout, transfer.IDNAME, text="Transfer", icon="MOD_DATA_TRANSFER"
         )
@@ -39,7 +38,7 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator(shapes.IDNAME, text="Shape Keys", icon="SHAPEKEY_DATA").sliders = "NONE"
         row.operator(shapes.IDNAME, text="", icon="DRIVER").sliders = "FOLLOW"
-        draw_rows(layout, type(self).__name__)
+        draw_rows(layout, VIEW3D_PT_araplbs_clothes.__name__)
         row = layout.row(align=True)
         row.operator(keep.IDNAME)
         row.operator(restore.IDNAME, text="Restore")

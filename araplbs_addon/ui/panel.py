@@ -10,12 +10,23 @@ from ..features.auto_weight.operator import IDNAME
 from ..features.auto_weight.outcome import free_bones, outcome_at_hand
 from ..features.auto_weight.refine import IDNAME as REFINE
 from ..features.new_vertices.operator import IDNAME as WEIGHT_NEW
+from ..features.report_problem.operator import IDNAME as REPORT_PROBLEM
 from ..languages.translate import translated
 from ..window import manual
 from ..window.progress import progress_at_hand
 from ..window.session import current_session
 from ..window.settings import settings_of
-from ..window.sidebar import InTab, draw_large
+from ..window.sidebar import (
+    InTab,
+    draw_large,
+    draw_named,
+    draw_wrapped,
+    shortened,
+    split_named,
+    text_room,
+    text_width,
+    unit,
+)
 from .result_box import draw_result
 from .session_box import draw_session
 
@@ -25,7 +36,10 @@ class VIEW3D_PT_araplbs(InTab, Panel):
     own_modes = (*InTab.own_modes, "EDIT_MESH")
 
     def draw_header_preset(self, _context):
-        manual.draw_button(self.layout)
+        row = self.layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator(REPORT_PROBLEM, text="", icon="GREASEPENCIL", emboss=False)
+        manual.draw_button(row)
 
     def draw(self, context):
         layout = self.split_layout()
@@ -41,8 +55,8 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         targets = self._draw_targets(context, layout)
         self._draw_buttons(context, layout)
         self._draw_presets(layout, settings)
-        layout.prop(settings, "max_influences")
-        layout.prop(settings, "truss", slider=True)
+        draw_named(layout, settings, "max_influences")
+        draw_named(layout, settings, "truss", slider=True)
         split = layout.split(factor=0.4, align=True)  # the second name is the longer one
         split.use_property_split = False
         split.prop(settings, "symmetric")
@@ -59,11 +73,15 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         try:
             targets = find_targets(context, posing=True)
         except Refused as reason:
-            layout.label(text=translated(str(reason)), icon="INFO")
+            draw_wrapped(layout, context, str(reason), icon="INFO")
             return None
         row = layout.row(align=True)
-        for text, icon in target_texts(targets):
-            row.label(text=translated(text), icon=icon)
+        (armature, icon), (meshes, icon_of_meshes) = target_texts(targets)
+        room = text_room(context) - 2 * unit(context)
+        meshes = shortened(meshes, room / 2)
+        armature = shortened(armature, room - text_width(meshes) - unit(context))
+        row.label(text=armature, icon=icon, translate=False)
+        row.label(text=meshes, icon=icon_of_meshes, translate=False)
         return targets
 
     def _draw_buttons(self, context, layout):
@@ -84,11 +102,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         row.operator(second[0], text="", icon=second[2])
 
     def _draw_presets(self, layout, settings):
-        split = layout.split(factor=0.4)
-        label = split.row()
-        label.alignment = "RIGHT"
-        label.label(text="For")
-        row = split.row(align=True)
+        row = split_named(layout, "For").row(align=True)
         now = presets.preset_in_use(settings)
         row.menu(presets.VIEW3D_MT_araplbs_presets.__name__, text=now)
         row.operator(presets.ADD, text="", icon="ADD")
@@ -106,9 +120,9 @@ class VIEW3D_PT_araplbs(InTab, Panel):
 
 
 def target_texts(targets):
-    """[(text, icon)]: the objects that the buttons will work on."""
+    """[(text, icon)]: the objects that the buttons will work on; names stay as they are."""
     meshes = targets.meshes
-    text = meshes[0].name if len(meshes) == 1 else f"{len(meshes)} meshes"
+    text = meshes[0].name if len(meshes) == 1 else translated(f"{len(meshes)} meshes")
     if targets.hidden:
-        text += f", {len(targets.hidden)} hidden"
+        text += ", " + translated(f"{len(targets.hidden)} hidden")
     return [(targets.armature.name, "ARMATURE_DATA"), (text, "MESH_DATA")]

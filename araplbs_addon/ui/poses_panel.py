@@ -4,9 +4,8 @@ from bpy.types import Panel
 
 from ..blender.poses.pose_sources import SourceCounts
 from ..features.control_bones.operator import armature_at_hand
-from ..window.properties import draw_played_options
 from ..window.settings import settings_of
-from ..window.sidebar import Closed
+from ..window.sidebar import Closed, draw_named, draw_wrapped
 from .menus import draw_rows
 
 _counts = SourceCounts()
@@ -24,5 +23,14 @@ class VIEW3D_PT_araplbs_poses(Closed, Panel):
         column = layout.column(align=True)
         column.prop(settings, "swing")
         column.prop(settings, "twist")
-        draw_played_options(layout, settings, found)
-        draw_rows(layout, type(self).__name__)
+        draw_named(layout, settings, "animation", above=True)
+        if found:
+            lack = found.lacks(settings.animation)
+            row = layout.row()
+            row.alert = bool(lack)
+            text, icon = lack or f"In this file: {found}", "ERROR" if lack else "INFO"
+            draw_wrapped(row, context, text, icon=icon)
+        column = layout.column(align=True)
+        column.active = settings.animation != "NONE"
+        column.prop(settings, "animation_frames")
+        draw_rows(layout, VIEW3D_PT_araplbs_poses.__name__)

@@ -12,7 +12,6 @@ from ..features.auto_weight.show_worst import IDNAME as SHOW_WORST
 from ..features.auto_weight.show_worst import KEY
 from ..features.check import show_pose
 from ..features.repair.operator import IDNAME as REPAIR
-from ..languages.translate import translated
 from ..window import error_view
 from ..window.sidebar import draw_wrapped
 
@@ -34,19 +33,19 @@ ARROW = "\N{RIGHTWARDS ARROW}"
 def draw_result(layout, context, outcome):
     box = layout.box()
     column = box.column(align=True)
-    _draw_gains(column, outcome)
+    _draw_gains(context, column, outcome)
     for index, note in enumerate(outcome.notes):
-        _draw_note(column, index, note)
+        _draw_note(context, column, index, note)
     for warning in outcome.warnings[:MOST_WARNINGS]:
-        draw_wrapped(column, context, warning, icon="ERROR", indent=8)
+        draw_wrapped(column, context, warning, icon="ERROR")
     more = len(outcome.warnings) - MOST_WARNINGS
     if more > 0:
-        column.label(text=translated(f"{more} more in the Info log"), icon="BLANK1")
+        draw_wrapped(column, context, f"{more} more in the Info log", icon="BLANK1")
     _draw_sets(box, context, outcome)
     strip.draw(box, context, outcome)
     if show_pose.posed_rig():
         if outcome.slots[outcomes.BEFORE]:
-            box.label(text=translated(f"Hold {KEY}: the other weights"), icon="INFO")
+            draw_wrapped(box, context, f"Hold {KEY}: the other weights", icon="INFO")
         box.operator(show_pose.BACK, icon="LOOP_BACK")
     if context.mode != "PAINT_WEIGHT":  # where it is the large button
         row = box.row()
@@ -73,16 +72,14 @@ def _draw_sets(layout, context, outcome):
         layout.operator(result.KEEP, text="Keep Old", icon="LOOP_BACK").which = outcomes.BEFORE
 
 
-def _draw_gains(layout, outcome):
+def _draw_gains(context, layout, outcome):
     facts = outcome.facts
     if "problems" in facts:
         row = layout.row(align=True)
         row.alert = outcomes.is_worse(facts["problems"])
         good = not facts["problems"][1]
-        row.label(
-            text=translated(problems_in_words(facts["problems"], ARROW)),
-            icon="CHECKMARK" if good else "INFO",
-        )
+        words = problems_in_words(facts["problems"], ARROW)
+        draw_wrapped(row, context, words, icon="CHECKMARK" if good else "INFO")
         if outcome.findings:
             row = layout.row(align=True)
             row.operator(PROBLEMS, text="Show", icon="VIEWZOOM")
@@ -90,34 +87,42 @@ def _draw_gains(layout, outcome):
                 row.operator_context = "INVOKE_DEFAULT"
                 row.operator(REPAIR, text="Repair", icon="TOOL_SETTINGS").which = "RESULT"
     elif outcome.counting:
-        layout.label(text="Counting visible problems...", icon="SORTTIME")
+        draw_wrapped(layout, context, "Counting visible problems...", icon="SORTTIME")
     if facts["stretch"][1] is not None:
         row = layout.row(align=True)
         row.alert = outcomes.is_worse(facts["stretch"])
         text = from_to(facts["stretch"], percent, ARROW)
-        row.label(text=translated(f"Stretch in poses {text} %"), icon="MOD_LATTICE")
+        draw_wrapped(row, context, f"Stretch in poses {text} %", icon="MOD_LATTICE")
     if facts.get("heat") is not None:
         heat = percent(facts["heat"])
-        layout.label(text=translated(f"Bone heat: {heat} %"), icon="BLANK1")
+        draw_wrapped(layout, context, f"Bone heat: {heat} %", icon="BLANK1")
     if outcome.worse:
         row = layout.row()
         row.alert = True
-        row.label(text="Worse than before", icon="ERROR")
+        draw_wrapped(row, context, "Worse than before", icon="ERROR")
     if outcome.chosen:
         free, every = outcome.chosen
-        layout.label(text=translated(f"{free} of {every} bones"), icon="BONE_DATA")
+        draw_wrapped(layout, context, f"{free} of {every} bones", icon="BONE_DATA")
 
 
-def _draw_note(layout, index, note):
-    row = layout.row(align=True)
-    row.label(text=translated(note.text), icon="ERROR" if note.urgent else "INFO")
-    button = row.row()
-    button.alignment = "RIGHT"
+def _draw_note(context, layout, index, note):
+    icon = "ERROR" if note.urgent else "INFO"
+    text = _cure(note)
+    button = draw_wrapped(layout, context, note.text, icon, beside=text)
     if note.remedy:  # as the large button, except for one option
-        option, value, text = REMEDIES[note.remedy]
+        option, value, _text = REMEDIES[note.remedy]
         button.operator_context = "INVOKE_DEFAULT"
         setattr(button.operator(AUTO_WEIGHT, text=text), option, value)
     elif note.control:
-        button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
+        button.operator("wm.call_panel", text=text).name = "VIEW3D_PT_araplbs_bones"
     elif note.selects:
-        button.operator(result.SELECT, text="Select").index = index
+        button.operator(result.SELECT, text=text).index = index
+
+
+def _cure(note):
+    """What the button of a note says, "" for none."""
+    if note.remedy:
+        return REMEDIES[note.remedy][2]
+    if note.control:
+        return "List"
+    return "Select" if note.selects else ""

@@ -9,6 +9,7 @@ from ..window.live_operator import (
 )
 from ..window.session import current_session
 from ..window.settings import settings_of
+from ..window.sidebar import draw_named
 from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_masked
 
 
@@ -59,8 +60,8 @@ def _draw_settings(layout, context):
     column = layout.column(align=True)
     column.use_property_split, column.use_property_decorate = True, False
     settings = settings_of(context)
-    column.prop(settings, "max_influences")
-    column.prop(settings, "truss", slider=True)
+    draw_named(column, settings, "max_influences")
+    draw_named(column, settings, "truss", slider=True)
     column.prop(context.window_manager, "araplbs_errors", text="Colors")
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from araplbs.model.options import Options
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..languages.translate import translated
-
 
 def _property(option, default, update):
     about = option.metadata
@@ -133,23 +131,15 @@ def draw_folded_options(layout, properties):
             draw(body, properties)
 
 
-def draw_pose_options(layout, properties, found=None):
-    """found: blender/poses/pose_sources.Found, which is shown, too."""
+def draw_pose_options(layout, properties):
     column = layout.column(align=True)
     for name in SAMPLED:
         column.prop(properties, name)
-    draw_played_options(layout, properties, found)
+    draw_played_options(layout, properties)
 
 
-def draw_played_options(layout, properties, found=None):
+def draw_played_options(layout, properties):
     layout.prop(properties, "animation")
-    if found:
-        lack = found.lacks(properties.animation)
-        row = layout.row()
-        row.alert = bool(lack)
-        row.label(
-            text=translated(lack or f"In this file: {found}"), icon="ERROR" if lack else "INFO"
-        )
     column = layout.column(align=True)
     column.active = properties.animation != "NONE"
     column.prop(properties, "animation_frames")

@@ -1,14 +1,23 @@
 """The common part of all panels of the tab "Auto-weight"."""
 
 import re
-import textwrap
+from functools import lru_cache
+
+import blf
+import bpy
 
 from ..languages.translate import translated
 from .session import current_session
 
 TAB = "Auto-weight"
+UNIT = 20  # pixels
+EDGES = 3.1  # units that tabs, the panel, a box and a label have around a text
+AROUND = 1.5  # units that a button has around its text
+NAME_SHARE = 0.46  # of a row, for the name of a property
+LIST_EDGES = 3.2  # units that the bar of a list, the icon and the mark of a row take
+LEAST_PLACE = 0.5  # of a row, if its text is too long
 LETTER = 6.5  # pixels, about
-LEAST_LETTERS = 24
+DOTS = "\N{HORIZONTAL ELLIPSIS}"
 _WIDE = r"\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef"
 WIDE = re.compile(f"[{_WIDE}]")
 PIECES = re.compile(f"[{_WIDE}] *|[^{_WIDE} ]+ *| +")  # a wide letter, or a word
@@ -45,31 +54,86 @@ class Closed(InTab):
         return super().poll(context) and not current_session()
 
 
-def wrapped(text, letters):
-    """Lines of at most so many letters; those of East Asia count twice, and need no spaces."""
-    most = max(letters, LEAST_LETTERS)
-    if not WIDE.search(text):
-        return textwrap.wrap(text, most)
-    lines, left = [""], most
-    for piece in PIECES.findall(text):
-        width = len(piece.rstrip()) * (2 if WIDE.match(piece) else 1)
-        if width > left and lines[-1] and piece not in NEVER_FIRST:
-            lines[-1], left = lines[-1].rstrip(), most
-            lines.append("")
-        lines[-1] += piece
-        left -= width + len(piece) - len(piece.rstrip())
-    return lines
+def unit(context):
+    """The height of a button, which everything is measured by."""
+    return UNIT * context.preferences.system.ui_scale
 
 
-def draw_wrapped(layout, context, text, icon="NONE", indent=4):
-    """A text, translated, in as many lines as the width of the panel asks for."""
+def text_width(text):
+    """In pixels, in the font of buttons; about, if there is no window."""
+    preferences = bpy.context.preferences
+    scale = preferences.system.ui_scale
+    blf.size(0, preferences.ui_styles[0].widget.points * scale)
+    letters = len(text) + len(WIDE.findall(text))
+    return blf.dimensions(0, text)[0] or letters * LETTER * scale
+
+
+def text_room(context):
+    """Pixels for the text of a label in a box of the panel."""
     region, scale = context.region, context.preferences.system.ui_scale
     width = region.width if region and region.type == "UI" else POPOVER * scale
-    letters = width / (LETTER * scale)
+    return width - EDGES * unit(context)
+
+
+@lru_cache(maxsize=512)
+def wrapped(text, room, width=text_width):
+    """Lines of at most so many pixels. A word that is wider is broken; letters of East Asia need no
+    spaces between them."""
+    lines = [""]
+    for piece in PIECES.findall(text):
+        if lines[-1] and width(lines[-1] + piece.rstrip()) > room and piece not in NEVER_FIRST:
+            lines.append("")
+        while not lines[-1] and width(piece.rstrip()) > room and len(piece) > 1:
+            end = next((k for k in range(len(piece) - 1, 1, -1) if width(piece[:k]) <= room), 1)
+            lines[-1], piece = piece[:end], piece[end:]
+            lines.append("")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+@lru_cache(maxsize=512)
+def shortened(text, room, width=text_width):
+    """The text, or its beginning and its end, which tells names of one rig apart, if only these
+    have room."""
+    if width(text) <= room:
+        return text
+    for left in range(len(text) - 1, 1, -1):
+        end = left // 2
+        found = f"{text[: left - end]}{DOTS}{text[-end:]}"
+        if width(found) <= room:
+            return found
+    return text[:1] + DOTS
+
+
+def list_room(context):
+    """Pixels for the text of a row of the list."""
+    return text_room(context) - LIST_EDGES * unit(context)
+
+
+def row_text(name, place, room):
+    """The kind of a thing and its place: what is the same in several rows is made short first,
+    never the end of the place."""
+    least = min(text_width(place), LEAST_PLACE * room)
+    name = shortened(name, room - least - text_width(": "))
+    return f"{name}: {shortened(place, room - text_width(f'{name}: '))}"
+
+
+def draw_wrapped(layout, context, text, icon="NONE", beside=""):
+    """A text, translated, in as many lines as the width of the panel asks for. beside: the text of
+    a button next to it, for which this returns the layout."""
+    room = text_room(context) - (unit(context) if icon != "NONE" else 0)
+    if beside:
+        room -= text_width(translated(beside)) + AROUND * unit(context)
+        layout = layout.row()
     column = layout.column(align=True)
-    for number, line in enumerate(wrapped(translated(text), int(letters) - indent)):
+    for number, line in enumerate(wrapped(translated(text), room)):
         follows = "BLANK1" if icon != "NONE" else "NONE"
-        column.label(text=line, icon=follows if number else icon)
+        column.label(text=line, icon=follows if number else icon, translate=False)
+    if not beside:
+        return column
+    button = layout.row()
+    button.alignment = "RIGHT"
+    return button
 
 
 def draw_large(layout, operator, **more):
@@ -78,3 +142,24 @@ def draw_large(layout, operator, **more):
     row.scale_y = 1.5
     row.operator_context = "INVOKE_DEFAULT"
     return row, row.operator(operator, **more)
+
+
+def split_named(layout, name):
+    """The part of a row to the right of its name, which has more room than Blender's own."""
+    split = layout.split(factor=NAME_SHARE)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text=name)
+    return split
+
+
+def draw_named(layout, properties, name, above=False, **more):
+    """A property, as Blender's use_property_split has it; above: its name is a line of its own."""
+    text = properties.bl_rna.properties[name].name
+    if above:
+        layout = layout.column(align=True)
+        layout.label(text=text)
+    else:
+        layout = split_named(layout, text)
+    layout.use_property_split = False
+    layout.prop(properties, name, text="", **more)

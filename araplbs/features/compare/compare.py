@@ -25,6 +25,7 @@ from .options import CompareOptions
 if TYPE_CHECKING:
     from .methods import Method, Posed
 
+OURS_IN_FILE = "Weights in the file, by Auto-weight"
 METHODS_SHARE, JUDGE_SHARE = 0.5, 0.5  # of the time of compare()
 
 
@@ -110,6 +111,8 @@ def compare(
     found = []
     for method in wanted:
         outcome = Outcome(method.identifier, method.name, method.about, method.kind)
+        if method.identifier == "PRESENT" and case.present_is_ours:
+            outcome.name = OURS_IN_FILE
         result = _make(case, options, threads, parts, method, made, outcome)
         found.append((method, outcome, result))
     judge = Judge(case, threads)

@@ -54,6 +54,7 @@ class Case:
     seconds: dict[str, float] = field(default_factory=dict)
     to_world: np.ndarray | None = None
     notes: list[str] = field(default_factory=list)
+    present_is_ours: bool = False  # Auto-weight has made the present weights
 
 
 @dataclass

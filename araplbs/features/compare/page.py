@@ -181,7 +181,7 @@ def _cards(comparison: Comparison) -> Iterator[str]:
         beside = f"of a limb's radius, in {KINDS[RANDOM]}"
         yield _card("Least Limb Drift", value, best.name, beside)
     alike = [o for o in judged if o.likeness and o is not present]
-    if alike:
+    if alike and not comparison.case.present_is_ours:
         best = min(alike, key=lambda o: o.likeness["l1"])
         beside = "0: the same, 2: nothing in common"
         yield _card("Most like the file, L1", number(best.likeness["l1"]), best.name, beside)

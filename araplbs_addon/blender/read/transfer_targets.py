@@ -30,12 +30,28 @@ def find_transfer_targets(context, sources="ACTIVE"):
         active = context.active_object
         if not active or active.type != "MESH":
             raise Refused("Make the mesh with the weights the active object")
-        giving = [active]
+        giving = [_source_among(meshes, active)]
     taking = [ob for ob in meshes if ob not in giving]
     if not taking:
         names = names_in_line([f"'{ob.name}'" for ob in giving])
+        if not any(map(_is_weighted, giving)):
+            raise Refused(f"Select the mesh with the weights as well as {names}")
         raise Refused(f"Select the meshes to weight as well as {names}")
     return make_transfer_targets(giving, taking)
+
+
+def _source_among(meshes, active):
+    """The active mesh, or the only other one if that alone has weights: of two, it can only be
+    meant as the source."""
+    others = [ob for ob in meshes if ob != active]
+    if len(others) == 1 and not _is_weighted(active) and _is_weighted(others[0]):
+        return others[0]
+    return active
+
+
+def _is_weighted(ob):
+    armature = armature_of(ob)
+    return bool(armature) and has_group_of(ob, armature)
 
 
 def _selected_meshes(context):

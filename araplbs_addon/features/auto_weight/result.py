@@ -1,5 +1,6 @@
 """The operators of the Result box: look at weights, keep them, select what a note is about."""
 
+import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.character.rigid_parts import loose_parts
@@ -151,8 +152,20 @@ class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
                 chosen[ob] = vertices
         if not chosen:
             raise Refused("Nothing of it is left")
+        from_object_mode = context.mode == "OBJECT"
         for ob, vertices in chosen.items():
             select_region(context, ob, vertices)
+        if from_object_mode:
+            show_selected(context, list(chosen))
+
+
+def show_selected(context, objects):
+    """Goes to Edit mode with these meshes, as the selection is seen there."""
+    for ob in context.selected_objects:
+        ob.select_set(ob in objects)
+    context.view_layer.objects.active = objects[0]
+    context.tool_settings.mesh_select_mode = (True, False, False)
+    bpy.ops.object.mode_set(mode="EDIT")
 
 
 def _parts(ob, places):

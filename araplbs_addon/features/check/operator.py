@@ -26,7 +26,9 @@ def counted(findings):
     """'7 findings: 2 high, 3 medium, 2 low'."""
     if not findings:
         return "No findings"
-    parts = [f"{count} {name}" for name, count in health(findings).items() if count]
+    counts = health(findings)
+    parts = (f"{counts['high']} high", f"{counts['medium']} medium", f"{counts['low']} low")
+    parts = [part for part in parts if not part.startswith("0 ")]
     which = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
     return f"{which}: {', '.join(parts)}"
 

@@ -102,7 +102,8 @@ def put_back():
         if manager.araplbs_errors == "POSE":
             manager.araplbs_errors = before
     while _posed:
-        _posed.pop().put_back()
+        with suppress(Refused):  # it was deleted
+            _posed.pop().put_back()
 
 
 @persistent

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import bpy
 from araplbs.base.refusal import Refused
-from araplbs.features.compare.files import INDEX, refuse_folder, write_comparisons
+from araplbs.features.compare.files import refuse_folder, write_comparisons
 from araplbs.features.compare.methods import METHODS, find_methods
 from araplbs.features.compare.options import CompareOptions
 from araplbs.features.compare.report import compare_summary
+from bpy.app.handlers import persistent
 from bpy.props import StringProperty
 from bpy.types import Operator
 
@@ -28,6 +29,8 @@ IDNAME = "object.araplbs_compare"
 ASK = "object.araplbs_compare_methods"
 LABEL = "Compare Methods"
 
+_pages: list[Path] = []  # that were made of this file, the last one alone
+
 
 def real_folder(directory):
     """The path of what a folder property says. Raises Refused for one next to a file that was never
@@ -39,12 +42,11 @@ def real_folder(directory):
     return Path(bpy.path.abspath(directory))
 
 
-def page_of(directory):
-    """The page that is there, or None."""
+def page_of_file():
+    """The last page that was made of this file since it was opened, or None."""
     try:
-        path = real_folder(directory) / INDEX
-        return path if path.is_file() else None
-    except (Refused, OSError):
+        return _pages[-1] if _pages and _pages[-1].is_file() else None
+    except OSError:
         return None
 
 
@@ -86,6 +88,7 @@ class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
         made = [(report["character"], report.pop("page"), report)]
         keep_report(report)
         index = write_comparisons(self._folder, made)
+        _pages[:] = [Path(index)]
         for line in task.warnings:
             self.report({"WARNING"}, translated(line))
         self.report({"INFO"}, translated(f"{compare_summary(report)}. The page: {index}"))
@@ -132,10 +135,10 @@ class OBJECT_OT_araplbs_open_comparison(Operator):
     bl_label = "Open Page"
     bl_options = {"INTERNAL"}  # noqa: RUF012
 
-    def execute(self, context):
-        path = page_of(context.scene.araplbs.comparison.directory)
+    def execute(self, _context):
+        path = page_of_file()
         if not path:
-            self.report({"ERROR"}, translated("There is no page in this folder"))
+            self.report({"ERROR"}, translated("No page was made of this file"))
             return {"CANCELLED"}
         return bpy.ops.wm.url_open(url=path.as_uri())
 
@@ -150,6 +153,20 @@ def _method(parser):
 def _choose_methods(command, arguments):
     find_methods(arguments.method)
     return replace(command, task=partial(CompareTask, methods=arguments.method))
+
+
+@persistent
+def _forget(*_arguments):
+    _pages.clear()
+
+
+def register():
+    bpy.app.handlers.load_pre.append(_forget)
+
+
+def unregister():
+    bpy.app.handlers.load_pre.remove(_forget)
+    _forget()
 
 
 CLASSES = (

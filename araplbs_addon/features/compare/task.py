@@ -73,6 +73,7 @@ class CompareTask(WeightingTask):
             present if len(present.bones) else None,
             to_world=np.array(armature.matrix_world.to_quaternion().to_matrix()),
             notes=list(self.warnings),
+            present_is_ours=self.is_ours,
         )
         for kind in READ_IN_BLENDER:
             try:
@@ -91,6 +92,7 @@ class CompareTask(WeightingTask):
     ) -> Skeleton:
         """All methods begin afresh: without locks and edits."""
         self.whole, self.present = skeleton, [mesh.weights for mesh in meshes]
+        self.is_ours = all(ob.data.araplbs.made for ob in objects)
         for mesh in meshes:
             mesh.locked_bones = mesh.locked_vertices = None
             mesh.edits = Edits()

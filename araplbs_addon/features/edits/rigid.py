@@ -17,6 +17,7 @@ from ...languages.translate import translated
 from ...window.menu_entries import Placed
 from .operator import Change, OfMesh
 
+MARK = "object.araplbs_mark_rigid"
 FACE_SETS = ".sculpt_face_set"
 SOURCES = (
     ("SELECTED", "Selected Vertices", "The vertices that are selected"),
@@ -46,7 +47,7 @@ class _OfAnyMode(OfMesh):
 class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
     """Mark vertices as a part that keeps its shape: they all get the same weights"""
 
-    bl_idname = "object.araplbs_mark_rigid"
+    bl_idname = MARK
     bl_label = "Mark Rigid Part"
 
     source: EnumProperty(name="Source", items=SOURCES, description="What becomes rigid")

@@ -31,11 +31,11 @@ class VIEW3D_PT_araplbs_joints(Closed, Panel):
         if not bone or not ob or ob.type != "ARMATURE":
             return
         layout.separator()
-        layout.label(text=bone.name, icon="BONE_DATA")
+        layout.label(text=bone.name, icon="BONE_DATA", translate=False)
         column = layout.column(heading="Lock")
         column.prop(bone.araplbs_joint, "lock_head", text="Head")
         column.prop(bone.araplbs_joint, "lock_tail", text="Tail")
-        row = layout.row(align=True)
+        column = layout.column(align=True)
         name = OBJECT_OT_araplbs_lock_joints.bl_idname
-        row.operator(name, text="Lock Selected", icon="LOCKED").lock = True
-        row.operator(name, text="Free Selected", icon="UNLOCKED").lock = False
+        column.operator(name, text="Lock Selected", icon="LOCKED").lock = True
+        column.operator(name, text="Free Selected", icon="UNLOCKED").lock = False

@@ -23,6 +23,7 @@ from ...window.session import current_session
 from ...window.settings import present_options
 from .all_names import all_names
 
+IDNAME = "wm.araplbs_report_problem"
 NONE = "none was asked for"
 
 
@@ -30,7 +31,7 @@ class WM_OT_araplbs_report_problem(Placed, Operator):
     """Write a text file with versions, settings, sizes and the last errors of Auto-weight, to look
     through and send to its maintainers. Nothing is sent automatically"""
 
-    bl_idname = "wm.araplbs_report_problem"
+    bl_idname = IDNAME
     bl_label = "Report a Problem with Auto-weight"
     places = (("TOPBAR_MT_help", 90),)
     icon = "URL"

@@ -114,3 +114,20 @@ def test_problems_of_the_box_are_those_of_the_list(monkeypatch):
     bpy.ops.object.araplbs_show_problems()
     assert called and flaws.found().findings == outcome.findings
     assert not flaws.found().out_of_date
+
+
+def test_a_shown_rig_that_was_deleted_is_in_nobodys_way():
+    """The next rig can be posed at once."""
+    for _ in range(2):
+        for ob in list(bpy.data.objects):
+            bpy.data.objects.remove(ob)
+        tube, rig = tube_and_rig()
+        for vertex in tube.data.vertices:
+            name = "upper" if vertex.co.z > 1.5 else "lower"
+            group = tube.vertex_groups.get(name) or tube.vertex_groups.new(name=name)
+            group.add([vertex.index], 1.0, "REPLACE")
+        select(tube, rig)
+        bpy.ops.object.araplbs_check()
+        flaws.choose("STRETCH")
+        assert bpy.ops.object.araplbs_show_pose() == {"FINISHED"}
+    bpy.ops.object.araplbs_own_pose()

@@ -165,14 +165,17 @@ def test_the_scene_has_settings(tmp_path):
     weighted_tube()
     settings = bpy.context.scene.araplbs.comparison
     assert settings.directory == "//comparison/" and settings.judged_poses == 24
-    page_of = addon("features.compare.operator").page_of
-    assert page_of(settings.directory) is None
+    page_of_file = addon("features.compare.operator").page_of_file
+    assert page_of_file() is None
     save(tmp_path / "scene.blend")
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
     assert compare(bpy.data.objects["Tube"], bpy.data.objects["Rig"], folder="//comparison/") == {
         "FINISHED"
     }
-    assert page_of("//comparison/") == tmp_path / "comparison/index.html"
+    assert page_of_file() == tmp_path / "comparison/index.html"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"), copy=True)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "other.blend"))
+    assert page_of_file() is None, "it is that of another file in this folder"
 
 
 def test_refusals_of_the_operator(tmp_path):
@@ -191,7 +194,7 @@ def test_refusals_of_the_operator(tmp_path):
     with pytest.raises(RuntimeError, match="no method glue"):
         compare(tube, rig, folder=tmp_path / "other", methods="heat, glue")
     assert folder_of(tmp_path) == ["file", "index.html"]
-    with pytest.raises(RuntimeError, match="There is no page"):
+    with pytest.raises(RuntimeError, match="No page was made of this file"):
         bpy.ops.object.araplbs_open_comparison()
 
 

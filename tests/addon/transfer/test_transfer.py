@@ -188,10 +188,23 @@ def test_matches_follow_the_options():
     assert not bpy.app.timers.is_registered(module.refresh_matches)
 
 
+def test_of_two_the_weighted_one_is_the_source():
+    """Whichever is active: clothes are often added to the selection last."""
+    tube, _rig, sleeve = body_and_sleeve()
+    select(tube, sleeve, active=sleeve)
+    assert bpy.ops.object.araplbs_transfer_weights() == {"FINISHED"}
+    names = ["lower", "middle", "upper"]
+    assert np.abs(weights(sleeve, names).sum(1) - 1).max() < 1e-6
+    targets = addon("blender.read.transfer_targets")
+    assert targets.find_transfer_targets(bpy.context).sources == [sleeve], "both have weights now"
+
+
 def test_refusals():
     tube, rig, sleeve = body_and_sleeve()
     assert "Select the meshes to weight as well as 'Tube'" in refused(source=tube)
-    assert "'Sleeve' has no armature" in refused(tube, source=sleeve)
+    assert "Select the mesh with the weights as well as 'Sleeve'" in refused(source=sleeve)
+    far = add_tube("Bare")
+    assert "'Sleeve' has no armature" in refused(far, source=sleeve)
     empty = add_mesh("Empty", np.zeros((0, 3)), [])
     assert "'Empty' has no vertices" in refused(empty, sleeve, source=tube)
     far = add_tube("Far", shift=(50, 0, 0))

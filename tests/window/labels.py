@@ -1,0 +1,79 @@
+"""Whether the words of a panel fit: the tree of a layout, which introspect() of Blender gives, is
+laid out by Blender's rules, with each word measured in Blender's font."""
+
+import blf
+import bpy
+import scenes
+
+# Of the width of a unit, which is the height of a button: what a text has around it, the least that
+# is left of that when a row is crowded, an icon, the strip of tabs, the edges of a panel and a box.
+AROUND, LEAST, ICON, TABS, EDGES, BOX = 1.5, 0.65, 1.0, 1.0, 0.8, 0.6
+FIRST_SHARE = 0.4  # of a split in two, as properties have it
+OUR_SHARE = scenes.addon("window.sidebar").NAME_SHARE
+ROWS = {"LAYOUT_ROW", "LAYOUT_ROW_FLOW", "LAYOUT_COLUMN_FLOW"}
+CHECK, LABEL = 6656, 10240  # kinds of buttons, as introspect() has them
+
+
+def unit():
+    return 20 * bpy.context.preferences.system.ui_scale
+
+
+def text_width(text):
+    style = bpy.context.preferences.ui_styles[0].widget
+    blf.size(0, style.points * bpy.context.preferences.system.ui_scale)
+    return blf.dimensions(0, text)[0]
+
+
+def panel_width(region):
+    """Of what is drawn in a panel of the sidebar."""
+    return region.width - (TABS + EDGES) * unit()
+
+
+def cut_words(tree, width):
+    """[text] of those that do not fit into a layout of this width, as introspect() gives it."""
+    return [text for item in tree for text in _cut(item, width)]
+
+
+def _cut(item, width):
+    if "items" not in item:
+        text = item["draw_string"]
+        return [text] if text and text_width(text) + _least(item) > width else []
+    parts = [each for each in item["items"] if "items" in each or _is_seen(each)]
+    kind = item["type"]
+    if kind == "LAYOUT_BOX":
+        width -= BOX * unit()
+    if kind == "LAYOUT_SPLIT" and len(parts) == 2:
+        share = OUR_SHARE if parts[0]["type"] == "LAYOUT_ROW" else FIRST_SHARE
+        widths = [width * share, width * (1 - share)]
+    elif kind in ROWS or kind == "LAYOUT_SPLIT":
+        widths = _shared(parts, width)
+    else:
+        widths = [width] * len(parts)
+    return [t for each, own in zip(parts, widths, strict=True) for t in _cut(each, own)]
+
+
+def _is_seen(item):
+    return bool(item["draw_string"] or item.get("operator") or item.get("rna"))
+
+
+def _least(item):
+    return (LEAST + (ICON if item["type"] == CHECK else 0)) * unit()
+
+
+def _shared(parts, width):
+    """The widths of what stands in a row: their natural ones, made narrower in proportion."""
+    natural = [_natural(each) for each in parts]
+    total = sum(natural)
+    fixed = [n <= unit() for n in natural]  # icons keep theirs
+    left = width - sum(n for n, f in zip(natural, fixed, strict=True) if f)
+    free = total - (width - left)
+    return [n if f else n * left / free for n, f in zip(natural, fixed, strict=True)]
+
+
+def _natural(item):
+    if "items" not in item:
+        text = item["draw_string"]
+        return text_width(text) + AROUND * unit() if text else unit()
+    widths = [_natural(each) for each in item["items"]] or [0]
+    across = item["type"] in ROWS or item["type"] == "LAYOUT_SPLIT"
+    return sum(widths) if across else max(widths)

@@ -1,0 +1,401 @@
+"""Every door is tried as a person opens it: all buttons of the tab and all entries of menus are
+found by the mouse or the arrow keys and pressed; dialogs are answered by Enter. A door is good if
+its operator finishes and something of the file, the window or the disk is not as it was before.
+
+A room is a state of the file in which some doors are open. Doors that say why they are closed there
+must be open in another room. Hundreds of presses take minutes: `tests/run.sh sid-gui trixie-gui`
+makes them, a run of everything does not."""
+
+import secrets
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+import doors
+import flaws
+import numpy as np
+import scenes
+from doors import OURS, Watched, world
+from driver import (
+    cancel,
+    clear,
+    open_sidebar,
+    region,
+    reset_settings,
+    session,
+    wait_until,
+    when_named,
+)
+from test_panels import panels
+
+REASONS = scenes.package("character.control_bones").REASONS
+FIRST = "VIEW3D_PT_araplbs"
+SHAPE, POSES = {"rings": 13, "sides": 8}, 4  # small: it is made for each door once more
+# Our operators without a door of their own, and how they are reached.
+INSIDE = {
+    "object.araplbs_brush": "the tools of Weight Paint mode",
+    "object.araplbs_compare": "the dialog of Compare Methods",
+    "object.araplbs_load_preset": "the menu of presets",
+}
+ALREADY = {'bpy.ops.wm.tool_set_by_id(name="araplbs.weight")'}  # it is the tool of a new session
+pressed = {}  # idname: rooms in which a door of it was pressed with success
+failed = []  # what is wrong with doors
+closed = {}  # call: (room, reason) where it was not to be pressed
+
+
+def character(bones=None):
+    """A tube in three colors of trouble: weights that are spoiled, a control bone, corrections,
+    shape keys, an animation, a page."""
+    clear()
+    rig = scenes.add_armature(bones=bones)
+    tube = scenes.add_tube(**SHAPE)
+    scenes.bind(tube, rig)
+    settings = bpy.context.scene.araplbs
+    settings.pose_count, settings.iterations = POSES, 1
+    scenes.auto_weight(tube, rig, pose_count=POSES, iterations=1)
+    flaws.stretch(tube, rig)
+    flaws.unweighted(tube, rig)
+    return tube, rig
+
+
+def scene_of_result(ui, active="Tube", mode="OBJECT"):
+    """As after two presses: three sets of weights, each kind of note, and problems that are
+    left."""
+    tube, rig = character()
+    outcomes = scenes.addon("features.auto_weight.outcome")
+    scenes.select(tube, rig)
+    for _ in range(2):
+        scenes.auto_weight(pose_count=POSES, iterations=1)
+        flaws.stretch(tube, rig)
+    outcome = outcomes.outcome_at_hand(bpy.context)
+    with ui.override():
+        bpy.ops.object.araplbs_check()
+    outcome.findings, outcome.poses = flaws.found().findings, flaws.found().list.poses
+    outcome.facts |= {"problems": (9, len(outcome.findings)), "stretch": (0.1, 0.2)}
+    note = scenes.package("reports.notes").Note
+    remedies = scenes.package("reports.doubts")
+    outcome.notes[:] = [
+        note("1 bone without skin", bones=("middle",)),
+        note("1 rigid part", places=(("Tube", 0),)),
+        note("1 vertex has more than 1", above=1),
+        note("1 control bone left out", control=True),
+        *(
+            note("?", urgent=True, remedy=remedy)
+            for remedy in (remedies.JOINTS, remedies.TAILS, remedies.CONTROL)
+        ),
+    ]
+    scenes.select(tube, rig, active=bpy.data.objects[active])
+    go_to(ui, mode)
+    flaws.found().__init__()
+    yield 2
+
+
+def go_to(ui, mode):
+    if mode != "OBJECT":
+        with ui.override():
+            bpy.ops.object.mode_set(mode=mode)
+    bpy.ops.ed.undo_push(message="set-up")
+
+
+def scene_to_weight(ui, active="Tube", mode="OBJECT"):
+    """Without a result."""
+    tube, rig = character()
+    scenes.select(tube, rig, active=bpy.data.objects[active])
+    if mode == "EDIT":
+        flaws.remove(tube, range(20, 40))
+        select_vertices(tube, range(20, 40))
+    if mode == "POSE":
+        rig.data.bones.active = rig.data.bones["middle"]
+        rig.data.bones["upper"].bbone_segments = 3
+    go_to(ui, mode)
+    yield 2
+
+
+def select_vertices(tube, which):
+    scenes.addon("blender.write.select_region").select_vertices(tube.data, np.array(list(which)))
+
+
+def scene_of_bones(ui, mode="OBJECT"):
+    """A control bone was left out; corrections, selected vertices, and some without weights."""
+    tube, rig = character()
+    rig.data.bones["lower"].araplbs_control = REASONS[1][0]
+    bpy.context.window_manager.araplbs_control_bone = 0
+    paint = scenes.addon("features.edits.operator").paint_edit
+    paint(tube.data, "WEIGHT", "upper", [5, 6, 7], 1.5)
+    select_vertices(tube, (3, 4))
+    scenes.select(tube, rig, active=tube)
+    tube.vertex_groups.active_index = 0
+    go_to(ui, mode)
+    yield 2
+
+
+def scene_of_findings(ui):
+    """Checked, one finding is chosen, and its pose is shown."""
+    tube, rig = character()
+    scenes.select(tube, rig, active=tube)
+    bpy.context.window_manager.araplbs_errors = "POSES"
+    with ui.override():
+        bpy.ops.object.araplbs_check()
+        worst = next(k for k, each in enumerate(flaws.found().findings) if each.pose >= 0)
+        bpy.ops.object.araplbs_show_pose(index=worst)
+    go_to(ui, "OBJECT")
+    yield 2
+
+
+def scene_of_pose(ui):
+    """As above, in the own pose."""
+    yield from scene_of_findings(ui)
+    with ui.override():
+        bpy.ops.object.araplbs_own_pose()
+
+
+def scene_of_clothes(ui, kept=True):
+    """A body with weights and a shape key, and a sleeve with neither."""
+    tube, rig = character()
+    scenes.auto_weight(tube, rig, pose_count=POSES, iterations=1)
+    tube.shape_key_add(name="Basis")
+    tube.shape_key_add(name="Fat").data[20].co.x += 0.1
+    vertices, faces = scenes.tube_arrays(radius=0.33, caps=False, **SHAPE)
+    sleeve = scenes.add_mesh("Sleeve", vertices, faces)
+    with ui.override():
+        if kept:
+            scenes.select(tube, rig, active=tube)
+            bpy.ops.object.araplbs_keep_weights()
+            flaws.remove(tube, range(0, 30))
+    scenes.select(tube, *(() if kept else (sleeve,)), active=tube)
+    go_to(ui, "OBJECT")
+    yield 2
+
+
+def scene_of_copies(ui):
+    yield from scene_of_clothes(ui, kept=False)
+
+
+def scene_of_session(ui):
+    """Refine Live is running in Weight Paint mode, with a correction."""
+    tube, rig = character()
+    scenes.auto_weight(tube, rig, pose_count=POSES, iterations=1)
+    select_vertices(tube, (3, 4))
+    paint = scenes.addon("features.edits.operator").paint_edit
+    paint(tube.data, "WEIGHT", "upper", [5, 6, 7], 1.5)
+    scenes.select(tube, active=tube)
+    go_to(ui, "WEIGHT_PAINT")
+    with ui.override():
+        bpy.ops.wm.tool_set_by_id(name="builtin.gradient")
+        bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT")
+    yield from wait_until(lambda: not session() or session().settled)
+    assert session(), "no session is running"
+    yield 5
+
+
+def scene_to_export(ui):
+    """Weights of many digits, bendy bones, a modifier that can be baked; the armature is active."""
+    tube, rig = character()
+    scenes.auto_weight(tube, rig, pose_count=POSES, iterations=1)
+    tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH").iterations = 5
+    rig.data.bones["upper"].bbone_segments = 3
+    scenes.select(tube, rig, active=rig)
+    go_to(ui, "OBJECT")
+    yield 2
+
+
+def scene_of_preset(ui):
+    """Settings that are a preset of the artist's own."""
+    yield from scene_to_weight(ui)
+    bpy.context.scene.araplbs.truss = 0.123
+    with ui.override():
+        bpy.ops.object.araplbs_add_preset(name="Own")
+    yield 2
+
+
+def of(scene, *arguments):
+    return lambda ui: scene(ui, *arguments)
+
+
+# (name, set-up, where: the name of the only panel besides the first, "" for the first alone, or of
+# a menu).
+TAB = (
+    ("object", scene_to_weight, ""),
+    ("preset", scene_of_preset, ""),
+    ("result", scene_of_result, ""),
+    ("paint", of(scene_to_weight, "Tube", "WEIGHT_PAINT"), ""),
+    ("edit", of(scene_to_weight, "Tube", "EDIT"), ""),
+    ("session", scene_of_session, ""),
+)
+BELOW = (
+    ("bones", scene_of_bones, "bones"),
+    ("bones-paint", of(scene_of_bones, "WEIGHT_PAINT"), "bones"),
+    ("poses", scene_to_weight, "poses"),
+    ("check", scene_to_weight, "check"),
+    ("findings", scene_of_pose, "check"),
+    ("findings-posed", scene_of_findings, "check"),
+    ("clothes", scene_of_copies, "clothes"),
+    ("clothes-kept", scene_of_clothes, "clothes"),
+    ("joints", of(scene_to_weight, "Rig", "POSE"), "joints"),
+    ("export", scene_to_export, "export"),
+)
+MENUS = (
+    ("parent", scene_to_weight, "VIEW3D_MT_object_parent"),
+    ("context", scene_to_weight, "VIEW3D_MT_object_context_menu"),
+    ("weights", of(scene_to_weight, "Tube", "WEIGHT_PAINT"), "VIEW3D_MT_paint_weight"),
+    ("edit-weights", of(scene_to_weight, "Tube", "EDIT"), "VIEW3D_MT_edit_mesh_weights"),
+    ("rigid", of(scene_to_weight, "Tube", "EDIT"), "VIEW3D_MT_araplbs_rigid"),
+    ("pose-menu", of(scene_to_weight, "Rig", "POSE"), "VIEW3D_MT_pose"),
+    ("armature", of(scene_to_weight, "Rig", "POSE"), "VIEW3D_MT_edit_armature"),
+    ("links", scene_of_copies, "VIEW3D_MT_make_links"),
+    ("links-kept", scene_of_clothes, "VIEW3D_MT_make_links"),
+    ("presets", scene_to_weight, "VIEW3D_MT_araplbs_presets"),
+    ("help", scene_to_weight, "TOPBAR_MT_help"),
+)
+
+
+@contextmanager
+def only_below(name):
+    """The tab has this panel alone, open, or the first one."""
+    first, others = panels()
+    for kind in reversed(others):
+        bpy.utils.unregister_class(kind)
+    alone = None
+    try:
+        if name:
+            bpy.utils.unregister_class(first)
+            [kind] = [each for each in others if each.__name__ == f"{FIRST}_{name}"]
+            own = {"draw": kind.draw, "bl_options": set(), "bl_parent_id": ""}
+            alone = type(f"{kind.__name__}_{secrets.token_hex(2)}", (kind,), own)
+            bpy.utils.register_class(alone)
+        yield
+    finally:
+        if alone:
+            bpy.utils.unregister_class(alone)
+            bpy.utils.register_class(first)
+        for kind in others:
+            bpy.utils.register_class(kind)
+        reset_settings()
+
+
+def try_tab(ui, rooms):
+    yield from open_sidebar(ui)
+    draw_little(ui)
+    for name, set_up, below in rooms:
+        with only_below(below), doors.undrawn():
+            yield from enter(ui, set_up)
+            found = yield from doors.doors_of_sidebar(ui)
+            found |= yield from doors.doors_of_header(ui)
+            ui.picture(f"doors-{name}")
+            yield from leave(ui)
+            assert found, name
+            for call, at in found.items():
+                yield from try_door(ui, name, set_up, call, lambda at=at: doors.press_at(ui, at))
+
+
+def draw_little(ui):
+    """The processor draws the window, a few hundred times for each room."""
+    space = ui.area().spaces.active
+    space.shading.type, space.overlay.show_overlays = "WIREFRAME", False
+
+
+def enter(ui, set_up):
+    bpy.context.preferences.view.show_developer_ui = False
+    reset_settings()
+    yield from set_up(ui)
+    region(ui, "UI").tag_redraw()
+    yield 4
+
+
+def leave(ui):
+    """What is open is closed: menus, popovers, a session, modes."""
+    for _ in range(2):
+        yield from doors.tap(ui, "ESC") if not session() else iter(())
+    if session():
+        yield from cancel(ui)
+    with ui.override():
+        if bpy.context.object and bpy.context.object.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+    yield 2
+
+
+def try_door(ui, room, set_up, call, press):
+    """Presses it in the room, set up once more, and looks."""
+    match = OURS.match(call)
+    idname = match[0].removeprefix("bpy.ops.") if match else ""
+    if call in ALREADY or (not idname and call in pressed):
+        return
+    print(f"door: {room}: {call}", flush=True)
+    yield from enter(ui, set_up)
+    if idname and (reason := doors.why_closed(ui, idname)):
+        closed[call] = room, reason
+        yield from leave(ui)
+        return
+    before = world(ui)
+    with Watched() as watched:
+        yield 4
+        drawn = set(watched.drawn)
+        yield from press()
+        yield from doors.settled(ui, watched, idname)
+        effect = world(ui) != before or watched.opened or watched.drawn - drawn
+        effect = effect or pages(ui)
+        results = [result for name, result in watched.ended if as_idname(name) == idname]
+    if results and not session() and {"FINISHED"} not in results:
+        failed.append(f"{room}: {call} ended with {results[-1]}")
+    elif not effect:
+        failed.append(f"{room}: {call} did nothing")
+    else:
+        pressed.setdefault(idname or call, []).append(room)
+    for each in pages(ui):
+        each.unlink()
+    yield from leave(ui)
+
+
+def as_idname(name):
+    """object.araplbs_check, of OBJECT_OT_araplbs_check, too."""
+    kind, found, rest = name.partition("_OT_")
+    return f"{kind.lower()}.{rest}" if found else name
+
+
+def pages(ui):
+    folder = Path(bpy.path.abspath(bpy.context.scene.araplbs.comparison.directory or "//"))
+    return [*folder.glob("*")] if folder.name == "doors-page" else []
+
+
+def assert_good():
+    found = failed.copy()
+    failed.clear()
+    assert not found, "\n".join(found)
+
+
+def test_doors_of_the_first_panel(ui):
+    when_named()
+    yield from try_tab(ui, TAB)
+    assert_good()
+
+
+def test_doors_of_the_panels_below(ui):
+    when_named()
+    yield from try_tab(ui, BELOW)
+    assert_good()
+
+
+def test_doors_of_menus(ui):
+    when_named()
+    draw_little(ui)
+    with doors.files_in_the_window():
+        for name, set_up, menu in MENUS:
+            yield from enter(ui, set_up)
+            found = yield from doors.doors_of_menu(ui, menu)
+            yield from leave(ui)
+            assert found, f"{menu} has no entry of ours"
+            for call in found:
+                yield from try_door(
+                    ui, name, set_up, call, lambda c=call, m=menu: doors.press_in_menu(ui, m, c)
+                )
+    assert_good()
+
+
+def test_no_operator_is_without_a_door(ui):
+    """After the others: each operator that has a door at all was opened somewhere."""
+    when_named()
+    yield 1
+    kinds = [k for k in scenes.addon("registration").CLASSES if issubclass(k, bpy.types.Operator)]
+    missing = {as_idname(kind.bl_idname) for kind in kinds} - set(pressed) - set(INSIDE)
+    assert not missing, (missing, closed)
+    print("doors:", sum(map(len, pressed.values())), "of", len(pressed), "operators")

@@ -1,0 +1,92 @@
+"""No word of the tab is cut at the width that a sidebar has at first, in any of seven languages."""
+
+from contextlib import contextmanager, suppress
+from unittest import SkipTest
+
+import bpy
+import doors
+import labels
+import scenes
+import test_doors
+from driver import open_sidebar, region
+
+LANGUAGES = ("en_US", "de_DE", "es", "fr_FR", "ja_JP", "ko_KR", "zh_HANS")
+ROOMS = [room for room in (*test_doors.TAB, *test_doors.BELOW) if room[0] != "preset"]
+SCROLLER = 1.6  # units of a list that its bar and edges take
+
+
+class Trees:
+    """[(name, layout as introspect() gives it, width)] of panels and rows of lists that are drawn
+    in a `with` block."""
+
+    def __enter__(self):
+        self.found, self._before = [], []
+        for kind in scenes.addon("ui.panels").CLASSES:
+            name = "draw_item" if issubclass(kind, bpy.types.UIList) else "draw"
+            self._before.append((kind, name, getattr(kind, name)))
+            setattr(kind, name, self._watched(kind, getattr(kind, name), name == "draw_item"))
+        return self
+
+    def _watched(self, kind, draw, in_list):
+        def note(context, layout, edges):
+            width = labels.panel_width(context.region) - edges * labels.unit()
+            with suppress(SyntaxError):  # of texts that end with a quote
+                self.found.append((kind.__name__, layout.introspect(), width))
+
+        def draw_panel(drawn, context):
+            draw(drawn, context)
+            note(context, drawn.layout, 0)
+
+        def draw_item(drawn, context, layout, data, item, icon, active, prop, index=0):
+            draw(drawn, context, layout, data, item, icon, active, prop, index)
+            note(context, layout, SCROLLER)
+
+        return draw_item if in_list else draw_panel  # Blender counts their arguments
+
+    def __exit__(self, *_error):
+        for kind, name, draw in self._before:
+            setattr(kind, name, draw)
+
+    def cut(self):
+        return sorted(
+            {(name, t) for name, tree, w in self.found for t in labels.cut_words(tree, w)}
+        )
+
+
+@contextmanager
+def languages():
+    view = bpy.context.preferences.view
+    before = view.language
+    try:
+        view.language = LANGUAGES[-1]
+    except TypeError:
+        raise SkipTest("this Blender has no languages") from None
+    try:
+        yield view
+    finally:
+        view.language = before
+
+
+def test_no_word_is_cut(ui):
+    if bpy.app.version >= (5, 0):
+        raise SkipTest("introspect() of layouts crashes there")
+    cut, drawn = set(), 0
+    yield from open_sidebar(ui)
+    test_doors.draw_little(ui)
+    with languages() as view, Trees() as trees:
+        for name, set_up, below in ROOMS:
+            view.language = LANGUAGES[0]
+            with test_doors.only_below(below), doors.undrawn():
+                yield from test_doors.enter(ui, set_up)
+                for language in LANGUAGES:
+                    trees.found.clear()
+                    view.language = language
+                    region(ui, "UI").tag_redraw()
+                    yield 4
+                    drawn += len(trees.found)
+                    cut |= {(language, name, *each) for each in trees.cut()}
+                yield from test_doors.leave(ui)
+    lines = [" | ".join(each) for each in sorted(cut)]
+    print("\n".join(f"CUT {line}" for line in lines))
+    assert drawn >= len(ROOMS) * len(LANGUAGES)
+    assert not cut, f"{len(cut)} of {drawn} drawings: {lines[:20]}"
