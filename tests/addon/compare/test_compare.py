@@ -105,18 +105,18 @@ def test_two_armatures(tmp_path):
 
 
 def test_refusals_of_the_command(character, tmp_path, capfd):
-    def error(*arguments, code=1):
+    def error(*arguments, code=2):
         assert run("compare", *arguments) == code
         return capfd.readouterr().err
 
     folder = tmp_path / "report"
-    assert "--output" in error(character, code=2)
-    glue = error(character, "-o", folder, "--method", "glue", code=2)
+    assert "--output" in error(character)
+    glue = error(character, "-o", folder, "--method", "glue")
     assert "no method glue: there are present" in glue
-    none = error(character, "-o", folder, "--judged-poses", 0, code=2)
+    none = error(character, "-o", folder, "--judged-poses", 0)
     assert "--test-poses is 0: must be from 1 to 1000" in none
     assert "is not a folder" in error(character, "-o", character)
-    assert "no armature 'None'" in error(character, "-o", folder, "--armature", "None")
+    assert "no armature 'None'" in error(character, "-o", folder, "--armature", "None", code=1)
     folder.mkdir()
     (folder / "index.html").write_text("<h1>mine</h1>")
     assert "is there already, and no comparison" in error(character, "-o", folder)
