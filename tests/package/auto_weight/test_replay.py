@@ -135,7 +135,10 @@ def with_table(**changes):
         (npz(problem=head_of(format="araplbs problem 9")), "of another version: araplbs problem 9"),
         (npz(problem=head_of(format=5)), "its 'format' is not what"),
         (npz(problem=head_of(arguments={"vertices": {"array": "gone"}})), "KeyError.*gone"),
-        (npz(problem=head_of(arguments={"vertices": {"dict": 5}})), "not a problem file: Attribute"),
+        (
+            npz(problem=head_of(arguments={"vertices": {"dict": 5}})),
+            "not a problem file: Attribute",
+        ),
         (npz(problem=head_of(arguments=[])), "its 'arguments' is not what"),
         (npz(problem=head_of(about=[1])), "its 'about' is not what"),
         (with_table(threads=4), "it holds the argument 'threads'"),
