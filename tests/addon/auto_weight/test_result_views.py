@@ -236,10 +236,11 @@ def test_the_box_names_the_key_where_it_helps():
     def words():
         layout = Rows()
         box.draw_result(layout, bpy.context, outcome)
-        return layout.words
+        # without a window there is no width: each letter is a line
+        return "".join(word for word in layout.words if word).replace(" ", "")
 
-    assert "Hold Y: the other weights" not in words()
+    assert "HoldY:theotherweights" not in words()
     bpy.ops.object.araplbs_show_worst()
-    assert "Hold Y: the other weights" in words()
+    assert "HoldY:theotherweights" in words()
     bpy.ops.object.araplbs_own_pose()
-    assert "Hold Y: the other weights" not in words()
+    assert "HoldY:theotherweights" not in words()
