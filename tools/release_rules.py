@@ -25,7 +25,9 @@ from araplbs_addon.languages.catalogue import parse_catalogue
 RULES = {}  # name: function of a Zip
 ID = "araplbs"
 TEXT = {".py", ".toml", ".md", ".txt", ".html", ".po", ""}
-PICTURES = re.compile(r"manual/[\w-]+\.png|ui/views/icons/\w+\.dat")  # .dat: Blender's for tools
+PICTURES = re.compile(
+    r"manual/[\w-]+\.png|features/edits/icons/\w+\.dat"
+)  # .dat: Blender's for tools
 SIZE_LIMIT = 20_000_000  # 300 MB since May 2024; a zip of twice our size has grown unnoticed
 # What its server takes. linux-arm64 passes Blender's own validator and is refused on upload.
 SERVER_PLATFORMS = {"windows-x64", "windows-arm64", "macos-x64", "macos-arm64", "linux-x64"}
