@@ -22,7 +22,6 @@ from ..window.sidebar import (
     draw_named,
     draw_wrapped,
     shortened,
-    split_named,
     text_room,
     text_width,
     unit,
@@ -102,7 +101,8 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         row.operator(second[0], text="", icon=second[2])
 
     def _draw_presets(self, layout, settings):
-        row = split_named(layout, "For").row(align=True)
+        row = layout.row(align=True)  # not split: the names of presets need the room
+        row.label(text="For")
         now = presets.preset_in_use(settings)
         row.menu(presets.VIEW3D_MT_araplbs_presets.__name__, text=now)
         row.operator(presets.ADD, text="", icon="ADD")

@@ -12,12 +12,12 @@ from driver import at_work, region, session, solving, wait_until
 
 STEP = 11  # pixels between two looks: less than the height of any button
 COLUMNS = (0.2, 0.6, 0.85, 0.95)  # of the width of the sidebar
-EMPTY = 36  # rows of looks without a button, which ends a search
+EMPTY = 36  # rows of looks without a button: the panel ends above them
 OURS = re.compile(r"bpy\.ops\.\w+\.araplbs_\w+")
 
 
 def under_mouse(ui, kind):
-    """The call of the button under the mouse in this region, "" without one."""
+    """The call of the button under the mouse in this region, "" without a button."""
     manager = bpy.context.window_manager
     manager.clipboard, call = "", bpy.ops.ui.copy_python_command_button
     with bpy.context.temp_override(window=ui.window, area=ui.area(), region=region(ui, kind)):
