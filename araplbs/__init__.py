@@ -12,8 +12,8 @@ Coordinates and transforms share one space and unit. All errors are exceptions w
 the argument and its value.
 
 Importing this package loads nothing: the engine, araplbs._engine, is loaded when one of its names
-is first used, and so are the rooms, each a folder here (ARCHITECTURE.md). All of it needs NumPy,
-and nothing of it Blender.
+is first used, and so are the rooms, each a folder here (ARCHITECTURE.md). It needs NumPy, and does
+not need Blender.
 """
 
 TYPE_CHECKING = False

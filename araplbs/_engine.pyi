@@ -61,8 +61,8 @@ class SolverError(ArithmeticError):
     """
 
 class Cancelled(Exception):
-    """The function `progress` returned False. A Solver or JointSolver is left as its last complete
-    step made it, and can go on.
+    """The function `progress` returned False. A Solver or JointSolver keeps the state after its
+    last complete step, and can continue.
 
     Raised by all that take `progress`.
     """
@@ -170,7 +170,7 @@ class Solver:
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
           local Z, NaN for any; bone_deform (m,): bones that do not deform only connect others
           (default: all deform). bone_tails=None: joints alone, see bone_directions; a root whose
-          joint is outside of the mesh then moves none. bone_ways (m,): bones whose parents reach to
+          joint is outside the mesh then moves none. bone_ways (m,): bones whose parents reach to
           their heads, wherever the tails of the parents are. bone_limits (m, 3, 2): rotation limits
           in radians about local X, Y (the bone) and Z, NaN for none; they replace `swing` and
           `twist` in the sampled poses.
@@ -193,7 +193,7 @@ class Solver:
           `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees). In a
           share `reach_poses` of them, the last ones, limbs reach: the ends of bone chains go to
           targets spread over what they can reach, joints bend to the side to which they are bent at
-          rest, by up to 1.5 `swing` within limits and ranges, and bones outside of chains swing
+          rest, by up to 1.5 `swing` within limits and ranges, and bones outside chains swing
           less.
           poses (p, m, 3, 4) or (p, m, 4, 4): further poses, such as frames of an animation. With
           them bends (p, m, 4) of the bones that are not rigid (default: no bends), or segment_poses
@@ -227,7 +227,7 @@ class Solver:
           constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); without effect
           while the bone is not in the influence map of the vertex.
           influences: (vertices, bones, allowed): True adds the bone to the influence map, and it
-          gains weight if that lowers the energy; False keeps it out for good. If a pair has both,
+          gains weight if that lowers the energy; False excludes it permanently. If a pair has both,
           False wins.
           smoothed: (vertices, strengths), 0 to 1: vertices where the cotangent Laplacian of all
           weights is drawn to 0 (paper section 6), so that each weight is the mean of its
@@ -262,7 +262,7 @@ class Solver:
           limit. inner_bones: a bone in the middle of a loose part that something larger surrounds,
           such as an eye or a wheel, moves that part alone, and no other bone moves it; influences
           that edits allow take precedence. response (0 to 1): how far the own skin of every bone
-          goes along when the bone turns, and how much weight it has, as shares of how it is with
+          goes along when the bone turns, and how much weight it has, as shares of the values with
           the initial weights. Bones below it, and their mirror images, are held: rows draw their
           own skin to its initial weights, and another stage follows. Locked weights, constraints
           and other edits win. 0: no bone is held. least_worth (0 to 1): in these rounds an
@@ -277,8 +277,8 @@ class Solver:
           point on a bone inside the mesh, which the bone carries along. It keeps limbs centered on
           their bones and preserves their thickness; twist and bend stay free. Its weight is
           truss/2 area (mean edge / spoke)^2; a spoke shorter than the limb's radius counts as
-          that long. It is less near joints, for small loose parts and for flat sheets. The bone
-          is the nearest of those that the vertex's part of the mesh surrounds; a part that
+          that long. It is less near joints, for small loose parts and for flat sheets. The bone is
+          the nearest one that the vertex's part of the mesh surrounds; a part that
           surrounds no bone is tied to one bone as a whole. Spokes that the weights cannot satisfy
           give way from stage to stage, down to a tenth. On bendy bones the points move with the
           segments; with STBs or spines there are no spokes.
@@ -388,7 +388,7 @@ class Solver:
     @property
     def energies(self) -> Floats:
         """Energies of the initial weights, then after each change of the influence maps (less one
-        local step) and each iteration; those of the coarse mesh as long as that is being solved."""
+        local step) and each iteration; those of the coarse mesh while it is being solved."""
 
     @property
     def initial_weights(self) -> Floats:
@@ -460,7 +460,7 @@ class JointSolver:
     go with them.
 
     A joint consists of the bone ends that coincide and belong together: a head at its parent's tail
-    or head, the heads of siblings. They move together and come out equal, bit for bit. The poses
+    or head, the heads of siblings. They move together and stay equal, bit for bit. The poses
     keep their local rotations; the transforms follow the joints. Bones that are apart at their
     joint in a given pose stay as far apart, and children of a spine follow it at the position of
     their heads along it. Unconnected parts of the skeleton are free to move in each pose.
@@ -547,8 +547,8 @@ class JointSolver:
         """
 
     def iterate(self, count: int = 1, /) -> float:
-        """Iterate up to `count` times, fewer if done; the energy reached. After Cancelled
-        everything is as the last accepted step left it, and iterating can go on."""
+        """Iterate up to `count` times, fewer if done; the energy reached. After Cancelled the
+        state is that of the last accepted step, and iterating can continue."""
 
     def solve(self) -> float:
         """Iterate until done; the energy reached."""
@@ -1106,8 +1106,9 @@ def automatic_weights(
 
     The handles of a bone are, in a volume, the vertices on it; on a surface or wires, the core of
     the vertices nearest to it: those at least 0.85 times as far from other bones' vertices, along
-    edges, as the farthest of them. Parts that see no bone go by distance alone; those far from all
-    bones follow the nearest. Biharmonic weights of more than 200,000 vertices raise ValueError.
+    edges, as the farthest of them. Parts without a visible bone use the distance alone; parts far
+    from all bones follow the nearest bone. Biharmonic weights of more than 200,000 vertices raise
+    ValueError.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names, SolverError if solving fails, and Cancelled if
@@ -1153,9 +1154,9 @@ def bone_directions(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None, Literal["tails", "lengths", "joints"]]:
-    """Where the bones of an armature go: (tails (m, 3), ways (m,) or None, their source).
+    """The directions of the bones of an armature: (tails (m, 3), ways (m,) or None, their source).
 
-    "tails": the given ones, which somebody drew. "lengths": their directions are right, their
+    "tails": the given ones, drawn by somebody. "lengths": their directions are right, their
     lengths are not, as importers leave them: bones are as long as the way to the child that they
     point at, or as the skin beyond them. "joints": the tails mean nothing, or are None. A bone then
     reaches to the joints of all its children: `ways` are the bones whose parents reach to them, the
@@ -1187,13 +1188,13 @@ def control_bones(
 ) -> NDArray[np.int32]:
     """(m,) why each deforming bone is a control bone, which should move no vertex: 1, a root that
     is outside the body that hangs on it; 2, no skin around it; 3, coincident with another bone; 4,
-    other bones serve the skin around it. 0: it moves skin, or is not a deforming bone.
+    other bones move the skin around it. 0: it moves skin, or is not a deforming bone.
 
     bone_evidence (m,): other evidence, such as names and constraints: positive for a control bone,
     negative for a bone that moves skin. 1 is a single hint, such as a name, 2 is near certainty; at
     -1 and below, only bones away from the mesh are found. Evidence alone is never enough: it only
-    supports what the bone's position suggests. The result does not depend on the position, rotation
-    and scale of the scene. At least one deforming bone is always left.
+    supports a suspicion from the bone's position. The result does not depend on the position,
+    rotation and scale of the scene. At least one deforming bone is always left.
 
     To leave them out of a Solver, switch off their bone_deform, give them no parent (-1), and give
     their children the nearest ancestor that stays: other bones that do not deform count as part of
@@ -1329,7 +1330,7 @@ def nearest_rotations(matrices: ArrayLike, /) -> Floats:
     """(n, 3, 3) proper rotations nearest to matrices (n, 3, 3), in the Frobenius norm: no
     reflections, also of singular matrices.
 
-    Raises ValueError if a matrix is not finite or the shape is not (n, 3, 3), TypeError for what is
+    Raises ValueError if a matrix is not finite or the shape is not (n, 3, 3), TypeError if it is
     not an array.
     Source: Horn 1987, by unit quaternions; the rotation maximizes tr(R^T M), as in the local step
     (docs/energy.md 3).
@@ -1481,8 +1482,8 @@ def transfer_weights(
     opposite sides) or it is within `near`, in the same unit; wires have no normal. It takes the
     weights at that point. The others are continued over the target by the bi-Laplacian
     (Abdrashitov et al. 2023); islands of the target in which nothing matches take those of their
-    nearest points. Rows sum to 1, of at most `max_influences` (0: any number). ValueError where the
-    source has no weights, and where no vertex matches.
+    nearest points. Rows sum to 1, of at most `max_influences` (0: any number). Raises ValueError
+    if the source has no weights, or if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
     wrong argument, which the message names, SolverError if solving fails, and Cancelled if
@@ -1509,16 +1510,16 @@ def transfer_shapes(
 ) -> tuple[Floats, NDArray[np.bool_], Floats, Floats, NDArray[np.int32], NDArray[np.int32]]:
     """Shapes (s, n, 3) of a source (n, 3), (f, 3) for a target (k, 3), (g, 3) in the same space.
 
-    (shapes (s, k, 3), matched (k,), distances (k,), angles (k,), lifted (s,), below (s,)). What
-    matches is as in transfer_weights. A vertex that does goes where its nearest point of the source
-    goes, its way from there turned as the surface turns; the displacements of the others are
+    (shapes (s, k, 3), matched (k,), distances (k,), angles (k,), lifted (s,), below (s,)). Vertices
+    match as in transfer_weights. A vertex that matches follows its nearest point of the source,
+    and its offset turns with the surface; the displacements of the others are
     continued over the target by the bi-Laplacian, factorized once for all shapes, no longer than
     the longest that matches; islands in which nothing matches follow their nearest points. With
     `keep_above`, vertices that are above the surface in `vertices` are lifted where a shape brings
     them below it, or nearer than half of their height there, or than 0.001 of its size where that
-    is less. lifted: how many were; below: how many are below all the same, between parts of the
-    surface that pass through each other. A shape that moves nothing leaves the target unchanged, to
-    the last bit. ValueError where no vertex matches.
+    is less. lifted: the number of lifted vertices; below: the number of vertices still below,
+    between parts of the surface that pass through each other. A shape that moves nothing leaves the
+    target unchanged, to the last bit. Raises ValueError if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
     wrong argument, which the message names, SolverError if solving fails, and Cancelled if

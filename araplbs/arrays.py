@@ -1,5 +1,5 @@
-"""Arrays in .npz files that others have made, read without trust: no pickle, nothing that waits,
-and nothing is unpacked before its size is known.
+"""Arrays in .npz files that others have made, read without trust: no pickle, no waiting, and
+nothing is unpacked before its size is known.
 
 A zip says how long its members are, and none is read beyond that. All of them together may have
 `most` bytes, and RATIO times as many as the file where that is more than FREE: weights and places
@@ -23,7 +23,7 @@ KINDS = "biufcSU"
 
 
 class NotArrays(ValueError):
-    """The content is not such a file, or one that is not read; the message says why."""
+    """The content is not such a file, or cannot be read; the message says why."""
 
 
 def open_regular(path):

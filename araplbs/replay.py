@@ -130,7 +130,7 @@ def printable(text):
 
 
 def refuse_output(path, source):
-    """Raises OSError where the weights could not be put: before the work and not after it."""
+    """Raises OSError if the weights could not be put: before the work and not after it."""
     _refuse_foreign(path, source)
     real = Path(os.path.realpath(path))
     if real.is_symlink():

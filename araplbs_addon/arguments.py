@@ -21,7 +21,7 @@ from .native_module import own_version
 
 COMMAND = "araplbs"
 COMMANDS = tuple(module.COMMAND for module in modules() if hasattr(module, "COMMAND"))
-# In the order of the help. Those that only programs call are in none.
+# In the order of the help, which omits commands that only programs call.
 GROUPS = (
     ("make weights", ("weight", "transfer", "copies", "bake", "joints")),
     ("look at weights", ("check", "repair", "compare", "motion")),
@@ -146,7 +146,7 @@ def _add_command(parsers, command, prog):
             "--preset",
             metavar="NAME",
             help="options of this preset, of those that come with the extension or of yours: "
-            "game-4, unity, unreal, vrchat...; options that are given count more",
+            "game-4, unity, unreal, vrchat...; options that you give take precedence",
         )
     _add_options(parser, command)
 
@@ -207,7 +207,7 @@ def preset_values(name):
 
 
 def as_argument(option, value):
-    """A value of an option as it is written in the command line."""
+    """A value of an option in the form that the command line takes."""
     if "choices" in option.metadata:
         return value.lower()
     return round(math.degrees(value), 6) if option.metadata.get("angle") else value

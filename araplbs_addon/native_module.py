@@ -18,7 +18,7 @@ TITLE = "Auto-weight (ARAP)"
 
 
 def version():
-    """The version of the extension, None where its manifest is missing."""
+    """The version of the extension, None if its manifest is missing."""
     manifest = Path(__file__).with_name("blender_manifest.toml")
     if not manifest.exists():
         return None
@@ -26,7 +26,7 @@ def version():
 
 
 def own_version():
-    """The version of what runs: of the extension or, outside of one, of the package."""
+    """The version of what runs: of the extension or, outside one, of the package."""
     return version() or importlib.import_module(NAME).__version__
 
 
@@ -93,6 +93,6 @@ def mismatch(error):
     if (error.name or "").partition(".")[0] != NAME:
         return None
     return (
-        f"{TITLE} finds another package 'araplbs' than its own ({error}): remove that, restart "
+        f"{TITLE} finds a package 'araplbs' that is not its own ({error}): remove that, restart "
         "Blender and install the extension again"
     )

@@ -13,8 +13,7 @@ class ARAPLBS_preferences(AddonPreferences):
     expert: BoolProperty(
         name="Expert Settings",
         description="Show the panel Expert in the tab: how poses are sampled, which weights the "
-        "optimization begins with, and other settings that take some knowledge of the "
-        "method",
+        "optimization begins with, and other settings that require knowledge of the method",
     )
     threads: IntProperty(
         name="Threads",

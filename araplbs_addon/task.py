@@ -30,7 +30,7 @@ class Task(ABC):
         self.options, self.threads, self.warnings = options, threads, []
 
     def read(self, targets: Any, view_layer: bpy.types.ViewLayer) -> None:
-        """Raises Refused where there is nothing to do, or it cannot be done."""
+        """Raises Refused if there is nothing to do, or it cannot be done."""
         finish(self.read_in_steps(targets, view_layer))
 
     @abstractmethod
@@ -43,5 +43,5 @@ class Task(ABC):
 
     @abstractmethod
     def apply(self) -> dict[str, Any]:
-        """Writes what was solved, all of it or nothing; the report. Raises Refused where the
+        """Writes what was solved, all of it or nothing; the report. Raises Refused if the
         objects are not what they were."""

@@ -67,7 +67,7 @@ class Reading:
     problem: Problem
     poses: Any  # those of the file or the rig
     volume: Any  # see read_volume()
-    entries: list[Any]  # NamedEntries of the meshes, None where they were not asked for
+    entries: list[Any]  # NamedEntries of the meshes, None if they were not asked for
     selections: list[tuple[Bools, Bools, Bools]]  # see selection()
     painting: bool  # in Weight Paint mode: nothing is bound
 
@@ -261,13 +261,13 @@ class WeightingTask(Task):
         remember_end(read.meshes, skeleton, read.poses, self.options, parts)
 
     def picture(self) -> bytes | None:
-        """A PNG file of the result in its worst pose, or None where there is nothing to show."""
+        """A PNG file of the result in its worst pose, or None if there is nothing to show."""
         armature, _objects = self.find_objects()
         to_world = np.array(armature.matrix_world.to_3x3().normalized())
         return worst_picture(self.problem, self.solution.rows, self.options, to_world, self.threads)
 
     def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
-        """(armature, [meshes]). Raises Refused where they are not what they were."""
+        """(armature, [meshes]). Raises Refused if they are not what they were."""
         return self.reading.subjects.find()
 
     def conclude(self, written: list[dict[str, Any]]) -> dict[str, Any]:
@@ -295,24 +295,24 @@ class WeightingTask(Task):
                 muted = names_in_line([c.name for c in following if c.mute])
                 if muted:
                     self.warnings.append(
-                        f"'{ob.name}' follows its bones by an Armature modifier now: "
-                        f"muted its constraints that did so: {muted}"
+                        f"'{ob.name}' follows its bones by an Armature modifier now; the "
+                        f"constraints that did so are muted: {muted}"
                     )
             if moves_twice(ob, armature):
                 self.warnings.append(
                     f"'{ob.name}' follows bones as an object too, by a parent, constraint or "
-                    "driver: they move it twice"
+                    "driver, so they move it twice"
                 )
         for ob, bone in held:
             hold_on_bone(ob.data, bone)
         if held:
             names = names_in_line([ob.name for ob, _bone in held])
-            self.warnings.append(f"Stays on the bone that it hung on, by pinned weights: {names}")
+            self.warnings.append(f"Stays on its parent bone, by pinned weights: {names}")
 
 
 def _unweighted(count: int) -> str:
     which = "1 vertex has" if count == 1 else f"{count} vertices have"
-    return f"{which} no weights yet: fresh ones there"
+    return f"{which} no weights yet and get fresh ones"
 
 
 def _overfull(mesh: Mesh) -> list[str]:

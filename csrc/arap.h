@@ -73,7 +73,7 @@ int arap_processors(void);
 /* Release an array that a function has made. */
 void arap_free(void *block);
 
-/* ---- What the caller has ---- */
+/* ---- The input of the caller ---- */
 
 /* Any triangle soup, any tets. Edges are wire edges, which belong to no face. */
 typedef struct arap_geometry {

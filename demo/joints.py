@@ -135,7 +135,7 @@ def draw(looks, path):
         low = place - Vector((0, 0, HEIGHT + 0.05))
         add_surface(scene, one["posed"], one["faces"], one["strain"], corner + low)
         caption = (
-            f"Surface Strain in random poses {100 * one['mean']:.1f} %, "
+            f"Stretch in random poses {100 * one['mean']:.1f} %, "
             f"of the arm {100 * one['arm']:.1f} %"
         )
         for text, down, size in ((title, 0.25, 0.034), (caption, 0.205, 0.026)):

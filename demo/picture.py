@@ -1,4 +1,4 @@
-"""Pictures of posed characters side by side, their Surface Strain as colors."""
+"""Pictures of posed characters side by side, their Stretch as colors."""
 
 import math
 
@@ -127,7 +127,7 @@ class Stage:
         text.visible_shadow = False
         self.scene.collection.objects.link(text)
 
-    def legend(self, location, width, height, title="Surface Strain"):
+    def legend(self, location, width, height, title="Stretch"):
         """Color bar of the strain."""
         stops, _ = zip(*SCALE, strict=True)
         steps = 160
@@ -155,7 +155,7 @@ class Stage:
             self.text(label, at, 1.05 * height)
         self.text(title, Vector(location) + Vector((0, 0, 1.5 * height)), 1.15 * height)
 
-    def render(self, path, legend="Surface Strain", width=1600):
+    def render(self, path, legend="Stretch", width=1600):
         size, scene = self.size, self.scene
         center = 0.5 * (self.count - 1) * self.step
         self.legend((center, -0.35 * size, -0.36 * size), 0.8 * size, 0.024 * size, legend)

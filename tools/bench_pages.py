@@ -72,7 +72,7 @@ def digest(root=ROOT):
 
 
 def commit():
-    """(short name, date) of the checkout, or nothing outside of git."""
+    """(short name, date) of the checkout, or nothing outside git."""
     done = subprocess.run(
         ["git", "-C", ROOT, "log", "-1", "--format=%h %cs"],
         capture_output=True, text=True, check=False,

@@ -52,7 +52,7 @@ class Binary(NamedTuple):
     minimum: tuple  # oldest version of the system, or () where the file does not say
     exports: set
     libraries: list
-    imports: list  # (library, or None where any may have it; name)
+    imports: list  # (library, or None if any may have it; name)
 
 
 @cache

@@ -54,7 +54,7 @@ WHEEL_TAG = "cp311-abi3"  # one wheel for Python 3.11 and later
 
 
 def suitesparse_version():
-    """'7.10.1' from the header, or None where there is no SuiteSparse tree."""
+    """'7.10.1' from the header, or None if there is no SuiteSparse tree."""
     header = SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.h"
     if not header.exists():
         return None

@@ -25,8 +25,8 @@ class GltfCharacter:
     """A skeleton of a file and all meshes on it, as one character: vertices and bones at rest, in
     one space, Z up as in Blender.
 
-    vertices (n, 3), triangles (f, 3): of all meshes, one after the other. mesh_names, first: where
-    each of them begins. weights: Rows of them for the m joints of the skeleton.
+    vertices (n, 3), triangles (f, 3): of all meshes in sequence. mesh_names, first: the
+    name and the first vertex of each. weights: Rows for the m joints of the skeleton.
 
     weigh() raises Refused or ValueError if the character or an option cannot be used, Cancelled if
     `progress` returns False; set_weights() raises ValueError.
@@ -46,7 +46,7 @@ class GltfCharacter:
 
     @property
     def name(self) -> str:
-        """That of the armature, as Blender's importer has it."""
+        """The name of the armature, as Blender's importer gives it."""
         return self._character.name
 
     @property
@@ -67,7 +67,7 @@ class GltfCharacter:
 
     @property
     def weights(self) -> Rows:
-        """The weights that the file has, or was given."""
+        """The weights of the file, or the ones set by set_weights()."""
         joined = join_sparse_weights(self._character.weights)
         return Rows(*joined, bone_count=len(self.skeleton.names))
 

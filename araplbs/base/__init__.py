@@ -1,2 +1,2 @@
-"""The base of everything else: errors, progress, steps and threads of work, the native module.
-Nothing here knows of bones, meshes or files."""
+"""The base of all other folders: errors, progress, steps and threads of work, the native module.
+It contains nothing about bones, meshes or files."""

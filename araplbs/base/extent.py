@@ -1,5 +1,5 @@
-"""The size of things without what lies far off, and what lies too far off, or too close together,
-for that size to be intended.
+"""The size of an object without its far vertices, and vertices so far off or so close together
+that the size is probably not intended.
 
 Far from all other points: the rule of csrc/mesh/extent.c, in Python; the engine reports such
 vertices as `far_vertices`. Far from all bones, as whole objects can be: far_from_bones().

@@ -1,7 +1,7 @@
 """How an error is shown to the user: in one sentence, for any error.
 
-A refusal says by itself what is wrong, as do errors of files and memory. Everything else is a bug:
-the sentence names it and asks for a report, and the traceback goes to the console.
+The message of a refusal says what is wrong, and so do errors of files and memory. Everything else
+is a bug: the sentence names it and asks for a report, and the traceback goes to the console.
 """
 
 import sys
@@ -20,7 +20,7 @@ FRAMES = 8  # of a traceback that are kept
 
 
 class Fault(NamedTuple):
-    """names: those that the file had then, None where they could not be known."""
+    """names: those that the file had then, None if they could not be known."""
 
     text: str
     places: str
@@ -62,12 +62,12 @@ def last_errors() -> list[Fault]:
 
 
 def know_names(names: Callable[[], Collection[str]] | None) -> None:
-    """The function that gives all names of the open file; None takes that back."""
+    """Sets the function that returns all names of the open file; None unsets it."""
     _known_names[:] = [names] if names else []
 
 
 def names_of_file() -> Collection[str] | None:
-    """All names of the file that is open; None where they could not be asked for."""
+    """All names of the open file; None if they are unknown."""
     try:
         return _known_names[0]() if _known_names else ()
     except Exception:  # an error is being reported: that must not end in another one

@@ -26,7 +26,7 @@ def option(default: Any, name: str, description: str, **limits: Any) -> Any:
 
 def setting(section: str, setting: str, name: str, description: str, **limits: Any) -> Any:
     """An option that is a setting of the engine, of this section of csrc/settings.def: default and
-    range are those declared there, unless the limits have a `default` of its own or a narrower
+    range are those declared there, unless the limits have their own `default` or a narrower
     range."""
     default, least, most = DECLARED[section][setting]
     about: dict[str, Any] = {} if least is None else {"least": least, "most": most}
@@ -38,7 +38,7 @@ def setting(section: str, setting: str, name: str, description: str, **limits: A
 
 
 def option_of(table: "type[OptionTable]", name: str, default: Any = None) -> Any:
-    """The same option as another table has; with a default of its own if one is given."""
+    """The option of another table, with another default if one is given."""
     about = next(each for each in fields(table) if each.name == name)
     return option(about.default if default is None else default, **about.metadata)
 
@@ -50,7 +50,7 @@ def _shown(number: float) -> str:
 def check_value(
     about: Field[Any], value: Any, name: str = "", *, degrees: bool = False, lower: bool = False
 ) -> None:
-    """Raises BadOption for a value outside of the limits of an option. degrees, lower: the value is
+    """Raises BadOption for a value outside the limits of an option. degrees, lower: the value is
     given in degrees, or as a choice in lower case; the message then has its limits so, too."""
     limits, each = about.metadata, name or about.name
     if "choices" in limits:
@@ -69,7 +69,7 @@ def check_value(
 
 @dataclass(frozen=True)
 class OptionTable:
-    """A table of options; raises BadOption for a value outside of its limits."""
+    """A table of options; raises BadOption for a value outside its limits."""
 
     def __post_init__(self) -> None:
         for each in fields(self):

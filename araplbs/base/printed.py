@@ -1,6 +1,6 @@
-"""Texts for a terminal. They quote names from files of anybody, and a terminal obeys control
-characters: these are printed by their numbers. A further line is indented, so that no name can look
-like a line of ours."""
+"""Texts for a terminal. They quote names from untrusted files, and terminals interpret control
+characters, so these are printed as numbers. A further line is indented, so that no name can look
+like one of our lines."""
 
 import sys
 

@@ -2,8 +2,8 @@
 
 
 class Refused(Exception):
-    """The work cannot be done, or not on this object; the message is one sentence that says on
-    which and why, for people.
+    """The work cannot be done on this object; the message is one sentence for people that names
+    the object and the reason.
 
     Raised by load_gltf(), by GltfCharacter.weigh() and by everything that reads files and options.
     """
@@ -13,11 +13,11 @@ class Refused(Exception):
 
 
 class BadOption(Refused, ValueError):
-    """An option has a value outside of its limits."""
+    """An option has a value outside its limits."""
 
 
 class NothingNew(Refused):
-    """There is nothing to do: all of it was done before. For a program that is no failure."""
+    """There is nothing to do: all of it was done before. For a program that is not a failure."""
 
 
 class Changed(Refused):

@@ -1,5 +1,5 @@
-"""Sentences for people that know what they are made of, so that they are translated by their fields
-and not by reading the English text again (araplbs_addon/languages/catalogue.py)."""
+"""Sentences for people that keep their parts as fields, so that translation works on their fields
+and does not parse the English text (araplbs_addon/languages/catalogue.py)."""
 
 from __future__ import annotations
 

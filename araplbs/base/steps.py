@@ -25,5 +25,5 @@ def finish(steps: Steps[T]) -> T:
 
 
 def is_at_once() -> bool:
-    """Whether finish() runs what asks: nobody waits for a turn, and steps may be long."""
+    """Whether finish() runs the caller: then nobody waits for a turn, and steps may be long."""
     return getattr(_at_once, "runs", False)

@@ -45,7 +45,7 @@ class Stop:
                 raise Stopped(number)
 
     def hold(self) -> None:
-        """Lets what begins now be done to its end: a signal counts at release()."""
+        """Delays signals until release(), so that work that begins now is finished."""
         self.check()
         self.held = True
 
@@ -54,6 +54,6 @@ class Stop:
         self.check()
 
     def check(self) -> None:
-        """Raises Stopped again, should code between have swallowed it."""
+        """Raises Stopped again if code in between has swallowed it."""
         if self.number is not None:
             raise Stopped(self.number)

@@ -29,7 +29,7 @@ def bind(
     meshes: one mesh object, or several, which are weighted together. armature: the armature object.
         Neither has to be selected, active or visible.
     only_new: weight the vertices without weights only.
-    preset: "unity", "vrchat", "game-4"... or one of yours; options that are given count more.
+    preset: "unity", "vrchat", "game-4"... or one of yours; options that you give take precedence.
     threads: 0 for all processors.
     progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
     options: those of the panel, by name, as of araplbs.weights(): max_influences=4, firmness=12.0,
@@ -41,7 +41,7 @@ def bind(
     weights, and corrections that are saved with the mesh apply.
 
     Raises araplbs.Refused if it cannot be done, with a sentence that names the object; then nothing
-    in the file has changed. Raises TypeError for arguments that are no such objects and for unknown
+    in the file has changed. Raises TypeError for arguments of other types and for unknown
     options, ValueError for values out of range, Cancelled, and SolverError if solving fails.
     """
     return _script().bind(

@@ -1,6 +1,6 @@
 """The motions of a body that walks and reaches, and how its bones turn for that.
 
-A limb of two segments goes to a place as the triangle of its lengths has it. One of more folds: its
+A limb of two segments reaches a place by the triangle of its lengths. One of more folds: its
 segments keep their planes through the way from its root to its end, and come nearer to that way or
 go off it, all by one factor.
 """
@@ -149,7 +149,7 @@ def _curled(bones: tuple[int, ...], axis: Floats, angle: float, heads: Floats) -
 
 
 def within_reach(limb: Limb, goal: Floats) -> Floats:
-    """(3,) the goal, or where the limb comes nearest to it."""
+    """(3,) the goal, or the nearest place that the limb reaches."""
     way = goal - limb.root
     away = float(np.linalg.norm(way))
     return limb.root + way * min(1.0, MOST_BENT * limb.length / max(away, 1e-12))

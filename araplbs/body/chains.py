@@ -1,9 +1,10 @@
-"""Chains of bones, and which are pairs, by shape alone: no names, and joints rather than tails.
+"""Chains and pairs of chains of bones, found by shape alone: no names, and joints rather than
+tails.
 
 A chain begins wherever bones branch, and goes on along its longest branch. Two chains whose joints
 are mirror images of each other, from the first on and over half of their length, are a pair; the
-plane is the one with the most such chains. So one hand may hold a sword. Where importers leave
-tails that mean nothing, chains end at their last joint.
+plane is the one with the most such chains. So a sword in one hand does no harm. Where importers
+leave tails that mean nothing, chains end at their last joint.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def lengths_of(joints: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Chain:
-    """Bones one after the other, or what a control reaches with."""
+    """Bones in sequence, or the chain that a control moves."""
 
     joints: Floats  # (k + 1, 3) from its first joint on; (k, 3) where the last has no end
     bones: tuple[int, ...] = ()
@@ -60,7 +61,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Plane:
-    """Of symmetry: points with normal @ point = at."""
+    """A plane of symmetry: points with normal @ point = at."""
 
     normal: Floats
     at: float
@@ -120,14 +121,14 @@ class Tree:
         return not misses or float(np.median(misses)) < DRAWN
 
     def below(self, bone: int) -> list[int]:
-        """The bone and all that hang on it, those above others first."""
+        """The bone and all its descendants, parents first."""
         found = [bone]
         for b in found:
             found += self.children.get(b, [])
         return found
 
     def lineage(self, bone: int) -> list[int]:
-        """The bone and those that it hangs on."""
+        """The bone and its ancestors."""
         found = []
         while bone >= 0:
             found.append(bone)
@@ -181,7 +182,7 @@ def find_pairs(
     tree: Tree, chains: list[Chain], up: Floats, size: float
 ) -> tuple[list[Pair], Plane] | None:
     """The pairs of chains that are mirror images in one upright plane, and this plane; None
-    without any. Of chains that hang in each other the first counts."""
+    without any. If chains contain each other, the first counts."""
     chains = [c for c in chains if c.length > LEAST_CHAIN * size and len(c.joints) > 1]
     chains = sorted(chains, key=lambda chain: -chain.length)[:MOST_CHAINS]
     if len(chains) < 2:
@@ -220,8 +221,8 @@ class _Compared:
                 self.along[k, 1] = chain.reach
 
     def planes(self, up: Floats) -> Iterator[Plane]:
-        """Upright planes in which the second joints of two chains are images of each other, of the
-        longest chains first."""
+        """Upright planes in which the second joints of two chains are images of each other; the
+        longest chains come first."""
         i, j = np.triu_indices(len(self.lengths), 1)
         shorter = np.minimum(self.lengths[i], self.lengths[j])
         way = self.joints[i, 1] - self.joints[j, 1]

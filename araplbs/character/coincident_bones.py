@@ -3,7 +3,7 @@ parts of their own follow them, everything else the other bones, and no vertex b
 
 A branch is a double where most of its bones lie on others and fewer hang on it than on these. Its
 own parts are no nearer to bones that it does not lie on, and reach around none of those that it
-lies on, as body and clothes do. Where these parts are as small as buttons, nothing is divided.
+lies on, as body and clothes do. If these parts are as small as buttons, nothing is divided.
 """
 
 from __future__ import annotations

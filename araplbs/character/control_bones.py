@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 # Identifier, name, description; the position is the code, up to SERVED what the engine answers.
 REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
-    ("ROOT", "Next to Body", "A root that the body hangs on and that lies next to it"),
+    ("ROOT", "Next to Body", "A root next to the body, which is its child"),
     ("OUTSIDE", "No Skin", "No skin is around it"),
     ("TWIN", "Copy", "Another bone already lies there"),
-    ("SERVED", "Not Needed", "Other bones serve the skin around it as well"),
+    ("SERVED", "Not Needed", "Other bones move the skin around it just as well"),
     ("LEAF", "Leaf Bone", "An exporter added it to mark where a chain ends"),
 )
 SERVED, LEAF = 4, 5
@@ -61,7 +61,7 @@ def leave_out_in_steps(
     what those tell. read_weights: gives the SparseWeights of the
     meshes, in their order, for these bones (m,) bool at least; they are asked for where that could
     keep a bone. Bones that were taken in stay, those that hold locked weights or that edits ask
-    for, and those whose partner on the other side deforms. Raises Refused where none else is free.
+    for, and those whose partner on the other side deforms. Raises Refused if no other bone is free.
     """
     facts = facts or BoneFacts(
         skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
@@ -106,7 +106,7 @@ def leave_out_in_steps(
     for mesh in meshes:
         if mesh.locked_bones is not None and mesh.locked_bones[left.deform].all():
             raise Refused(
-                f"'{mesh.name}': only control bones are free there: take one in, or set "
+                f"'{mesh.name}': all unlocked bones there are control bones: use one again, or set "
                 "Control Bones to Include"
             )
     return [_without_weights(mesh, left) for mesh in meshes], left

@@ -31,7 +31,8 @@ def read_directions_in_steps(
     meshes: Sequence[Mesh], skeleton: Skeleton, choice: str, threads: int = 0
 ) -> Steps[Skeleton]:
     """The Skeleton with the tails, ways and directions of a choice of the options, a generator of
-    short steps. To be called again when bones were left out: leaves may have become of them."""
+    short steps. Call it again after bones were left out, because other bones may have become
+    leaves."""
     drawn = replace(skeleton, tails=skeleton.drawn_tails, ways=None, directions="TAILS")
     bendy = np.array([kind == BENDY for kind in skeleton.kinds], bool)
     if choice == "TAILS" or (choice == "AUTOMATIC" and bendy.any()):

@@ -39,7 +39,7 @@ class Mesh:
 
     @property
     def has_locks(self) -> bool:
-        """Some of the present weights stay."""
+        """Whether some of the present weights stay."""
         return any(
             lock is not None and lock.any() for lock in (self.locked_bones, self.locked_vertices)
         )

@@ -75,17 +75,17 @@ class Surface:
         self.mesh = np.repeat(np.arange(len(first) - 1), np.diff(first))
 
     def is_of(self, problem: Problem) -> bool:
-        """Has the problem still the arrays that this was made of?"""
+        """Does the problem still have the arrays that this was made from?"""
         return all(a is b for a, b in zip(self._made_of, _geometry(problem), strict=True))
 
     @cached_property
     def split(self) -> Split | None:
-        """Where boundaries of one mesh lie on each other; None where none do."""
+        """The places where boundaries of one mesh lie on each other; None without any."""
         return _find_split(self)
 
     @property
     def side_count(self) -> int:
-        """Edges of faces there are."""
+        """The number of edges of faces."""
         return len(_counted(_sides(self.triangles))[0])
 
     @cached_property
@@ -101,7 +101,7 @@ class Surface:
         return found[3]
 
     def is_closed(self, triangles: Integers) -> bool:
-        """Have nearly all edges of these triangles two sides?"""
+        """Do nearly all edges of these triangles have two sides?"""
         place = np.arange(len(self.vertices)) if self.split is None else self.split.groups
         _there, counts = _counted(_sides(place[self.triangles[triangles]]))
         return bool((counts == 1).mean() <= OPEN)
@@ -198,7 +198,7 @@ def _kind(
 
 
 def nearest_on(surface: Surface, host: Integers, points: Floats, threads: int = 0) -> Any:
-    """What araplbs.nearest_points says of points and these triangles."""
+    """The result of araplbs.nearest_points for points and these triangles."""
     return araplbs.nearest_points(
         surface.vertices, surface.triangles[host], points, threads=threads
     )

@@ -1,4 +1,4 @@
-"""The part of meshes around new vertices: the cost of a solve goes by their number.
+"""The part of meshes around new vertices. The cost of a solve depends on their number.
 
 The energy of a vertex has the rotations of its neighbors, these have their neighbors, and the
 weights of edges depend on the faces next to them: with RINGS rings around the new vertices, all
@@ -46,7 +46,7 @@ class Patch:
 def cut_patches(
     meshes: Sequence[Mesh], new: Sequence[Bools], link_parts: bool = True
 ) -> tuple[list[Patch | None], Integers]:
-    """([Patch for each Mesh, None where it has no part in it], links (e, 2)).
+    """([Patch for each Mesh, None if it has no part in it], links (e, 2)).
 
     meshes: with their weights. new: (n,) bool for each. links: pairs of vertices of the meshes one
     after the other, between new parts and what they sit on; edges of the energy.

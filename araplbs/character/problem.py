@@ -1,4 +1,4 @@
-"""Joins the meshes of a character into one problem for the solver, and splits its result."""
+"""Joins the meshes of a character into one problem for the solver, and splits the result again."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Problem:
 
     @property
     def surface(self) -> Surface:
-        """Its triangles and what has been found of them, made again when they are others."""
+        """Its triangles and derived data, rebuilt when the triangles change."""
         if self._surface is None or not self._surface.is_of(self):
             self._surface = Surface(self)
         return self._surface
@@ -253,7 +253,8 @@ class Problem:
         return locked
 
     def place(self, vertex: Index) -> tuple[str, int]:
-        """(name of the mesh, vertex in it) of a vertex of the problem; for an image its source."""
+        """(name of the mesh, vertex in it) of a vertex of the problem; for an image, that of its
+        source."""
         mesh = int(np.searchsorted(self.first, vertex, side="right")) - 1
         source = self.sources[mesh][vertex - self.first[mesh]]
         return self.names[mesh], int(source if self.numbers is None else self.numbers[mesh][source])

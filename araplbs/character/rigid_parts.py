@@ -1,5 +1,5 @@
-"""Parts that stay rigid: all vertices of one have the same weights. Marked ones, those to which the
-present weights are the same, and a list of all for the report."""
+"""Parts that stay rigid: all vertices of one have the same weights. Finds marked parts and parts
+with one row of present weights, and lists all for the report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def loose_parts(mesh: Mesh) -> Integers:
 
 def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
     """[[vertices of a part]] for each Mesh: its loose parts with the same present weights for all
-    their vertices. None where all vertices of all meshes have the same: nobody has weighted it."""
+    their vertices. None if all vertices of all meshes have the same weights: nobody has weighted
+    the character."""
     found: list[list[Integers]] = []
     rows = []
     for mesh in meshes:
@@ -62,7 +63,7 @@ def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
 
 
 def _same_row(weights: SparseWeights, vertices: Integers) -> dict[int, float] | None:
-    """{bone: weight} of these vertices, {} without any, None where they differ."""
+    """{bone: weight} of these vertices, {} without any, None if they differ."""
     begins = weights.start[vertices]
     sizes = weights.start[vertices + 1] - begins
     entries = np.arange(sizes.sum()) + np.repeat(begins + sizes - np.cumsum(sizes), sizes)

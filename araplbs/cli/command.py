@@ -62,7 +62,7 @@ class Command:
     table: type[OptionTable]
     work: Callable[[Job], Outcome]
     saves: bool = True
-    also_reads: tuple[str, ...] = ()  # ends of names of inputs that are no glTF
+    also_reads: tuple[str, ...] = ()  # ends of names of inputs that are not glTF
     without: frozenset[str] = frozenset()
     only: frozenset[str] | None = None
     add: Callable[[argparse.ArgumentParser], None] | None = None

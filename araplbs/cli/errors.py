@@ -6,4 +6,5 @@ DONE, FAILED, WRONG, FINDINGS = 0, 1, 2, 3
 
 
 class WrongArguments(Refused):
-    """Nothing was begun, since the arguments ask for what cannot be; the message says what."""
+    """Nothing was begun, because the arguments cannot be satisfied; the message gives the
+    reason."""

@@ -1,4 +1,4 @@
-"""Which files a command reads, and which it writes: settled before any work begins."""
+"""The files that a command reads and writes, decided before any work begins."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _as_gltf(name: str) -> str:
 
 
 def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse.Namespace) -> None:
-    """Raises WrongArguments where a file of this run would replace an input, another output or a
+    """Raises WrongArguments if a file of this run would replace an input, another output or a
     file that is not ours."""
     others = [Path(each) for each in getattr(arguments, "reads", ()) if each]
     outputs = Outputs([source for source, _target in plan] + others)
@@ -109,7 +109,7 @@ def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse
     for path, kind, what, source in files:
         if kind is GLTF and not in_place and identity(path) in known:
             raise WrongArguments(
-                f"the output {path} would replace an input: give --in-place to have that"
+                f"the output {path} would replace an input: give --in-place to allow that"
             )
         try:
             outputs.add(path, kind, what, source)

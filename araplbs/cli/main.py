@@ -34,9 +34,9 @@ from .parser import Parser
 # In the order of the help: (name, its purpose).
 COMMANDS = (
     ("weight", "give the skinned meshes of a file new weights"),
-    ("check", "say what is wrong with the weights of a file"),
+    ("check", "report what is wrong with the weights of a file"),
     ("repair", "repair what check finds, and nothing else"),
-    ("transfer", "give meshes the weights of others that they are worn on"),
+    ("transfer", "give meshes the weights of the meshes that they are worn on"),
     ("compare", "a page that compares weights of several methods"),
     ("joints", "move joints to better places, with new weights"),
     ("reduce-bones", "weights for fewer joints"),

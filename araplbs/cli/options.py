@@ -36,7 +36,7 @@ def add_options(
     without: Container[str] = (),
     only: Container[str] | None = None,
 ) -> None:
-    """One argument for each; None stands for what was not given."""
+    """One argument for each; None stands for options that were not given."""
     groups = {
         False: parser.add_argument_group("options, as in the panel"),
         True: parser.add_argument_group("advanced options"),

@@ -1,4 +1,4 @@
-"""A parser of arguments as both commands have it, araplbs and blender -c araplbs."""
+"""The parser of arguments that both commands use, araplbs and blender -c araplbs."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ A .blend file is a sequence of blocks, each with a code and the number of its st
 DNA1 near the end of the file. Vertices are read from the blocks of meshes, bones are counted.
 Cost: the file is read once, compressed ones through their decompressor.
 
-Whole is what has all its bytes: a compressed file ends with a table of the sizes of its frames (the
+A whole file has all its bytes: a compressed file ends with a table of the sizes of its frames (the
 seekable format of zstd), any other with the block ENDB.
 """
 
@@ -69,8 +69,8 @@ def _blocks(file: Any) -> Iterator[tuple[bytes, int, int, int]]:
 
 
 def count(path: str | Path) -> tuple[int, int]:
-    """(vertices of all meshes, bones of all armatures). Raises OSError, or ValueError for what is
-    no such file."""
+    """(vertices of all meshes, bones of all armatures). Raises OSError, or ValueError for other
+    files."""
     meshes, table = [], None
     structs: dict[int, int] = {}  # how many of each there are, by its number
     with _plain(path) as file:
@@ -92,8 +92,8 @@ def count(path: str | Path) -> tuple[int, int]:
 
 
 def is_whole(path: str | Path) -> bool:
-    """Whether nothing is missing of a file that Blender has written. Blender may call a file saved
-    that the disk had no room for."""
+    """Whether a file that Blender has written is complete. Blender may report a file as
+    saved although the disk was full."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         if file.read(4) == ZSTD:
@@ -154,7 +154,7 @@ def _read_table(table: bytes) -> tuple[list[str], int]:
             offset = _offset(table, place + 4, size, fields, types, lengths)
         place += 4 + 4 * size
     if offset is None:
-        raise ValueError("the file knows no meshes")
+        raise ValueError("the file describes no meshes")
     return names, offset
 
 

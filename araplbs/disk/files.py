@@ -41,7 +41,7 @@ SPACE = _process_space()
 
 def identity(path: str | Path) -> str | tuple[int, int]:
     """Equal for paths of one file: through links, hard links and, on file systems without case,
-    other cases. Of two that do not exist those that differ in case only are one."""
+    other cases. Two paths that do not exist and differ only in case are one."""
     real = os.path.realpath(path)  # settles `..` after a folder that is not there, as placed()
     try:
         found = os.stat(real)
@@ -51,7 +51,7 @@ def identity(path: str | Path) -> str | tuple[int, int]:
 
 
 def refuse_input(path: str | Path) -> None:
-    """Raises Refused for anything except a file on a disk: opening a FIFO would wait for ever."""
+    """Raises Refused for anything except a file on a disk: opening a FIFO would wait forever."""
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         raise Refused("a folder, not a .blend file")
@@ -60,7 +60,7 @@ def refuse_input(path: str | Path) -> None:
 
 
 def refuse_output(path: str | Path) -> None:
-    """Raises Refused where no file could be put: before the work and not after it."""
+    """Raises Refused if no file could be put: before the work and not after it."""
     real = resolved(path)
     if real.is_dir():
         raise Refused(f"'{path}' is a folder")
@@ -96,7 +96,7 @@ def resolved(path: str | Path) -> Path:
 
 
 def content_mark(path: str | Path) -> dict[str, Any]:
-    """By which a content is recognized, regardless of its times. Raises Refused for anything except
+    """A key that identifies a content, independent of its times. Raises Refused for anything except
     a file."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise Refused(f"'{path}' is not a regular file")
@@ -106,7 +106,7 @@ def content_mark(path: str | Path) -> dict[str, Any]:
 
 
 def has_content(path: str | Path, mark: Mapping[str, Any]) -> bool:
-    """Whether a file has the content of a mark. Raises OSError where it cannot be read."""
+    """Whether a file has the content of a mark. Raises OSError if it cannot be read."""
     return os.path.getsize(path) == mark["bytes"] and content_mark(path) == mark
 
 

@@ -77,7 +77,7 @@ def page_head(kind: Kind) -> str:
 
 
 def carries(path: str | Path, kind: Kind) -> bool:
-    """Whether a file is of this kind. Raises OSError where it cannot be read."""
+    """Whether a file is of this kind. Raises OSError if it cannot be read."""
     with open(path, "rb") as file:
         return bool(kind.mark.match(file.read(START)))
 
@@ -95,7 +95,7 @@ def is_stream(path: str | Path) -> bool:
 
 
 def refuse_foreign(path: str | Path, kind: Kind) -> None:
-    """Raises Refused where no file of this kind could be put, or another kind would be replaced."""
+    """Raises Refused if no file of this kind could be put, or another kind would be replaced."""
     refuse_output(path)
     real = resolved(path)
     try:
@@ -107,7 +107,7 @@ def refuse_foreign(path: str | Path, kind: Kind) -> None:
 
 
 class Outputs:
-    """The files that a run reads and will write. Each add() raises Refused where one of these would
+    """The files that a run reads and will write. Each add() raises Refused if one of these would
     be replaced, under any of its names, or a file that is not ours."""
 
     def __init__(self, inputs: Iterable[str | Path], named: Iterable[tuple[str, str]] = ()) -> None:
@@ -150,7 +150,7 @@ class Outputs:
                 self.add(path, kind, kind.name)
 
     def refuse_used(self, used: Iterable[str | Path], target: str | Path) -> None:
-        """Raises Refused where one of the paths that an opened file uses (libraries, pictures...)
+        """Raises Refused if one of the paths that an opened file uses (libraries, pictures...)
         would be replaced by its output, or by a file that is written in addition to the .blend
         files."""
         found = {identity(path): path for path in used}

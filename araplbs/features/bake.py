@@ -60,7 +60,8 @@ class BakeOptions(OptionTable):
         "BAKE",
         "new_bones",
         "New Bones",
-        "Bones added for each mesh where its own cannot follow it, with keys in these frames: for "
+        "Bones added for each mesh that its own bones cannot follow, with keys in these frames: "
+        "for "
         "caches, cloth and muscles",
         most=1000,
         soft_most=50,
@@ -69,8 +70,8 @@ class BakeOptions(OptionTable):
         "BAKE",
         "smoothness",
         "Smoothness",
-        "How strongly the weights of neighboring vertices are drawn together, if that costs "
-        "little error",
+        "How strongly the weights of neighboring vertices are drawn together, if that adds little "
+        "error",
         most=1.0,
         decimals=5,
         default=1e-4,
@@ -83,8 +84,8 @@ class BakeOptions(OptionTable):
     turn_off: bool = option(
         False,
         "Turn Off Modifiers",
-        "Turn off what was baked: all modifiers that deform apart from the Armature modifier, and "
-        "its Preserve Volume",
+        "Turn off the baked modifiers: all that deform except the Armature modifier, and its "
+        "Preserve Volume",
     )
     show_error: bool = option(
         False,

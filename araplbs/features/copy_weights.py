@@ -41,7 +41,7 @@ class CopyOptions(OptionTable):
     distance: float = option(
         0.02,
         "Distance",
-        "How far the image of a mesh of other vertices may be off, as a share of its size",
+        "How far the image of a mesh with different vertices may be off, as a share of its size",
         least=0.0,
         most=1.0,
         soft_most=0.1,
@@ -81,14 +81,14 @@ def same_edges(a: Integers, b: Integers) -> bool:
 def copy_weights(
     source: Given, rows: SparseWeights, target: Given, options: CopyOptions, threads: int = 0
 ) -> Copied:
-    """The weights of a target. Raises Refused where it is neither a copy nor at the image."""
+    """The weights of a target. Raises Refused if it is neither a copy nor at the image."""
     alike = len(source.points) == len(target.points) and same_edges(source.edges, target.edges)
     if alike and len(source.edges):
         return Copied(rows, True, 0)
     if options.side == "SAME":
         raise Refused(
             f"'{target.name}' has other vertices or edges than '{source.name}': Transfer Weights "
-            "goes by place"
+            "matches by place"
         )
     if not len(source.triangles):
         raise Refused(f"'{source.name}' has no faces")
@@ -134,7 +134,7 @@ def for_bones(
     rows: SparseWeights, to: Integers, count: int, names: Sequence[str], target: str
 ) -> SparseWeights:
     """The rows of the bones that these are for a target: to (m,) places among its `count` bones, -1
-    for none. Raises Refused where one with weight has none; names: those that are missing."""
+    for none. Raises Refused if one with weight has none; names: those that are missing."""
     bones = to[rows.bones]
     lost = np.unique(rows.bones[(bones < 0) & (rows.weights > 0)])
     if len(lost):
@@ -164,7 +164,7 @@ def copies_warnings(done: Sequence[tuple[str, Copied]]) -> list[str]:
 
 
 def written_bones(deform: Bools, locked: Bools, names: Sequence[str], target: str) -> Bools:
-    """(m,) bool: the bones whose groups are written. Raises Refused where one is locked."""
+    """(m,) bool: the bones whose groups are written. Raises Refused if one is locked."""
     if locked.any():
         which = names_in_line([names[b] for b in np.flatnonzero(locked).tolist()])
         raise Refused(f"'{target}' has locked vertex groups, unlock them first: {which}")

@@ -59,7 +59,7 @@ def _roughness(problem: Problem, solution: Solution) -> float:
 
 
 def _from_border(problem: Problem) -> SparseWeights | None:
-    """The SparseWeights that continue the locked ones; None where these say too little."""
+    """The SparseWeights that continue the locked ones; None if these say too little."""
     arguments = problem.arguments
     if "locked_vertices" not in arguments:  # all is new
         return None

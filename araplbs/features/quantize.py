@@ -22,7 +22,7 @@ MOST_STEPS = 255  # so many influences fit into 8 bits
 
 @dataclass(frozen=True)
 class QuantizeOptions(OptionTable):
-    """Raises BadOption for a value outside of its limits."""
+    """Raises BadOption for a value outside its limits."""
 
     bits: str = option(
         "8",
@@ -90,8 +90,8 @@ def vertex_limits(
 def quantize(
     rows: SparseWeights, steps: int, limits: Integers, threshold: float = 0.0
 ) -> SparseWeights:
-    """SparseWeights of these as whole steps, whose sum is 1 exactly: round(weight * steps) are
-    integers that sum to `steps`. Rows without weights stay so.
+    """These weights as SparseWeights in whole steps that sum to exactly 1: round(weight * steps)
+    are integers that sum to `steps`. Rows without weights stay so.
 
     steps: 0 for floats that sum to 1. limits (n,): influences at most, 0: any number. threshold:
     weights below it, of a sum of 1, go.

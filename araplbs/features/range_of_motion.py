@@ -31,8 +31,8 @@ class MotionOptions(OptionTable):
     combinations: int = option(
         12,
         "Combinations",
-        "Random poses of all joints together after those of each alone: at the usual number those "
-        "that Check Weights looks at",
+        "Random poses of all joints together, after the poses of single joints. The default number "
+        "gives the poses that Check Weights uses",
         least=0,
         most=10000,
         soft_most=100,
@@ -40,7 +40,7 @@ class MotionOptions(OptionTable):
     acts: bool = option(
         True,
         "Walk and Reach",
-        "Where legs are found: a walk in place, arms that reach, steps up; neck, tail and back of "
+        "If legs are found: a walk in place, arms that reach, steps up; neck, tail and back of "
         "animals",
     )
     spacing: int = option(
@@ -176,14 +176,14 @@ def motion_warnings(
     was played until now; acts: a walk was asked for in vain; broken: paths of drivers."""
     lines, names = [], list(still)
     if broken:
-        what = "driver does not run, and what it moves stays" if len(broken) == 1 else ""
-        what = what or "drivers do not run, and what they move stays"
+        what = "driver does not run, so its target stays" if len(broken) == 1 else ""
+        what = what or "drivers do not run, so their targets stay"
         lines.append(f"{len(broken)} {what}: {names_in_line(list(broken))}")
     if names:
         what = "deform bone is" if len(names) == 1 else "deform bones are"
         lines.append(f"{len(names)} {what} turned by no control: {names_in_line(names)}")
     if before:
-        lines.append(f"'{before}' was played until now; it is kept, with a fake user")
+        lines.append(f"'{before}' was active until now; it is kept, with a fake user")
     if acts:
         lines.append("No walk and no reach: no legs were found")
     return lines

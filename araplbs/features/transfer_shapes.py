@@ -117,7 +117,7 @@ def transfer_shapes(
 ) -> list[TransferredShapes]:
     """The TransferredShapes of each Worn.
 
-    Raises Refused where nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
+    Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
     """
     progress, count, given = Progress.of(progress), len(meshes), wearer.whole()
     return [
@@ -217,7 +217,7 @@ def shapes_warnings(report: dict[str, Any]) -> list[str]:
         if each["matched"] < FEW * each["vertices"]:
             lines.append(
                 f"only {each['matched']} of {each['vertices']} vertices of '{name}' match: is it "
-                "where it is worn? Distance and Angle say what matches"
+                "in its place on the source? Distance and Angle say what matches"
             )
         if not each["keys"]:
             lines.append(f"no shape key of '{report['source']}' moves '{name}'")
@@ -227,5 +227,5 @@ def shapes_warnings(report: dict[str, Any]) -> list[str]:
             )
         stuck = [f"{key} ({count})" for key, count in each["below"].items() if count]
         if stuck:
-            lines.append(f"'{name}' has vertices below the surface still: {names_in_line(stuck)}")
+            lines.append(f"'{name}' still has vertices below the surface: {names_in_line(stuck)}")
     return lines

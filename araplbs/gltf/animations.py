@@ -123,7 +123,7 @@ def _read_curve(
     if len(values) != len(times):
         raise Refused(f"{what} has {len(values)} values at {len(times)} times")
     if (np.diff(times) < 0).any():
-        raise Refused(f"{what} has times that go back")
+        raise Refused(f"{what} has times that decrease")
     return Curve(node, path, times, values, tangents, way == "STEP")
 
 

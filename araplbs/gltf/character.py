@@ -26,7 +26,8 @@ from .write_skin import write_weights
 
 SAME_PLACE = 1e-6  # of the size: vertices so near are one
 NO_SKIN = (
-    "has no skin: no mesh hangs on joints. Take the joints of another file by --skeleton, or bind "
+    "has no skin: no mesh is bound to joints. Take the joints of another file by --skeleton, or "
+    "bind "
     "the mesh to a skeleton first, with any weights"
 )
 

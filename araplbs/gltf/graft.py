@@ -19,7 +19,7 @@ def graft(document: Document, other: Document) -> None:
     pose. Both are taken to be in one space. Raises Refused."""
     bodies = [n for n, node in enumerate(document.items("nodes")) if "mesh" in node]
     if not bodies:
-        raise Refused("has no mesh that could hang on a skeleton")
+        raise Refused("has no mesh that a skeleton could move")
     skinned = [n for n in bodies if "skin" in document.item("nodes", n)]
     if skinned:
         name = Nodes(document).names[skinned[0]]

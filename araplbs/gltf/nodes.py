@@ -27,12 +27,12 @@ class Nodes:
             for child in below:
                 document.item("nodes", child)
                 if self.parents[child] != ROOT:
-                    raise Refused(f"node {child} hangs on two nodes")
+                    raise Refused(f"node {child} is a child of two nodes")
                 self.parents[child] = number
             self.children[number] = list(below)
         self.children[ROOT] = [n for n in range(count) if self.parents[n] == ROOT]
         if sum(1 for _node in self.below(ROOT)) < count:
-            raise Refused("has nodes that hang on themselves")
+            raise Refused("has nodes that are their own ancestors")
         self.names = [str(node.get("name") or f"Node_{n}") for n, node in enumerate(self.items)]
 
     def below(self, node: int) -> Iterator[int]:

@@ -115,7 +115,7 @@ def _refuse_circles(path: str | Path, names: list[str], parents: np.ndarray) -> 
         place = np.where(place >= 0, parents[place], -1)
     if (place >= 0).any():
         name = names[int(np.flatnonzero(place >= 0)[0])]
-        raise Refused(f"{path}: the joint '{name}' hangs on itself")
+        raise Refused(f"{path}: the joint '{name}' is its own ancestor")
 
 
 def _rows(

@@ -362,7 +362,7 @@ def report_deformers(
     progress: Listener | None = None,
 ) -> dict[str, Any] | None:
     """The entries of a report for SparseWeights before and after as Blender deforms by them in
-    these Poses; None where that is linear blending."""
+    these Poses; None if that is linear blending."""
     if not (_differs(problem, before) or _differs(problem, after)):
         return None
 

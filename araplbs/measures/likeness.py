@@ -31,7 +31,7 @@ def likeness(rows: SparseWeights, reference: SparseWeights) -> dict[str, Any] | 
     """{"l1", "precision", "recall", "vertices"} of two SparseWeights of the same vertices and
     bones: mean over vertices of the sum of differences, 0 (the same) to 2; the share of the
     influences that the reference has, too; the share of the reference's that are there; how many
-    vertices count. Weights with small ones are not wholly like themselves. None where no vertex
+    vertices count. Weights with small ones are not wholly like themselves. None if no vertex
     counts."""
     counts = np.abs(reference.sums() - 1) <= SUM_ERROR
     if not counts.any():

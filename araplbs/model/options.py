@@ -10,7 +10,7 @@ from ..base.option_table import OptionTable, option, setting
 
 @dataclass(frozen=True)
 class Options(OptionTable):
-    """Raises BadOption for a value outside of its limits."""
+    """Raises BadOption for a value outside its limits."""
 
     max_influences: int = setting(
         "COMMON",
@@ -70,16 +70,16 @@ class Options(OptionTable):
     volume: str = option(
         "NONE",
         "Volume",
-        "What keeps its shape in the poses: the surface, or a volume of tetrahedra that the "
-        "surface is then embedded in",
+        "The shape that is kept in the poses: that of the surface, or of a volume of tetrahedra "
+        "around it",
         choices=(
             ("NONE", "Surface Only", "No volume"),
             (
                 "INSIDE",
                 "Inside",
-                "The inside of closed meshes, filled by TetGen (to be installed)",
+                "The inside of closed meshes, filled by TetGen (must be installed)",
             ),
-            ("FILE", "File", "Tetrahedra from a file, read by meshio (to be installed)"),
+            ("FILE", "File", "Tetrahedra from a file, read by meshio (must be installed)"),
         ),
     )
     tet_file: str = option(
@@ -112,7 +112,7 @@ class Options(OptionTable):
                 "Bounded Biharmonic",
                 "Smooth weights between 0 and 1 that fade between bones (Jacobson et al. 2011)",
             ),
-            ("BIHARMONIC", "Biharmonic", "The same without bounds: influences spread wider"),
+            ("BIHARMONIC", "Biharmonic", "Smooth weights without bounds: influences spread wider"),
         ),
     )
     start_from: str = option(
@@ -206,7 +206,7 @@ class Options(OptionTable):
     animation_frames: int = option(
         40,
         "Frames",
-        "Maximum number of frames or poses taken from it, evenly spread over all there are",
+        "Maximum number of frames or poses taken from it, evenly spread over all of them",
         least=1,
         most=10000,
         soft_most=200,
@@ -230,7 +230,8 @@ class Options(OptionTable):
             (
                 "LEAVE_OUT",
                 "Leave Out",
-                "They move no vertex. They are recognized by place and by what the file says",
+                "They move no vertex. They are recognized by their place and by evidence in the "
+                "file",
             ),
             ("INCLUDE", "Include", "Every deform bone moves vertices"),
         ),
@@ -250,8 +251,8 @@ class Options(OptionTable):
             (
                 "JOINTS",
                 "Joints",
-                "From joint to joint, to all children. Bones without any go to the skin beyond "
-                "their joint",
+                "From joint to joint, to all children. Bones without children end at the skin "
+                "beyond their joint",
             ),
         ),
         advanced=True,
@@ -260,7 +261,7 @@ class Options(OptionTable):
         "SOLVER",
         "deformer",
         "Optimize For",
-        "How the weights are going to be blended",
+        "How the weights will be blended",
         choices=(
             ("LINEAR", "Linear", "The Armature modifier by default, and game engines"),
             (
@@ -286,8 +287,8 @@ class Options(OptionTable):
         "COMMON",
         "edge_power",
         "Edge Power",
-        "How much more short edges count than long ones. 3 gives about the same weights however "
-        "the mesh is tessellated, 0 gives the edge weights of the 2018 paper",
+        "How much more short edges count than long ones. 3 gives about the same weights for any "
+        "tessellation, 0 gives the edge weights of the 2018 paper",
         paper=True,
     )
     widenings: int = setting(
@@ -295,7 +296,7 @@ class Options(OptionTable):
         "widenings",
         "Widenings",
         "Rounds in which vertices adopt the bones of their neighbors and drop those that help "
-        "least. 0 keeps to the bones of the initial weights",
+        "least. 0 uses only the bones of the initial weights",
         advanced=True,
     )
     iterations: int = setting(

@@ -9,8 +9,8 @@ weights help there, so such rigs reach 1.15.
 
 Stretch does not show bones that move the wrong skin. But to hold a bone to its own skin against the
 energy has a price (held_cost). In 58 good results it is below 2 % of the energy, and where two
-bones are there for the same skin, as one in the part of another, from 4 to 22 %. Where a bone that
-is held hardly moves its skin nevertheless, less is enough: good results have no such bone above 0.
+bones are there for the same skin, as one in the part of another, from 4 to 22 %. If a bone that is
+held hardly moves its skin nevertheless, less is enough: good results have no such bone above 0.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
         return Doubt(
             Sentence("Much stretch: {which} nothing", which=which),
             Sentence(
-                "{much}. {which} nothing though skin is around: look where they are",
+                "{much}. {which} nothing although skin is nearby: look at the armature over the "
+                "mesh",
                 much=much,
                 which=which,
             ),
@@ -123,8 +124,8 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     return Doubt(
         Sentence("Much stretch: look at the joints"),
         Sentence(
-            "{much}. The likeliest cause are joints that are not inside of what they bend: look at "
-            "the armature over the mesh",
+            "{much}. The likeliest cause is a joint outside the part that it bends: look at the "
+            "armature over the mesh",
             much=much,
         ),
     )
@@ -143,7 +144,7 @@ def _held(report: dict[str, Any]) -> Doubt | None:
         Sentence("{which} skin with others", which=which),
         Sentence(
             "{which} skin with others, which fit it better: {held}. The likeliest cause is a bone "
-            "that lies in a part of another bone: look where they are, or make loose parts rigid "
+            "that lies in a part of another bone: look at their places, or make loose parts rigid "
             "on the bones that should move them",
             which=which,
             held=names_in_line(held),

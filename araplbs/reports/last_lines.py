@@ -26,7 +26,7 @@ def percent(share: float) -> str:
 
 
 def from_to(values: tuple[Any, Any], words: Callable[[Any], str], arrow: str = "->") -> str:
-    """ "13 -> 2", or "2" where nothing is known of before."""
+    """ "13 -> 2", or "2" if there is no earlier number."""
     before, after = values
     return words(after) if before is None else f"{words(before)} {arrow} {words(after)}"
 

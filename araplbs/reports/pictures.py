@@ -170,7 +170,7 @@ def vertex_sums(triangles: Integers, values: Floats, count: int) -> Floats:
 
 
 def strain_at_vertices(points: Floats, triangles: Integers, strain: Floats) -> Floats:
-    """(n,) of (f,) strain of triangles, root of the mean square by area; NaN of no triangle."""
+    """(n,) root mean square, by area, of the strain (f,) around vertices; NaN without triangles."""
     a, b, c = points[triangles].swapaxes(0, 1)
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     sums = vertex_sums(triangles, np.stack([area * strain**2, area], axis=1), len(points))

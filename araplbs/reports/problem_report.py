@@ -20,10 +20,10 @@ from .without_names import DOTS, without_names
 TITLE = "Auto-weight (ARAP): report of a problem"
 WISH = (
     "What did you do, and what did you expect? Please write it here, look through the rest, and "
-    "send it to the maintainers. Nothing was sent by itself."
+    "send it to the maintainers. Nothing was sent automatically."
 )
 MOST_LETTERS = 400  # of an error
-UNKNOWN = "an error, of which nothing is said here: the names of the file could not be known"
+UNKNOWN = "an error without details: the names in the file are unknown"
 
 
 def system_lines() -> list[str]:

@@ -25,7 +25,7 @@ from .doubts import doubt_about, torn_off
 from .notes import bare_bones
 from .warning_lines import deformer_lines, far_lines, size_lines, unseen_lines
 
-FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
+FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside the tets is worth a warning
 PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
 
 SLOW = (
@@ -283,15 +283,15 @@ def warnings(report: dict[str, Any] | None) -> list[Sentence]:
     if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
         lines.append(
             Sentence(
-                "vertices lie outside of the tets, by up to {farthest} % of the size of the mesh",
+                "vertices lie outside the tets, by up to {farthest} % of the size of the mesh",
                 farthest=f"{100 * report['volume']['farthest']:.0f}",
             )
         )
     if report["volume"] and (report["volume"]["pinned_error"] or 0) > PINNED_BADLY:
         lines.append(
             Sentence(
-                "pinned weights are off by up to {pinned_error}: through tets they hold at the "
-                "corners only, as a mean of the vertices there",
+                "pinned weights are off by up to {pinned_error}: with tets they apply only at the "
+                "corners, as a mean of the vertices there",
                 pinned_error=f"{report['volume']['pinned_error']:.2f}",
             )
         )

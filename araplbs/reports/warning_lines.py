@@ -44,7 +44,7 @@ def far_lines(report: dict[str, Any]) -> list[Sentence]:
         lines.append(
             Sentence(
                 "{share} % of the vertices are so close together, for the size of all, that they "
-                "were taken as one with others: their weights are not to be trusted",
+                "were taken as one with others: do not trust their weights",
                 share=f"{100 * report['taken_as_one'] / report['vertices']:.0f}",
             )
         )

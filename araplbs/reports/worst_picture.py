@@ -34,7 +34,7 @@ def worst_picture(
     to_world: Floats | None = None,
     threads: int = 0,
 ) -> bytes | None:
-    """A PNG file as bytes, None where there is no surface. to_world (3, 3): see view_axes()."""
+    """A PNG file as bytes, None if there is no surface. to_world (3, 3): see view_axes()."""
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     poses = pose_set(problem, options)
     if not len(triangles) or not len(poses):

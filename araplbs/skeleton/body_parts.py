@@ -130,8 +130,8 @@ def _children_first(children: list[list[int]], parents: Integers) -> list[int]:
 
 
 def strongest_bones(rows: SparseWeights, fallback: Integers) -> Integers:
-    """(n,) the bone with the most weight at each vertex of SparseWeights; that of fallback (n,)
-    where no bone has any."""
+    """(n,) the bone with the most weight at each vertex of SparseWeights; that of fallback (n,) if
+    no bone has any."""
     vertices = rows.vertices
     order = np.lexsort((rows.weights, vertices))
     result = np.array(fallback)

@@ -77,7 +77,7 @@ def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> B
     """(m,) bool: bones that no other deform bone goes along with, of those asked about.
 
     Each of the others leaves it in one of the poses (p, m, 3, 4) by more than the radius: its
-    distance at rest, or that of the skin (points, in armature space) or half its own length, where
+    distance at rest, or that of the skin (points, in armature space) or half its own length, if
     these are larger.
     """
     found = np.zeros(len(skeleton.names), bool)

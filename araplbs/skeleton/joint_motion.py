@@ -117,7 +117,7 @@ def complete(
     transforms: Floats, segments: Floats, joints: Joints, turns: Floats
 ) -> tuple[Motion, Bools] | None:
     """(Motion, (d,) bool: joints that turn on their own) of poses of a rig, in which every joint
-    moves that its limits let move, and none is torn off; None where nothing moves at all. turns:
+    moves that its limits let move, and none is torn off; None if nothing moves at all. turns:
     own_turns()."""
     motion = joints.motion(transforms, segments)
     if joints.extent(motion).max() < REST:

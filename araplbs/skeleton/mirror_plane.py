@@ -42,7 +42,7 @@ def find_plane(
     skeleton: Skeleton, kinds: Integers, points: Floats | None = None
 ) -> tuple[Integers, Floats, Floats] | None:
     """(partners (m,), point, normal) of the plane in which most deform bones have a partner; None
-    where none has. kinds: (m,) equal for bones that can be partners. points: see
+    if none has. kinds: (m,) equal for bones that can be partners. points: see
     symmetry_plane()."""
     joints = _Joints(skeleton, kinds)
     if not joints.size > 0:

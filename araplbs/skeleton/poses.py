@@ -98,7 +98,7 @@ def sample(
 ) -> tuple[Floats, Floats | None]:
     """(transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver makes of
     rigid bones, and how far each bendy one bends from head to tail in them, and how long each
-    stretchable one becomes; None where there are no such bones. parents: (m,) others than the
+    stretchable one becomes; None if there are no such bones. parents: (m,) others than the
     solver's."""
     arguments: dict[str, Any] = {
         "bone_roll_axes": skeleton.roll_axes,

@@ -130,7 +130,7 @@ def _up_the_chain(parents: Integers, stand_in: Sequence[Index]) -> Integers:
 
 
 def _roots(parents: Integers) -> Integers | None:
-    """(m,) the first of the tree that each is in; None where parents go in circles."""
+    """(m,) the first of the tree that each is in; None if parents go in circles."""
     roots = np.arange(len(parents))
     for _ in range(len(parents)):
         above = parents[roots] >= 0

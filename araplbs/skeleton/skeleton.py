@@ -66,7 +66,7 @@ class Skeleton:
 
     @property
     def as_drawn(self) -> Skeleton:
-        """With the tails that the armature has, whatever bones were read from."""
+        """With the tails that the armature has, independent of the source of the bones."""
         return replace(self, tails=self.drawn_tails, ways=None, directions="TAILS")
 
     @property

@@ -112,7 +112,7 @@ class LiveSolver(Worker):
 
     @property
     def waiting(self) -> bool:
-        """All that was asked for is done and in the latest frame."""
+        """All requested work is done and is in the latest frame."""
         frame = self.frame
         with self._lock:
             return frame is not None and frame.done and frame.asked == self._asked

@@ -80,7 +80,7 @@ def read_tets(path: str) -> TetMesh:
         mesh = meshio.read(path)
     except (Exception, SystemExit) as error:  # meshio ends the program for what it cannot read
         lines = str(error).strip().splitlines() or [""]
-        reason = "no format that meshio knows" if isinstance(error, SystemExit) else lines[0]
+        reason = "not a format that meshio reads" if isinstance(error, SystemExit) else lines[0]
         raise Refused(f"'{path}' could not be read: {reason}") from None
     blocks = [block.data[:, :4] for block in mesh.cells if block.type in {"tetra", "tetra10"}]
     tets = np.concatenate(blocks) if blocks else np.zeros((0, 4), int)
@@ -179,7 +179,7 @@ def fill(
 ) -> TetMesh:
     """The TetMesh inside a closed surface, with its vertices and some on the bones.
 
-    Raises Refused where that cannot be, araplbs.Cancelled when cancelled() is true.
+    Raises Refused if that cannot be, araplbs.Cancelled when cancelled() is true.
     """
     need_for_inside()
     points, faces = weld(vertices, triangles)
@@ -188,7 +188,8 @@ def fill(
     count = open_edges(faces)
     if count:
         raise Refused(
-            f"'{name}' is not closed ({count} edges have not just two faces): close it, or weight "
+            f"'{name}' is not closed ({count} edges do not have exactly two faces): close it, or "
+            "weight "
             "its surface, or give a volume in a file"
         )
     inner = points_on_bones(points, faces, heads, tails)

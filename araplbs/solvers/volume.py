@@ -80,7 +80,7 @@ class Embedding:
         self.size = np.linalg.norm(np.ptp(vertices, axis=0)) or 1.0
         if np.median(self.distances) > ELSEWHERE * self.size:
             raise Refused(
-                "Most of the mesh lies far outside of the tets: are they in the other space "
+                "Most of the mesh lies far outside the tets: are they in the other space "
                 "(object or armature)?"
             )
 
@@ -142,7 +142,7 @@ def edits_of_nodes(problem: Problem, nodes: Integers) -> dict[str, Any]:
 
 
 def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
-    """How far these weights are from pinned ones, at most; None where none are."""
+    """How far these weights are from pinned ones, at most; None if none are."""
     vertices, bones, pinned = map(np.asarray, problem.arguments["constraints"])
     if not len(pinned):
         return None

@@ -37,7 +37,7 @@ def main(argv):
     run.add_argument(
         "--patience", type=float, default=60, help="seconds to wait for a scheduler (default: 60)"
     )
-    template = commands.add_parser("template", help="print what another engine takes")
+    template = commands.add_parser("template", help="print the job for another engine")
     template.add_argument("name", choices=list(TEMPLATES))
     arguments = parser.parse_args(argv)
     try:

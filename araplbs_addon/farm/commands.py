@@ -33,7 +33,7 @@ def add_commands(commands):
         description="Does tasks that arrive on standard input, each a line of JSON. --jobs and the "
         "farm call this.",
     )
-    serving.add_argument("key", metavar="KEY", help="what to begin the replies with")
+    serving.add_argument("key", metavar="KEY", help="prefix of the replies")
     serving.set_defaults(apart=_serve)
     merging = commands.add_parser(
         "merge",

@@ -159,7 +159,7 @@ class Farm:
             workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         kinds = [worker.get("resources") or {} for worker in workers]
         if not any("MEMORY" in kind for kind in kinds):
-            say("no worker says its MEMORY: each takes a file for each of its threads")
+            say("no worker reports its MEMORY: each takes a file for each of its threads")
         futures = {}
         for number, task in left.items():
             future = self.client.submit(

@@ -17,7 +17,7 @@ PICTURE_NAME = re.compile(r"(.*)\.\d+\.png", re.DOTALL)
 
 
 def plan_outputs(inputs, output, in_place=False):
-    """[(input, output)]. Raises WrongArguments where it is not clear what is to be written, or one
+    """[(input, output)]. Raises WrongArguments if it is not clear what is to be written, or one
     output would hold several inputs."""
     if in_place:
         if output is not None:
@@ -43,7 +43,7 @@ def plan_outputs(inputs, output, in_place=False):
     for _source, target in plan:
         if _name_of(target) in own:
             raise WrongArguments(
-                f"the output {target} would replace an input: give --in-place to have that"
+                f"the output {target} would replace an input: give --in-place to allow that"
             )
     return plan
 

@@ -19,7 +19,7 @@ def processors():
 
 
 def free_memory():
-    """Bytes that can be taken, None where that cannot be known."""
+    """Bytes that can be taken, None if that cannot be known."""
     try:
         with open("/proc/meminfo") as file:
             for line in file:

@@ -67,7 +67,7 @@ class BlenderProcess:
             while reply := read_reply(stdout):
                 self.replies.put(reply)
         except Exception as error:
-            self.fault = f"Blender gave a reply that makes no sense: {error}"
+            self.fault = f"Blender gave an invalid reply: {error}"
         finally:
             self.replies.put(None)
 
@@ -159,7 +159,7 @@ def greeting(key):
 
 
 def read_reply(stream):
-    """The next reply, None where the stream ends before it. Raises ValueError for anything else."""
+    """The next reply, None if the stream ends before it. Raises ValueError for anything else."""
     head = stream.read(LENGTH)
     if not head:
         return None

@@ -43,7 +43,7 @@ COLUMNS = (
     ("armature", "Armature"),
     ("vertices", "Vertices"),
     ("bones", "Bones"),
-    ("surface_strain", "Surface Strain"),
+    ("surface_strain", "Stretch"),
     ("limb_drift", "Limb Drift"),
     ("volume_change", "Volume Change"),
     ("seconds", "Seconds"),
@@ -81,7 +81,7 @@ def write_pictures(folder, target, reports, pictures):
 
 
 def read_reports(folder):
-    """(rows of all reports in a folder, [why one cannot be read]). Raises Refused where there is
+    """(rows of all reports in a folder, [why one cannot be read]). Raises Refused if there is
     no report."""
     if not Path(folder).is_dir():
         raise WrongArguments(f"there is no folder {folder}")
@@ -163,7 +163,7 @@ def page(found):
     lines = [
         f"{page_head(REPORT_PAGE)}<title>Weights</title><style>{STYLE}</style></head><body>",
         "<h1>Weights</h1>",
-        f"<p>{len(found)} rows, {failed} failed; those with the most strain first.</p>",
+        f"<p>{len(found)} rows, {failed} failed; most stretch first.</p>",
         *_gallery(found),
         "<table><tr>" + "".join(f"<th>{title}</th>" for _key, title in COLUMNS) + "</tr>",
     ]
@@ -182,11 +182,11 @@ def _gallery(found):
     figures = [
         f"<figure><img src='{quote(os.fsencode(row['picture']))}' alt='' loading='lazy'>"
         f"<figcaption>{html.escape(Path(row['file']).name)}: "
-        f"{html.escape(row['armature'] or '')}<br>Surface Strain "
+        f"{html.escape(row['armature'] or '')}<br>Stretch "
         f"{in_percent(row['surface_strain'])}</figcaption></figure>"
         for row in shown
     ]
-    about = "Each in the one of some poses in which it strains most: gray none, dark 100 %."
+    about = "Each character in the sampled pose with the most stretch: gray means none, dark 100 %."
     return [f"<p>{about}</p><div>", *figures, "</div>"]
 
 

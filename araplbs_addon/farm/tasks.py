@@ -58,15 +58,15 @@ def add_arguments(parser):
         type=float,
         metavar="SECONDS",
         help="give a file up after this time, with --jobs and on a farm; 0: never "
-        f"(default: an hour, or {SLOWER:g} times what it should take where that is more)",
+        f"(default: an hour, or {SLOWER:g} times the expected time if that is more)",
     )
     group.add_argument(
-        "--report", metavar="FOLDER", help="a report for each file, and of all a table and a page"
+        "--report", metavar="FOLDER", help="a report for each file, and a table and a page of all"
     )
     group.add_argument(
         "--resume",
         action="store_true",
-        help="leave out files that the reports know: the same input, options, and output",
+        help="leave out files that the reports contain: the same input, options, and output",
     )
     group.add_argument(
         "--plan", action="store_true", help="print the tasks as lines of JSON, and do nothing"

@@ -135,9 +135,10 @@ def register():
             (
                 "CENTERS",
                 "Centers of Rotation",
-                "Every vertex turns about the center of those with similar weights: neither the "
-                "candy wrapper of Linear nor the bulging joints of Dual Quaternions. Blender has "
-                "no such deformer, some game engines do",
+                "Every vertex turns about the center of the vertices with similar weights. This "
+                "avoids the candy wrapper of Linear and the bulging joints of Dual Quaternions. "
+                "Blender "
+                "has no such deformer, some game engines have one",
             ),
         ),
         update=lambda _manager, _context: view.start(),

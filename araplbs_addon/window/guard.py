@@ -21,7 +21,7 @@ from bpy.types import Operator
 
 from ..languages.translate import translated
 
-ELSEWHERE = "Blender is evaluating the scene: not now"
+ELSEWHERE = "Blender is evaluating the scene: try again when it has finished"
 
 _at_work = []  # operators whose methods run just now
 
@@ -90,7 +90,7 @@ def handing_over():
 def _busy():
     """Why no operator can start now, or None."""
     if _at_work:
-        return f"{_at_work[0]} is at work: not now"
+        return f"{_at_work[0]} is at work: try again when it has finished"
     return ELSEWHERE if _is_elsewhere() else None
 
 

@@ -8,7 +8,7 @@ _reports = {}  # by session_uid of the scene
 
 
 def keep_report(report):
-    """Of an operator that has ended in the present scene; None where it has none."""
+    """Of an operator that has ended in the present scene; None if it has none."""
     if report is not None:
         _reports[bpy.context.scene.session_uid] = report
 

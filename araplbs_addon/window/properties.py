@@ -174,7 +174,7 @@ def folder_property():
     about = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5) else set()
     return StringProperty(
         name="Folder",
-        description="Where the page goes: index.html, and report.json with all numbers",
+        description="Folder for the page: index.html, and report.json with all numbers",
         default=FOLDER,
         subtype="DIR_PATH",
         options=about,

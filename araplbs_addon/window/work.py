@@ -30,7 +30,7 @@ _undone = [0]  # undos and redos: references to Blender's data are invalid then
 
 def tell(operator, report, task, done=None):
     """Says what was done, as short as can be in the last line, which the status bar shows: `done`,
-    by default that of the weights; the rest is in the Info log. report: of the weights, None where
+    by default that of the weights; the rest is in the Info log. report: of the weights, None if
     they stay."""
     for line in notes(report):
         operator.report({"INFO"}, translated(line))
@@ -73,7 +73,7 @@ class TaskOperator(WindowOperator):
         """See guard.py."""
         undone = self._undone_before not in (None, _undone[0])
         if undone and not isinstance(error, Refused):
-            return Refused("Undo came while it was at work: run it again")
+            return Refused("Undo interrupted the work: run it again")
         return reason_of(error, self._references)
 
     def note_undos(self):

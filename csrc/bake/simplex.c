@@ -230,7 +230,7 @@ static void find_slopes(const arap_simplex_problem *p, arap_simplex_space *space
     for (int b = 0; b < p->count; b++) slope[b] -= mu;
 }
 
-/* The index outside of s and of `skip` with the steepest slope above `least`, -1: none. */
+/* The index outside s and of `skip` with the steepest slope above `least`, -1: none. */
 static int steepest(const arap_simplex_problem *p, const arap_simplex_space *space, const small *s,
                     double least, const int *skip, int skipped) {
     int best = -1;

@@ -26,7 +26,7 @@
  *   the skin, for any gain: its ways are not evidence. So does one that goes nowhere and
  *   gains hardly anything, if the body goes on from its joint. A root that is the body itself
  *   stays. With a sign it is not the body if a child goes past its joint, or if limbs hang on it
- *   and it comes from outside of the skin to a child that goes on from its tail.
+ *   and it comes from outside the skin to a child that goes on from its tail.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
  *   parent, as end joints do, or have children that do not continue it; with next to no gain any
@@ -59,7 +59,7 @@
  * of the skin. */
 #define ROOT_GAIN 0.02
 #define CONTROL_GAIN 0.02
-#define OUTSIDE_GAIN 0.1 /* of a root outside of the mesh */
+#define OUTSIDE_GAIN 0.1 /* of a root outside the mesh */
 #define SURE_ROOT_GAIN 0.05
 /* Shares of the skin of what hangs on a root: one branch at least is the body, more than one are
  * parts of it. */
@@ -264,7 +264,7 @@ static int is_body(arap_study *t, int root) {
     return is_trunk(t, root) || is_joint_of_body(t, root);
 }
 
-/* Does the body hang on the root d from outside: is d wholly outside of the mesh, and what hangs on
+/* Does the body hang on the root d from outside: is d wholly outside the mesh, and what hangs on
  * it mostly inside? Its own skin is then what faces it by chance, as legs do that it lies between.
  */
 static int is_root_outside(arap_study *t, int root) {
@@ -280,7 +280,7 @@ static int is_root_outside(arap_study *t, int root) {
     return 2 * inside > children;
 }
 
-/* Does the body hang on a bone at the joint of this root? The ways that go on from the root go to
+/* Is the body a child of a bone at the joint of this root? The ways that go on from the root go to
  * what hangs on it as well, such as targets, and say nothing of it. */
 static int is_joint_of_child(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size, most = LEADING_BRANCH * sum_branch(t, root);
@@ -326,7 +326,7 @@ static int is_passed(arap_study *t, int root) {
     return passed;
 }
 
-/* Does a root with a sign, on which limbs hang, come from outside of the skin, most of it, to a
+/* Does a root with a sign, on which limbs hang, come from outside the skin, most of it, to a
  * bone inside that goes on from its tail? That one is the body then. */
 static int comes_from_outside(arap_study *t, int root) {
     int inside = 0, limbs = 0;
@@ -343,7 +343,7 @@ static int comes_from_outside(arap_study *t, int root) {
     return inside && limbs > 1;
 }
 
-/* Of joints alone (joint_skeleton.h): is d a root whose joint is outside of the skin, wherever its
+/* Of joints alone (joint_skeleton.h): is d a root whose joint is outside the skin, wherever its
  * ways go, or surely one, or one that the body goes on from? */
 static int is_joint_root(arap_study *t, int root) {
     if (is_skin(t, root) || !count_children(t, root)) return 0;

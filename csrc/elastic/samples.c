@@ -11,7 +11,7 @@
  * rounding is divided out. They may be negative.
  *
  * O(samples edges log vertices) and a factorization of the bi-Laplacian; 8 bytes for each vertex
- * and sample. Fails on out-of-memory, and where the bi-Laplacian is not positive definite. */
+ * and sample. Fails on out-of-memory, and if the bi-Laplacian is not positive definite. */
 #include "elastic/samples.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
  * function of the vertex. */
 int arap_is_wide(const arap_poses *poses, size_t influences);
 
-/* Room for a few vertices at a time on each thread; NULL where no row is wide. It keeps a reference
+/* Room for a few vertices at a time on each thread; NULL if no row is wide. It keeps a reference
  * to the context and the poses. */
 typedef struct arap_wide arap_wide;
 arap_status arap_wide_create(arap_context *context, const arap_poses *poses,

@@ -11,9 +11,9 @@
  * heat.
  *
  * Vertices that do not see their nearest bone take the cell of the next vertex along edges that
- * does, and are not handles. Those as near to several bones are of no cell, but of a bone that is
- * nearest nowhere else (twins, a tiny bone at a joint) they are the cell. An island without a
- * border is handle as a whole, one that is far from all bones that of the nearest.
+ * does, and are not handles. Vertices at equal distance from several bones belong to no cell,
+ * except to the cell of a bone that is nearest nowhere else (twins, a tiny bone at a joint). An
+ * island without a border is handle as a whole, one that is far from all bones that of the nearest.
  *
  * O(edges log edges); it fails on out-of-memory only. */
 #include "initial/surface_handles.h"

@@ -176,7 +176,7 @@ static double point_distance2(const void *data, int index, const double *p) {
     return arap_distance2(p, set->v + 3 * (size_t)set->vertex[index]);
 }
 
-/* Straight distances of the entries outside of the core; the largest, negative on failure. */
+/* Straight distances of the entries outside the core; the largest, negative on failure. */
 static double straight_distances(const inspection *in, int bone, const paths *p, int core) {
     arap_bvh *tree = NULL;
     arap_context alone = {.threads = 1}; /* its error messages are dropped */

@@ -5,11 +5,10 @@
  * within which vertices are welded, larger than limbs. So
  *   - a vertex lies far off when it is beyond FENCE diagonals of the box of all but the outermost
  *     SHARE of the coordinates on either side of each axis; the box is that of the others;
- *   - of things far apart (a second mesh 1e5 sizes away) none is far off: where the box is more
- *     than FENCE times larger than the largest part connected by faces and edges, and than the
- *     root of twice the surface, the larger of these is the diagonal.
- * Both are wide: nobody makes a model of which 99 % fill 2 % of it. Where neither applies, the
- * numbers are those of the plain box, bit for bit.
+ *   - of things far apart (a second mesh 1e5 sizes away) none is far off: if the box is more than
+ * FENCE times larger than the largest part connected by faces and edges, and than the root of twice
+ * the surface, the larger of these is the diagonal. Both are wide: nobody makes a model of which 99
+ * % fill 2 % of it. Where neither applies, the numbers are those of the plain box, bit for bit.
  *
  * O(n) for the quantiles, which most meshes do without; parts cost a union-find, and only in the
  * second case. Fails on out-of-memory, if a box has no square, and if parts are so far apart that

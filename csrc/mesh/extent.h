@@ -6,7 +6,7 @@
 
 typedef struct arap_extent {
     double center[3], diagonal; /* caller's units; diagonal > 0, 1 for a point */
-    double lo[3], hi[3];        /* vertices outside of this box lie far off; infinite: none do */
+    double lo[3], hi[3];        /* vertices outside this box lie far off; infinite: none do */
 } arap_extent;
 
 /* Coordinates and indices have been checked. ARAP_BAD_VALUE where the mesh is too large to have

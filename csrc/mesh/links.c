@@ -8,7 +8,7 @@
  *     card, the neck of a head, all of a button;
  *   - so are vertices within d0 + LAYERED x size over a surface that faces the same way:
  *     a jacket over a body, but not one thigh to the other.
- * Of these links, those between layers of cloth (layers.c) are stronger (rings.c).
+ * Among these links, the ones between layers of cloth (layers.c) are stronger (rings.c).
  * A link goes to the corner of the triangle that is nearest in barycentric terms. Parts that
  * are farther than FAR from everything stay loose. Parts joined so far count as one in the
  * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
@@ -116,7 +116,7 @@ static void query_chunk(void *data, int chunk, int worker) {
 }
 
 /* Corner with the largest barycentric coordinate; of equal ones that nearest to the mean of its
- * cluster, then the lowest vertex. Where the nearest point is on an edge of several triangles, all
+ * cluster, then the lowest vertex. If the nearest point is on an edge of several triangles, all
  * of them have that corner. */
 static int nearest_corner(const linking *l, const int *tri, const double *bary) {
     const double *mean = l->facts[l->cluster[l->mesh->part[tri[0]]]].mean;

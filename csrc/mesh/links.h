@@ -15,7 +15,7 @@ typedef struct arap_links {
 } arap_links;
 
 /* See links.c. joints: of the bones, to tell layers apart, or NULL. faces: NULL, or where to leave
- * the tree of the mesh's faces; it stays NULL where none was needed. */
+ * the tree of the mesh's faces; it stays NULL if none was needed. */
 arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, const arap_joints *joints,
                             arap_links *links, arap_bvh **faces);
 void arap_links_clear(arap_links *links);

@@ -24,11 +24,11 @@
  * the sums over the part of the mesh, unit a fixed share of the size of the mesh. With p = 2 the
  * energy is the area-weighted mean of squared relative errors, the same for every tessellation;
  * with p = 3 what is modeled in more detail than the rest counts more. Subdividing all of the mesh
- * alike changes neither. Wires longer than L count as so long: parts that an artist joins by a wire
- * are meant to move together. Links count as edges of the length that those of the part would have
- * if it had LINK_VERTICES vertices, those of layers as if it had LAYER_VERTICES, however near the
- * parts and however short its edges are: with L, they were four times as stiff on the same surface
- * with every triangle in four.
+ * equally changes neither. Wires longer than L count as so long: parts that an artist joins by a
+ * wire are meant to move together. Links count as edges of the length that those of the part would
+ * have if it had LINK_VERTICES vertices, those of layers as if it had LAYER_VERTICES, however near
+ * the parts and however short its edges are: with L, they were four times as stiff on the same
+ * surface with every triangle in four.
  *
  * Rows are gathered from what is around each vertex, on all threads; sums over the mesh go in its
  * order. Cost: O(edges), memory 44 bytes per directed edge. Fails on out-of-memory and for

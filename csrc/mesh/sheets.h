@@ -4,7 +4,7 @@
 
 #include "mesh/mesh.h"
 
-/* How thick every part is, (part_count): 0 if it lies in a plane, 1 if it is no sheet. */
+/* How thick every part is, (part_count): 0 if it lies in a plane, 1 if it is not a sheet. */
 arap_status arap_part_thickness(arap_context *context, const arap_mesh *mesh, double *thick);
 
 #endif

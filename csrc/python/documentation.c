@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* New: the default of a setting, or to an end of its range; None where it has none. */
+/* New: the default of a setting, or to an end of its range; None if it has none. */
 enum which { USUAL, LEAST, MOST };
 static PyObject *value_of(const arap_setting *s, enum which which) {
     double value = which == USUAL ? s->usual : which == LEAST ? s->least : s->most;

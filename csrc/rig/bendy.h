@@ -33,7 +33,7 @@ void arap_bendy_clear(arap_bendy *bendy);
 void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, const double *bends,
                      double *transforms);
 
-/* The same from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
+/* As above, from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
 void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms);
 
 /* The columns that move a point at position u along a bone, with their shares, the first of which

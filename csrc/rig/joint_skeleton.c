@@ -4,7 +4,7 @@
  * to the joints of its children, all of them: a pelvis reaches to both thighs and the spine. So a
  * bone is a list of segments, its ways, and its tail is only the axis that it turns about.
  *
- *   1. A root whose joint is outside of the skin (|winding number| <= INSIDE) moves none, wherever
+ *   1. A root whose joint is outside the skin (|winding number| <= INSIDE) moves none, wherever
  *      its ways go; then its children are roots. One on which leaves alone hang is the body.
  *   2. The ways that count. A way to a child without deforming bones below it does not, nor one to
  *      a joint where a shorter way ends (helpers at the joints of fingers that hang on the root).
@@ -13,7 +13,7 @@
  *      the cosine between its normal and the direction from the way: a way that is seen from in
  *      front of the skin is outside. It is left out if it comes from a root, or if others of its
  *      bone are inside. One that continues a chain stays: chains of cloth lie next to their sheets.
- *      A way of a root that leaves the skin, to a joint outside of it, does not count either.
+ *      A way of a root that leaves the skin, to a joint outside it, does not count either.
  *   3. The axis of a bone with ways is the one nearest to the mean direction of all, or, where
  *      these point apart (a pelvis, |mean| <= APART), that to the child with most bones below it.
  *   4. A leaf goes to the middle of the skin beyond its joint, and as far again (feet, jaws and
@@ -29,7 +29,7 @@
  * The ways are found in joint_ways.c, the ends of leaves in joint_leaves.c. Cost: O(vertices log
  * bones) for the nearest ways, again if some are left out or added, O(triangles) for each root,
  * O(vertices) for each leaf, and a ray for each vertex next to a leaf. A leaf without skin of its
- * own goes on as its parent does, half as far; one that stands off outside of the skin, as the pole
+ * own goes on as its parent does, half as far; one that stands off outside the skin, as the pole
  * of a limb does, is a stub. Meshes without triangles have no inside: no root and no way is outside
  * of them. Turned, moved, scaled and mirrored scenes give the same. Fails on out-of-memory, for a
  * bad mesh or bones, or when cancelled. */
@@ -136,7 +136,7 @@ static void end_bones(const arap_joint_study *t, const arap_bones *bones, const 
             if (!(length > 0) && t->deform[b] && t->children[b]) /* a root next to its children */
                 length = arap_reach_of_skin(t, b, directions + 3 * b, scratch);
             if (deforms && !t->deform[b]) {
-                length = SHORTEST * mesh->size; /* a root outside of the skin */
+                length = SHORTEST * mesh->size; /* a root outside the skin */
             } else if (!(length > 0)) {
                 continue_parent(t, b, tail);
                 length = fmin(given, sqrt(arap_distance2(tail, t->head + 3 * b)));

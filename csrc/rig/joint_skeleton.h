@@ -10,7 +10,7 @@ typedef struct arap_joint_skeleton {
     double
         *tails;   /* (bones, 3) caller's units: along which each bone turns, and where leaves end */
     char *ways;   /* (bones) the parent's own way goes to this bone's head */
-    char *deform; /* (bones) without the roots outside of the skin, which move none */
+    char *deform; /* (bones) without the roots outside the skin, which move none */
     int along;    /* bones keep their directions, and reach to their tails alone */
 } arap_joint_skeleton;
 

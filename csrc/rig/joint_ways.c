@@ -204,7 +204,7 @@ void arap_vote_joint_ways(arap_joint_study *t) {
 
 int arap_joint_way_outside(const arap_joint_way *w) { return w->outside > FACING * w->in; }
 
-/* Leave out ways that run outside of the skin; returns how many. */
+/* Leave out ways that run outside the skin; returns how many. */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     int dropped = 0;
     memset(inside, 0, (size_t)t->count * sizeof *inside);

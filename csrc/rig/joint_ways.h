@@ -46,13 +46,13 @@ void arap_sort_joints(const arap_joint_study *t);
 /* `below` and `owner` of the bones that deform. */
 void arap_find_joint_owners(const arap_joint_study *t);
 
-/* Roots outside of the skin do not deform. */
+/* Roots outside the skin do not deform. */
 arap_status arap_drop_joint_roots(arap_context *context, const arap_joint_study *t);
 
 /* The ways that count at first. detour: (count) scratch */
 void arap_mark_joint_ways(const arap_joint_study *t, int *detour);
 
-/* Ways of roots that leave the skin, to joints outside of it, do not count. */
+/* Ways of roots that leave the skin, to joints outside it, do not count. */
 arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study *t);
 
 /* Areas of the vertices by their triangles; all count as much if the mesh has no triangles. */
@@ -65,7 +65,7 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t);
 void arap_vote_joint_ways(arap_joint_study *t);
 int arap_joint_way_outside(const arap_joint_way *way);
 
-/* Leave out ways that run outside of the skin; returns how many. inside: (count) scratch */
+/* Leave out ways that run outside the skin; returns how many. inside: (count) scratch */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside);
 
 #endif

@@ -18,7 +18,7 @@
  * not curl up. Joints without limits and ranges turn up to REACH_SWING times as far as in other
  * poses: an elbow that reaches bends by more than 60 degrees.
  *
- * Bones outside of chains swing by OTHERS of what they do in other poses, and twist the same; bones
+ * Bones outside chains swing by OTHERS of what they do in other poses, and twist the same; bones
  * of chains, except their roots, start with that twist.
  *
  * O(bones of a chain) for each iteration. Fails on out-of-memory. */

@@ -4,7 +4,7 @@
 
 #include "rig/symmetry.h"
 
-/* All zero: no rigid parts. A vertex outside of them is a part of its own. */
+/* All zero: no rigid parts. A vertex outside them is a part of its own. */
 typedef struct arap_rigid_parts {
     int count;   /* parts of at least two vertices */
     int *number; /* (vertices) part of each, -1: none */

@@ -49,7 +49,7 @@ void arap_reflect_rotation_vector(const arap_symmetry *symmetry, const double *i
 arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, int bones,
                                arap_barred_fn barred, const void *data, arap_influences *in);
 
-/* Have the rows of vertices i and j the same bones, mirrored? Of bones that have partners. */
+/* Do the rows of vertices i and j have the same bones, mirrored? Of bones that have partners. */
 int arap_are_images(const arap_symmetry *symmetry, const arap_influences *in, int i, int j);
 
 /* The weights of symmetric vertices become the mean of both sides. Equal weights stay: after

@@ -3,7 +3,7 @@
  * Mesh and skeleton as given, the symmetry between them, random and given poses, the truss, rigid
  * parts; then the coarser levels, which are solvers of their own, the initial weights, and a local
  * step for these. The elimination order and the clusters of the coarser mesh need only the mesh,
- * and are found beside poses and truss.
+ * and are found in parallel with poses and truss.
  *
  * Costs what these do, and fails if one of them does; everything made by then is freed. */
 #include "solver/solver.h"

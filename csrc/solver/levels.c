@@ -291,7 +291,8 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     arap_surroundings_drop_faces(&s->surroundings);
     status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
-    /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
+    /* Compared with the energy, the harmonic term grows as the area of a vertex does (harmonic.c).
+     */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
     settings.rigid_departure = 0; /* small parts are too few clusters to tell */
     settings.deformer = ARAP_DEFORMER_LINEAR;

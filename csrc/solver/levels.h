@@ -5,8 +5,8 @@
 #include "base/aside.h"
 #include "solver/solver.h"
 
-/* The search for solver->clusters, which needs the mesh, its symmetry and its rigid parts, and goes
- * on beside what else does. Must stay where it is until it has ended. */
+/* The search for solver->clusters, which needs the mesh, its symmetry and its rigid parts, and
+ * runs in parallel with other work. Must stay where it is until it has ended. */
 typedef struct arap_clustering {
     arap_solver *solver;
     int *group;

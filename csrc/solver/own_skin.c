@@ -5,12 +5,12 @@
  * { i : h_ib > STRONG max h_b }, in the loose parts that can be its skin (skins.h). A bone whose
  * weights there are below LEAST has no own skin.
  *
- * A bone outside of a body also sees skin: a root between the legs is nearer to their inner sides
+ * A bone outside a body also sees skin: a root between the legs is nearer to their inner sides
  * than the bones of the legs are. With the unit normal n_i, and o_ib the unit vector to the vertex
  * from the nearest point of the bone, n_i . o_ib < 0 there. Let
  *     in_b = sum_S A_i h_ib max(0, n_i . o_ib),   out_b = sum_S A_i h_ib max(0, -n_i . o_ib),
  * A: areas. If the sum of out over all bones is larger than that of in, the faces of the mesh point
- * inward, and the two change places. A bone with out_b > FACING in_b is outside of its skin. Skin
+ * inward, and the two change places. A bone with out_b > FACING in_b is outside its skin. Skin
  * is not its own where another bone has a part of the weight, sees the vertex from inside and lies
  * in the same loose part. The bones of a cape or of a cut arm that are all next to their skin keep
  * it: no other bone is inside.
@@ -29,7 +29,7 @@
 #define LEAST 0.05
 #define FACING 2 /* as much more of its skin sees a bone from outside than from inside */
 
-/* What is known while own skin is chosen. */
+/* The data for the choice of own skin. */
 typedef struct chooser {
     const arap_solver *s;
     arap_skins skins;

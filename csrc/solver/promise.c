@@ -1,7 +1,7 @@
 /* The promise: see promise.h.
  *
  * The energy cannot see a bone that does nothing: a bone without influence stretches no skin. So
- * bones beside stronger ones fall asleep or move a fraction of their skin, and which of them do is
+ * bones next to stronger ones fall asleep or move a fraction of their skin, and which of them do is
  * chance of seed and tessellation. Here the response of every bone (responses.h), or its share if
  * it has most of no vertex, is measured after the last stage of a level. Bones below the floor, and
  * with them their mirror images, get rows on their own skin,

@@ -15,7 +15,7 @@
  * it, or to another rider, than to all else, and nearer than their own radius.
  *
  * What touches a part with a single bone inside may belong to that bone (a trigger), and is left as
- * found, too. So are parts whose bone of the hand is of one side, where the prop is its own image.
+ * found, too. So are parts whose bone of the hand is of one side, if the prop is its own image.
  * O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_props.h"
 

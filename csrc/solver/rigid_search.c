@@ -11,10 +11,10 @@
  * bend, and may depart by SPANNING of that; a box with a bone inside has no vertices to bend with,
  * and follows it.
  *
- * One blend. A buckle on a belt departs far from any bone, beside its size, but follows the skin
- * beneath: u is then the mean row, if the part departs from that by BLENDED of `most`.
+ * One blend. A buckle on a belt departs far from any bone, compared with its size, but follows the
+ * skin beneath: u is then the mean row, if the part departs from that by BLENDED of `most`.
  *
- * Bars. A sword across the back departs far from any bone, and is as hard as one beside the hip.
+ * Bars. A sword across the back departs far from any bone, and is as hard as one next to the hip.
  * Its shape says so (bars.h): all its parts follow the bone of what it lies on, however far.
  *
  * Cards of hair that touch the skin by an end follow what that sits on (rigid_hanging.h).

@@ -166,7 +166,7 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *solver);
 /* Reduce the influence maps to the limit of the settings at once, without any iteration. */
 arap_status arap_solver_reduce(arap_context *context, arap_solver *solver);
 
-/* The partners of the vertices, NULL where no bone has one. */
+/* The partners of the vertices, NULL if no bone has one. */
 static inline const int *arap_partners(const arap_solver *s) {
     return s->symmetry.bone_count ? s->symmetry.vertex : NULL;
 }

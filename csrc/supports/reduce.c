@@ -298,8 +298,8 @@ ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worke
     return ring;
 }
 
-/* At a joint, where all of the bones left move alike, the energy knows no weights: they are those
- * of the neighbors, in the mean. idle: as in cheapest() */
+/* At a joint, where all remaining bones move in the same way, the energy determines no weights:
+ * they are those of the neighbors, in the mean. idle: as in cheapest() */
 static void settle_idle(const reduce_task *task, int i, double idle, reduce_row *r) {
     const arap_influences *in = task->in;
     const arap_mesh *mesh = task->mesh;

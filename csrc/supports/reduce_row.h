@@ -82,7 +82,8 @@ ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double
 /* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
  * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
  * mesh must not drop another. Influences stay, if any has a share of the weight, for which even all
- * of the weight would be worth no more than `idle`: at a joint, where bones move alike. */
+ * of the weight would be worth no more than `idle`: at a joint, where bones move in the same way.
+ */
 ARAP_WIDE_PART int cheapest(const reduce_row *r, double idle, double *cost) {
     int out = -1;
     double least = INFINITY, all = r->rest * r->rest;

@@ -38,7 +38,7 @@ defaults except for these; *times*: how many times as long it takes, in all and 
 
 
 def peer_python():
-    """The Python of a virtual environment with the peer, None where it cannot be installed."""
+    """The Python of a virtual environment with the peer, None if it cannot be installed."""
     folder = BUILD / "dem_bones"
     python = folder / "bin/python"
     if not python.exists():
@@ -109,7 +109,7 @@ def attempt(python, way, name, problem, limit=LIMIT):
 
 
 def run(python, way, name, problem):
-    """The numbers of one run, or None where it did not end well."""
+    """The numbers of one run, or None if it did not end well."""
     found = attempt(python, way, name, problem)
     if isinstance(found, str):
         say(f"{name}: {way}: {found}")

@@ -32,7 +32,7 @@ PARTS = {
     "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters with weights of bone heat, of the artists and ours",
     "heat": "time and memory, compared with Blender's automatic weights",
-    "peers": "every method that can be had, on the same work, and what it does better",
+    "peers": "every available method on the same work, and its strengths",
     "stability": "how far weights move with another seed, with more poses, on a finer mesh",
     "stages": "time of each stage",
     "bake": "any deformation baked into weights, compared with Dem Bones",
@@ -54,7 +54,7 @@ PARTS = {
     "scaling": "time and memory over vertices",
     "threads": "time over threads, and the share of the work that is parallel",
     "worst": "many bones, hair, thousands of parts; presets, locks, rigid parts: time and memory",
-    "heard": "the longest time until Esc has an effect, over every function",
+    "heard": "the longest time until Esc takes effect, over every function",
 }
 WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires",
                       "worst"}  # fmt: skip

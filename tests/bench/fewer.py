@@ -29,8 +29,8 @@ that go are the same in each column, those that *Reduce Bones* chooses in {POSES
 *all*: every bone. *merged*: the usual way, the weights of a bone added to those of the nearest
 ancestor that stays. *dissolved*: groups deleted and the rest normalized; what had no other bone
 follows the ancestor. *ours*: solved again. Judged in the 24 random poses of the yardstick and 24
-frames of the animation, which nothing was solved in; all bones are posed, and those that went take
-nothing along. **Off**: how far vertices are from where all bones and their weights take them, root
+frames of the animation, which nothing was solved in; all bones are posed, and removed bones move
+nothing. **Off**: how far vertices are from where all bones and their weights take them, root
 mean square, in % of the size. **Strain**: of the surface against its shape at rest, in %: root mean
 square over area / 99th percentile. A surface that moves less is strained less: strain below that of
 *all* is motion that was lost."""

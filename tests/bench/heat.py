@@ -37,8 +37,8 @@ B: Blender's `parent_set(type='ARMATURE_AUTO')`, o: ours, the whole operator, fr
 groups, on all processors; in one process of Blender {version}, by turns, the fastest of 3 runs, of
 5 below 5,000 vertices. *s*: seconds of the wall, and of the processors, with those of the system.
 *x4*: subdivided once (Catmull-Clark), up to about 60,000 vertices. Asterisk: it left vertices of
-faces without weights. *bones*: that deform, by their flag. *MiB*: peak memory above what the
-process had before. Visible measures of both: [seen](seen.md)."""
+faces without weights. *bones*: the number of deform bones, by their flag. *MiB*: peak memory above
+what the process had before. Visible measures of both: [seen](seen.md)."""
 MEDIANS = """\
 Medians of ours / Blender, over the characters where Blender's weights succeed, and over all; below
 1 ours is faster. In the plot those with x4."""

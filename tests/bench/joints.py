@@ -32,14 +32,14 @@ joints may go farther than by default (`max_shift`, `least_length`), as fingers 
 TIMES_NOTE = """\
 Set-up: the sums over the mesh and the system of the joints; a step: dense solve, new transforms,
 local step in double precision. For scale, one iteration of the weights alone (global and local
-step) on the same influence maps: the fastest of some. Measured by the clock, on a machine that did
-other work. The paper reports 5 to 10 s and 1 to 4 s per iteration."""
+step) on the same influence maps: the fastest of some. Measured in wall-clock time, on a machine
+with other load. The paper reports 5 to 10 s and 1 to 4 s per iteration."""
 METHODS_NOTE = """\
 From the displaced joints. *alternate*: up to 4 steps of the joints, then 3 iterations of the
 weights on a system assembled and factorized for the new poses. *together*: a step of each in
 turn; the first factor preconditions conjugate gradients. Energies are those of the optimized
-poses, with the truss; seconds are those of the processor, all threads together; to 1 %: until the
-energy is within 1 % of the lowest that either reached."""
+poses, with the truss; seconds of processor time, all threads together; to 1 %: the time until the
+energy is within 1 % of the lowest of both."""
 
 
 def energy_of(problem, heads, tails):

@@ -93,7 +93,7 @@ of the machine counts, against the limit, too.
 the protocol*: weights below 0.001 dropped, then, of the weights that are judged, those below 0.35
 of the largest of their vertex (`araplbs/measures/likeness.py`), so that the artist's own small
 influences count as missed; *bi-Laplacian*: the energy that biharmonic weights minimize, of the
-surface. A way that leaves vertices of triangles without weights has failed (-). fox_soup and
+surface. A method that leaves vertices of triangles without weights has failed (-). fox_soup and
 human_game_engine, a soup of triangles and a rig that does not fit its mesh, are in the tables but
 not in the means."""
 
@@ -325,7 +325,7 @@ def section(rows, ways, kinds):
     pick = lambda *heads: [by_head[head] for head in heads]  # noqa: E731
     blocks = [
         "Geometric means of *area*, *p99* and *bi-Laplacian* as multiples of ours, arithmetic "
-        "means of the others beside ours, on the characters that the way can do.",
+        "means of the others beside ours, on the characters that the method can weight.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
         "**Better than ours**:", "\n".join(told(judged, ways)),

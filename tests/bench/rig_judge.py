@@ -47,7 +47,7 @@ class Heat:
 
 @dataclass
 class Judged:
-    """strain: {way: (poses, triangles with an area) or None where a vertex has no weights}."""
+    """strain: {way: (poses, triangles with an area) or None if a vertex has no weights}."""
 
     name: str
     vertices: int
@@ -64,7 +64,7 @@ class Judged:
     parts: int  # that the file hangs on one bone
     gap: dict  # {"file" or "ours": how far loose parts leave what they touch, of the diagonal}
     l1: float  # mean of sum |w - w of the file|, NaN without weights in the file
-    heat: Heat | None  # None where heat leaves vertices without weights, or the file has none
+    heat: Heat | None  # None if heat leaves vertices without weights, or the file has none
     crossing: dict  # {way: share of the area that passes through itself in a pose}
     crease: dict  # {way: share of the edges that fold sharply in a pose}
     asymmetry: dict  # {way: difference of the weights of both sides}

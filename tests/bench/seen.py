@@ -48,8 +48,8 @@ closed meshes; *L1*: mean distance to the artist's weights, 0 to 2 (no reference
 pressed the button of heat; painted ones are marked +); *core*: mean weight of a bone where the
 artist gives it more than 0.9; *influences* of a vertex; *s*: seconds of the whole operator.
 `tests/bench/yardstick.py` defines them. Heat or an artist that leaves vertices of triangles
-without weights counts as failed (-). fox_soup and human_game_engine are left out: a soup of
-triangles, and a rig that does not fit its mesh."""
+without weights counts as failed (-). fox_soup and human_game_engine are left out: a set of
+unconnected triangles, and a rig that does not fit its mesh."""
 
 BEYOND_NOTE = """\
 ## What strain does not show

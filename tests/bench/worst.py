@@ -33,8 +33,8 @@ GENERATED = "Generated inputs: `tests/bench/worst_inputs.py`."
 ONE = """\
 {name}: {vertices:,} vertices, {bones} bones. With each preset of the extension, those of the same
 settings in one line; then with the first of them and a share of the vertices locked, from one end
-of its longest side on, or in rigid parts: the vertices of each of some bones. Of a preset's
-settings those count that the engine has; which bones are controls is decided before."""
+of its longest side on, or in rigid parts: the vertices of each of some bones. Only settings of the
+engine count from a preset; control bones are decided before."""
 
 
 def measure(*about):

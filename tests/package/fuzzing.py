@@ -334,7 +334,7 @@ def check_weights(arguments, solver):
 
 class Watch:
     """A progress function that counts calls, and asks to stop from the given one on. What waits
-    for ever calls it, too: it ends that."""
+    forever calls it, too: it ends that."""
 
     def __init__(self, stop_at):
         self.calls, self.stop_at, self.longest = 0, stop_at, 0.0

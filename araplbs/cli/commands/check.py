@@ -51,8 +51,8 @@ def _work(job: Job) -> Outcome:
 
 COMMAND = Command(
     "check",
-    "say what is wrong with the weights of a file",
-    "Prints findings about the weights of each file, the worst first, and writes no such file.",
+    "report what is wrong with the weights of a file",
+    "Prints findings about the weights of each file, the worst first, and changes no file.",
     """examples:
   araplbs check out.glb
   araplbs check *.glb --fail-on medium --json findings.json

@@ -50,7 +50,7 @@ def _with_mesh(characters: list[Character], name: str) -> Character:
 
 COMMAND = Command(
     "transfer",
-    "give meshes the weights of others that they are worn on",
+    "give meshes the weights of the meshes that they are worn on",
     "Gives target meshes the weights of source meshes of the same skeleton, such as clothes those "
     "of the body, or a simpler mesh those of the full one.",
     """examples:

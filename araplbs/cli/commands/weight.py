@@ -46,8 +46,8 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset",
         metavar="NAME",
-        help="options of this preset: game-4, unity, unreal, vrchat...; options that are given "
-        "count more",
+        help="options of this preset: game-4, unity, unreal, vrchat...; options that you give take "
+        "precedence",
     )
     parser.add_argument(
         "--rigid-material",
@@ -144,7 +144,8 @@ def _work(job: Job) -> Outcome:
 COMMAND = Command(
     "weight",
     "give the skinned meshes of a file new weights",
-    "Gives all skinned meshes of each file new weights. Everything else stays byte for byte.",
+    "Gives all skinned meshes of each file new weights. Everything else in the file stays the "
+    "same, byte for byte.",
     """examples:
   araplbs weight in.glb -o out.glb
   araplbs weight in.glb -o out.glb --max-influences 8 --report page.html

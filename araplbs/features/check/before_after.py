@@ -26,7 +26,7 @@ VISIBLE = ("high", "medium")  # levels of findings that are seen
 
 
 def visible(findings: Iterable[Finding]) -> int:
-    """How many of the findings are seen."""
+    """The number of visible findings."""
     counts = health(findings)
     return sum(counts[level] for level in VISIBLE)
 

@@ -121,7 +121,7 @@ def _outside(look: Inspected, bone: Index, driven: Integers, out: float) -> Iter
     value = out / max(float(radius), LEAST_RADIUS * look.size)
     if value >= OUTSIDE[0]:
         words = (
-            f"{look.name(bone)} lies outside of the mesh, by {100 * out / look.size:.1f} % of the "
+            f"{look.name(bone)} lies outside the mesh, by {100 * out / look.size:.1f} % of the "
             f"size, and moves {counted(len(driven))}"
         )
         severity = ramp(value, OUTSIDE)
@@ -139,7 +139,7 @@ def _in_wrong_part(
     if value < LEAST_OUTSIDE:
         return
     words = (
-        f"{look.name(bone)} lies inside of what {look.name(around)} moves, and moves "
+        f"{look.name(bone)} lies inside the part that {look.name(around)} moves, and moves "
         f"{counted(len(driven))} elsewhere"
     )
     found = list(look.finding("BONE_OUTSIDE", WRONG_PART, driven, value, words, bone))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DETOUR = 3.0  # times as far: around a limb it is half of pi, at the webs of fingers 2
 DETOUR_FROM = 0.015  # of the size, that the way is longer: the width of a finger
 CORE = 0.5  # of the largest weight of a bone: its core, as in csrc/measures/inspection.c
-GAP = 0.06  # of the size: what is farther away is no gap but another place
+GAP = 0.06  # of the size: a place farther away is not a gap but another place
 WEIGHT = 0.04, 0.6  # at the far side: visible from here on, worst from here on
 LEAST_BLEEDING = 2  # vertices
 INWARD = -0.3  # cosine of a way to the outward normal: it leads into the flesh

@@ -80,7 +80,7 @@ class Inspected:
 
     @cached_property
     def axes(self) -> Floats:
-        """(3, n) the coordinates of the vertices, one after the other."""
+        """(3, n) the coordinates of the vertices, in sequence."""
         return np.ascontiguousarray(self.vertices.T)
 
     @cached_property
@@ -341,8 +341,8 @@ class Inspected:
         bone: Index = -1,
         pose: int = -1,
     ) -> list[Finding]:
-        """Findings at these vertices of the problem, one for each mesh that has some, with the
-        vertices that they are images of."""
+        """Findings at these vertices of the problem, one for each mesh with such vertices. Images
+        are replaced by their originals."""
         mesh_of = np.searchsorted(self.problem.first, vertices, side="right") - 1
         found = []
         for mesh in np.unique(mesh_of):

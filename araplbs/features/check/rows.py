@@ -26,7 +26,7 @@ LOOSE = 0.1  # severity of vertices without weights that no face has: nothing is
 CONTRAST = 0.3, 0.9  # of a speckle to its neighbors
 ROUGH = 0.34  # of its contrast, that the neighbors may have among each other
 
-UNLIKE = 0.1, 0.8  # weight that is on other bones than on the other side
+UNLIKE = 0.1, 0.8  # weight that is on bones that do not match the other side
 ALIKE = 0.66  # share of the vertices that need one for a mesh to be symmetric
 LEAST_UNLIKE = 2  # vertices
 
@@ -122,8 +122,8 @@ def speckles(look: Inspected) -> Iterator[Finding]:
         vertices = ids[(strongest == bone) & ~meant]
         value = float(contrast[vertices].max())
         words = (
-            f"{counted(len(vertices))} of {look.name(bone)} with other weights than all around, up "
-            f"to {100 * value:.0f} % on other bones"
+            f"{counted(len(vertices))} of {look.name(bone)} with weights unlike those around them, "
+            f"up to {100 * value:.0f} % on other bones"
         )
         yield from look.finding("SPECKLE", ramp(value, CONTRAST), vertices, value, words, bone)
 
@@ -160,7 +160,7 @@ def asymmetry(look: Inspected) -> Iterator[Finding]:
         bone = look.leading(region)
         words = (
             f"{counted(len(region))} at {look.name(bone)}: {100 * value:.0f} % of the weight is on "
-            "other bones than on the other side"
+            "bones that do not match the other side"
         )
         # Both sides are reported: which one is right is not known.
         yield from look.finding("ASYMMETRY", ramp(value, UNLIKE), region, value, words, bone)

@@ -160,7 +160,7 @@ def _make(
     made: dict[str, tuple[Any, float, str | None]],
     outcome: Outcome,
 ) -> SparseWeights | Posed | None:
-    """SparseWeights or a Posed, None where outcome has a reason. made: {identifier: (result or
+    """SparseWeights or a Posed, None if outcome has a reason. made: {identifier: (result or
     None, seconds, reason)} of those that were made already."""
 
     def weights_of(identifier: str) -> SparseWeights:

@@ -86,7 +86,7 @@ def legend() -> str:
         for at in (0, 0.25, 0.5, 0.75, 1)
     )
     return (
-        '<svg width="280" height="32" role="img" aria-label="Surface Strain from gray, none, over '
+        '<svg width="280" height="32" role="img" aria-label="Stretch from gray, none, over '
         'orange to dark, 100 % and above"><defs><linearGradient id="strain">'
         f'{stops}</linearGradient></defs><rect x="18" y="2" width="240" height="11" rx="3" '
         f'fill="url(#strain)"/>{marks}</svg>'
@@ -94,7 +94,7 @@ def legend() -> str:
 
 
 def scatter(comparison: Comparison, kind: str) -> str | None:
-    """Surface Strain against likeness in poses of this kind, as SVG; None where fewer than two
+    """Stretch against likeness in poses of this kind, as SVG; None for fewer than two
     methods have both."""
     points: list[tuple[float, float, Outcome]] = []
     bound = None
@@ -152,7 +152,7 @@ class _Plot:
             f'<text class="axis" x="{self.LEFT + self.WIDTH / 2}" y="{bottom + 38}" '
             'text-anchor="middle">L1 to the weights in the file (0: the same)</text>'
             f'<text class="axis" transform="translate(13 {middle}) rotate(-90)" '
-            'text-anchor="middle">Surface Strain, %</text>'
+            'text-anchor="middle">Stretch, %</text>'
         )
         return parts
 
@@ -205,7 +205,7 @@ class _Plot:
         width, height = self.LEFT + self.WIDTH + 18, self.TOP + self.HEIGHT + 46
         return (
             f'<svg class="plot" viewBox="0 0 {width} {height}" role="img" '
-            f'aria-label="Surface Strain against likeness">{"".join(parts)}</svg>'
+            f'aria-label="Stretch against likeness">{"".join(parts)}</svg>'
         )
 
 

@@ -34,7 +34,7 @@ def files_of(folder: str | Path, names: Sequence[str] = ()) -> list[tuple[Path, 
 
 
 def refuse_folder(folder: str | Path, names: Sequence[str] = ()) -> None:
-    """Raises Refused where the files could not be written, or would replace files of another
+    """Raises Refused if the files could not be written, or would replace files of another
     kind."""
     refuse_no_folder(folder)
     for path, kind in files_of(folder, names):

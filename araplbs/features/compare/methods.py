@@ -312,8 +312,8 @@ METHODS = (
     Method(
         "ELASTIC",
         "Elastic surface",
-        "no weights: an elastic surface whose bones move as posed, for how little strain there "
-        "could be",
+        "no weights: an elastic surface whose bones move as posed, to show how little stretch is "
+        "possible",
         _elastic("free"),
         kind=REFERENCE,
         share=0.1,

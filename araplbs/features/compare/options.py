@@ -22,8 +22,8 @@ class CompareOptions(OptionTable):
     judged_frames: int = option(
         24,
         "Test Frames",
-        "Maximum number of frames of the armature's actions to judge by, evenly spread over all "
-        "there are",
+        "Maximum number of frames of the armature's actions to judge by, evenly spread over all of "
+        "them",
         least=0,
         most=1000,
         soft_most=100,

@@ -32,17 +32,19 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-s
 
 READING = (
     (
-        "Surface Strain",
+        "Stretch",
         "How much the surface is stretched and squeezed: the root of (s1 − 1)² + (s2 − 1)² of the "
         "two principal stretches, mean square over triangles by area and over poses. 10 % is "
-        "hardly seen, 50 % is a fold or a tear. <i>By face</i> counts every triangle equally, so "
-        "that what is dense, as hands and faces, counts as such; <i>worst 1 %</i> is the 99th "
+        "hardly visible, 50 % is a fold or a tear. <i>By face</i> counts every triangle equally, "
+        "so "
+        "dense areas, such as hands and faces, count more; <i>worst 1 %</i> is the 99th "
         "percentile over the triangles.",
     ),
     (
         "Limb Drift",
-        "How far the middle of a limb leaves its bone, in radii of the limb: 0.1 is hardly seen. A "
-        "surface that strains little because its bones move it little drifts.",
+        "How far the middle of a limb leaves its bone, in radii of the limb: 0.1 is hardly "
+        "visible. A "
+        "surface that stretches little only because its bones hardly move it has a large drift.",
     ),
     ("Volume Change", "Mean change of the volume of closed parts: below 0 limbs collapse."),
     (
@@ -64,19 +66,20 @@ READING = (
     ),
     (
         "Reference",
-        "Elastic bodies with posed bones are not weights: they show how little strain there "
-        "could be. They are a local minimum, not a proven bound. The distance to them is the root "
+        "Elastic bodies with posed bones are not weights: they show how little stretch is "
+        "possible. They are a local minimum, not a proven bound. The distance to them is the root "
         "mean square over the vertices in the pictures, as a share of the size of the character.",
     ),
     (
         "Best",
-        "The best of each column is marked; equal as shown counts as equal. A reference is left "
+        "The best of each column is marked; values that are shown as equal count as equal. A "
+        "reference is left "
         "out, as are the weights in the file where they are compared with themselves.",
     ),
     (
         "Time",
         "Seconds on this computer, reading not included; for a deformer, the time on top of "
-        "its weights. Times vary with what else the computer does.",
+        "its weights. Times vary with the load of the computer.",
     ),
     (
         "Body parts",
@@ -157,7 +160,7 @@ def _cards(comparison: Comparison) -> Iterator[str]:
             else ""
             for name, text in (("BLENDER_HEAT", "Blender's automatic"), ("PRESENT", "in the file"))
         )
-        title = f"Auto-weight: Surface Strain, {KINDS[RANDOM]}"
+        title = f"Auto-weight: Stretch, {KINDS[RANDOM]}"
         yield _card(title, f"{number(strain, 100, 1)} %", heat or file, file if heat else "")
     judged = [o for o in comparison.done if o.kind != REFERENCE]
     present = comparison.find("PRESENT")
@@ -173,7 +176,7 @@ def _cards(comparison: Comparison) -> Iterator[str]:
         if present and present is not best:
             own = number(present.measures[kind]["surface_strain"], 100, 1)
             beside = f"weights in the file: {own} %"
-        yield _card(f"Least Surface Strain, {KINDS[kind]}", f"{value} %", best.name, beside)
+        yield _card(f"Least Stretch, {KINDS[kind]}", f"{value} %", best.name, beside)
     known = [o for o in judged if o.measures[RANDOM]["limb_drift"] is not None]
     if known:
         best = min(known, key=lambda o: o.measures[RANDOM]["limb_drift"])
@@ -218,7 +221,7 @@ def _sheet(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) ->
         f"<section>{radios}<h2>Pose sheet</h2>"
         '<p class="lead">The same poses and the same cameras for every method.</p>'
         f'<div class="controls"><span class="switch">{labels}</span>'
-        f'<span class="legend">Surface Strain {legend()}</span></div>'
+        f'<span class="legend">Stretch {legend()}</span></div>'
         f'<div class="sheet" style="grid-template-columns: minmax(150px, 1.2fr) '
         f'repeat({columns}, minmax(104px, 1fr))">{heads}{first}{others}</div></section>'
     )
@@ -270,8 +273,8 @@ def _duel(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) -> 
     return (
         '<section><div class="duel" hidden>'
         f'<div class="stage">{images}<i></i></div><div><h2 style="margin-top:0">Two at a time</h2>'
-        '<p class="lead">Move over the picture: left of the line is the one, right of it the '
-        "other.</p>"
+        '<p class="lead">Move the pointer over the picture: one method is left of the line, the '
+        "other right of it.</p>"
         f'<label>Left<select name="left">{choices(left)}</select></label>'
         f'<label>Right<select name="right">{choices(right)}</select></label>'
         f'<label>Pose<select name="pose">{poses}</select></label>'
@@ -289,14 +292,14 @@ def _plots(comparison: Comparison) -> str:
     )
     if not figures:
         return (
-            "<section><h2>Strain and likeness</h2><p class=lead>The file has no weights that the "
+            "<section><h2>Stretch and likeness</h2><p class=lead>The file has no weights that the "
             "others could be compared with.</p></section>"
         )
     return (
-        "<section><h2>Strain and likeness</h2>"
-        '<p class="lead">Further down the surface keeps its shape, further left the weights are '
-        "those in the file. A method that is above and to the right of another has nothing for "
-        f'it.</p><div class="plots">{figures}</div></section>'
+        "<section><h2>Stretch and likeness</h2>"
+        '<p class="lead">Lower: it keeps its shape better. Further left: closer to the weights '
+        "in the file. A method that is above and to the right of another is worse in "
+        f'both.</p><div class="plots">{figures}</div></section>'
     )
 
 

@@ -18,5 +18,5 @@ def compare_summary(report: dict[str, Any]) -> str:
     if known:
         best = min(known, key=lambda method: method["measures"][RANDOM]["surface_strain"])
         strain = in_percent(best["measures"][RANDOM]["surface_strain"])
-        line += f", least Surface Strain: {best['name']}, {strain}"
+        line += f", least Stretch: {best['name']}, {strain}"
     return f"{line}; {failed} could not run" if failed else line

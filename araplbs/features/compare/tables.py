@@ -19,7 +19,7 @@ KINDS = {RANDOM: "random poses", ANIMATION: "poses of the animation"}
 
 # Key of measures.deformation.as_report(), title, factor and decimals, and what is best.
 MEASURES = (
-    ("surface_strain", "Surface Strain, %", 100, 1, min),
+    ("surface_strain", "Stretch, %", 100, 1, min),
     ("surface_strain_by_face", "by face, %", 100, 1, min),
     ("surface_strain_p99", "worst 1 %, %", 100, 0, min),
     ("limb_drift", "Limb Drift, radii", 1, 3, min),
@@ -116,7 +116,7 @@ def measures_table(comparison: Comparison, kind: str) -> str:
     fewer = "".join(
         f"<p class=lead>{escape(o.name)}: in {o.poses[kind]} of these poses.</p>" for o in judged
     )
-    title = "Measures" if kind == RANDOM else "The same in the animation"
+    title = "Measures" if kind == RANDOM else "These measures in the animation"
     intro = f"In {len(comparison.case.poses[kind])} {KINDS[kind]}; less is better."
     return (
         f'<section><h2>{title}</h2><p class="lead">{intro}</p>'
@@ -169,6 +169,6 @@ def parts_table(comparison: Comparison, kind: str) -> str:
         return ""
     return (
         f"<section><h2>By body part: {KINDS[kind]}</h2>"
-        '<p class="lead">Surface Strain in percent. The warmer, the more; the least of each part '
+        '<p class="lead">Stretch in percent. Warmer is more; the lowest value of each part '
         f"is underlined.</p>{_table(outcomes, columns, 'parts', heat, len(first))}</section>"
     )

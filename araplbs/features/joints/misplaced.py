@@ -28,7 +28,7 @@ MOST_OFF = 2.0  # spreads
 LEAST_OFF = 0.1  # of the length of the bone: nearer ones are as artists place them
 MOST_OF_LENGTH = 0.6  # of the length of its bones: rings farther away belong to something else
 MOST_ASIDE = 0.6  # of the mean direction to the ring: one that lies aside is a flap, as of a jaw
-LEAST_SHARED = 1e-3  # of the weights of all vertices of a bone: less is no ring
+LEAST_SHARED = 1e-3  # of the weights of all vertices of a bone: less is not a ring
 SAME_PLACE = 1e-5  # share of the skeleton's size, as in moved_joints.py
 WEIGHTED = 0.5  # of the vertices: where fewer have weights, these say nothing
 

@@ -1,4 +1,4 @@
-"""Where the bones of a skeleton are once their joints have moved, and which of them have."""
+"""The bones of a skeleton after their joints have moved, and the list of moved bones."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -25,7 +25,7 @@ class JointOptions(Options):
         "JOINTS",
         "anchor",
         "Anchor",
-        "How strongly every joint is pulled to where it was: 0.3 halves the movement and costs a "
+        "How strongly every joint is pulled to its old place: 0.3 halves the movement and costs a "
         "twentieth of the gain, 0 leaves all to the optimization",
         soft_most=2.0,
         default=0.3,
@@ -52,7 +52,7 @@ class JointOptions(Options):
         "JOINTS",
         "centering",
         "Centering",
-        "Pull to the middle of the limb where the mesh says nothing about a joint, as between "
+        "Pull to the middle of the limb if the mesh does not determine a joint, such as between "
         "rigid parts. 0.001 to 0.01 is sensible, 0 turns it off",
         soft_most=0.1,
         decimals=4,

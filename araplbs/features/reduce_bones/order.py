@@ -31,7 +31,7 @@ class Order:
     ends: list[int]
 
     def going(self, options: ReduceBonesOptions) -> list[str]:
-        """Names of the bones that go with these options, in their order."""
+        """Names of the bones that these options remove, in order."""
         if options.which != "COUNT":
             found = self.wanted if options.which == "SELECTED" else self.ends
             return [self.names[bone] for bone in found]

@@ -46,7 +46,7 @@ class ReduceBonesOptions(OptionTable):
             (
                 "COUNT",
                 "Least Missed",
-                "Those whose absence shows least in the poses, down to a number",
+                "Remove the bones that the poses need least, down to a number",
             ),
             ("SELECTED", "Selected", "The bones selected in Pose mode"),
             ("ENDS", "Ends and Twists", "Ends of chains and twist bones, by their names"),
@@ -58,7 +58,7 @@ class ReduceBonesOptions(OptionTable):
         "How many deform bones remain",
         choices=(
             ("CUSTOM", "Custom", "As many as set in Bones"),
-            ("MOBILE", "Mobile (30)", "What engines advise for phones"),
+            ("MOBILE", "Mobile (30)", "The number that engines recommend for phones"),
             ("QUEST", "VRChat on Quest (90)", "Performance rank Good"),
             ("VRCHAT", "VRChat on PC (150)", "Performance rank Good"),
         ),
@@ -111,7 +111,7 @@ def reduce_bones(
     bool: with SELECTED those that go. unused (m,) bool: bones with Deform on that were left out as
     controls; they count as well, and go first.
 
-    Raises Refused where nothing is to be done, araplbs.Cancelled when progress (a Listener) stops.
+    Raises Refused if nothing is to be done, araplbs.Cancelled when progress (a Listener) stops.
     """
     start, progress = time.perf_counter(), Progress.of(progress)
     m = len(skeleton.names)
@@ -190,7 +190,7 @@ def choose(
     """(gone (m,) bool, {bone that goes: the one that replaces it best}, in their order).
 
     Only as many unused ones are removed as necessary, the ends of chains first. Both of a pair go,
-    though one would do. Cost: O(bones^2 * (poses + gone bones)). Raises Refused where none would
+    though one would do. Cost: O(bones^2 * (poses + gone bones)). Raises Refused if none would
     go, or none stay."""
     names, weights = skeleton.names, dense.copy()
     stay = skeleton.deform.copy()
@@ -205,7 +205,7 @@ def choose(
         raise Refused(
             "No deform bone is selected"
             if options.which == "SELECTED"
-            else "No deform bone has a name of an end or a twist"
+            else "No deform bone is named as an end or twist bone"
         )
     idle: list[int] = []
     if options.which == "COUNT":
@@ -216,7 +216,7 @@ def choose(
         idle = _from_the_ends(flagged & ~stay, skeleton.parents)[: count - least]
         least -= int(np.count_nonzero(flagged & ~stay)) - len(idle)
     if may.sum() >= stay.sum() and options.which != "COUNT":
-        raise Refused("All deform bones would go: leave at least one")
+        raise Refused("All deform bones would be removed: leave at least one")
     center = vertices.mean(0)
     points = np.hstack([vertices - center, np.ones((len(vertices), 1))])
     products = _products(transforms, center)
@@ -324,7 +324,7 @@ def reduce_bones_summary(report: dict[str, Any]) -> str:
     before, after = (100 * report["strain"][when][0] for when in ("before", "after"))
     return (
         f"{report['bones_before']} -> {report['bones_after']} deform bones: "
-        f"{100 * report['distance']:.2f} % of the size off what all bones did, "
+        f"{100 * report['distance']:.2f} % of the size away from the result with all bones, "
         f"stretch {before:.1f} -> {after:.1f} %"
     )
 

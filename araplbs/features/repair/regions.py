@@ -149,7 +149,7 @@ class Regions:
         skeleton, points = self.skeleton, self.whole.points
         name = skeleton.names[finding.bone]
         if not skeleton.deform[finding.bone]:
-            raise Refused(f"'{name}' is left out as a control bone: no vertex is to follow it")
+            raise Refused(f"'{name}' is left out as a control bone, so no vertex may follow it")
         own = _distances(points, skeleton.heads[finding.bone], skeleton.tails[finding.bone])
         nearest = np.ones(len(points), bool)
         for bone in np.flatnonzero(skeleton.deform):

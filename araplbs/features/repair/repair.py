@@ -297,7 +297,10 @@ class _Repair:
         there = self._worst(before, region)
         for kind, severity in self._worst(after, region).items():
             if severity > max(there.get(kind, 0.0), finding.severity) + SLACK:
-                return now, f"New weights would have cost more ({NAMES[kind]}): the old ones stay"
+                return (
+                    now,
+                    f"New weights would cause other problems ({NAMES[kind]}): the old ones stay",
+                )
         return now, ""
 
     def _left(self, findings: list[Finding], finding: Finding) -> tuple[float, int]:

@@ -54,8 +54,8 @@ def restore_warnings(report: dict[str, Any]) -> list[str]:
         name = each["name"]
         if each["matched"] < FEW * each["vertices"]:
             lines.append(
-                f"only {each['matched']:,} of {each['vertices']:,} vertices of '{name}' match: is "
-                "it where it was when its weights were kept?"
+                f"only {each['matched']:,} of {each['vertices']:,} vertices of '{name}' match: has "
+                "it moved since its weights were kept?"
             )
         if each["renamed"]:
             said = [f"'{old}' is '{new}' now" for old, new in each["renamed"].items()]
@@ -63,7 +63,8 @@ def restore_warnings(report: dict[str, Any]) -> list[str]:
         if each["gone"]:
             said = [f"'{bone}' ({100 * share:.1f} %)" for bone, share in each["gone"].items()]
             lines.append(
-                f"'{name}': bones with weight are gone, the others took it: {names_in_line(said)}"
+                f"'{name}': bones with weight no longer exist, so other bones took it: "
+                f"{names_in_line(said)}"
             )
         if each["locked"]:
             said = [f"'{group}'" for group in each["locked"]]

@@ -83,7 +83,7 @@ def restore(
 ) -> list[Restored]:
     """The Restored of each mesh.
 
-    Raises Refused where nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
+    Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
     """
     progress, count = Progress.of(progress), len(meshes)
     return [
@@ -124,7 +124,7 @@ def _restore(
     except ValueError as error:
         names = names_in_line([f"'{each.name}'" for each in chosen])
         raise Refused(
-            f"'{mesh.name}' takes nothing from the kept {names}: {error}. Is it where it was?"
+            f"'{mesh.name}' takes nothing from the kept {names}: {error}. Has it moved?"
         ) from None
     found = SparseWeights(*found)
     found = found._replace(weights=found.weights * scale)
@@ -211,7 +211,7 @@ class _Joined:
         self.triangles = joined[~np.concatenate(lost)[joined].any(1)]
         if not len(self.triangles):
             names = names_in_line([f"'{bone}'" for bone in self.gone])
-            raise Refused(f"All bones that had weight are gone: {names}")
+            raise Refused(f"No bone that had weight exists any more: {names}")
 
     def columns(self) -> tuple[float, SparseWeights]:
         """(scale, rows that sum to 1): the groups, then those of the edits, then the rest, as

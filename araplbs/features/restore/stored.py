@@ -169,5 +169,5 @@ def write_kept(path: str | Path, kept: Sequence[Kept]) -> None:
 
 
 def read_kept(path: str | Path) -> list[Kept]:
-    """Raises Refused where there is no such file."""
+    """Raises Refused if there is no such file."""
     return unpack(read_input(path, MOST), f"'{path}'")

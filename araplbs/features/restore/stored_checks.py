@@ -32,7 +32,7 @@ class Odd(Exception):
 
 
 def check_list(about: Any) -> None:
-    """Raises Odd where this is not a list of dictionaries, one for each mesh."""
+    """Raises Odd if this is not a list of dictionaries, one for each mesh."""
     if not isinstance(about, list) or not about:
         raise Odd(f"the list of meshes is {_shown(about)}")
     for each in about:
@@ -41,7 +41,7 @@ def check_list(about: Any) -> None:
 
 
 def check_about(about: dict[str, Any]) -> None:
-    """Raises Odd where this is not what pack() has written about a mesh."""
+    """Raises Odd if this is not what pack() has written about a mesh."""
     for name in ("name", "armature"):
         _check_name(f"its '{name}'", about.get(name))
     for name in ("groups", "bones"):
@@ -87,7 +87,7 @@ def _check_edit(item: Any) -> None:
 
 
 def check_arrays(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Raises Odd where the arrays of one mesh do not fit each other. arrays: by the names above."""
+    """Raises Odd if the arrays of one mesh do not fit each other. arrays: by the names above."""
     for name, (dimensions, kinds) in ARRAYS.items():
         values = arrays[name]
         if values.ndim != dimensions or values.dtype.kind not in kinds:
@@ -135,6 +135,6 @@ def _shown(value: Any) -> str:
 
 
 def refused(where: str, name: Any, reason: Odd) -> Refused:
-    """The sentence. name: of the mesh, None where it is not known."""
+    """The sentence. name: of the mesh, None if it is not known."""
     of = f" of {_shown(name)}" if name is not None else ""
     return Refused(f"{where} is damaged: its kept weights{of} cannot be used: {reason}")

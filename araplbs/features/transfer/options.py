@@ -25,11 +25,11 @@ class TransferOptions(OptionTable):
         "Sources",
         "The meshes whose weights are taken",
         choices=(
-            ("ACTIVE", "Active Object", "The active mesh gives, all other selected ones take"),
+            ("ACTIVE", "Active Object", "From the active mesh to all other selected meshes"),
             (
                 "WEIGHTED",
                 "Weighted Objects",
-                "All selected meshes with weights give, those without any take",
+                "From all selected meshes with weights to those without",
             ),
         ),
     )
@@ -46,7 +46,7 @@ class TransferOptions(OptionTable):
         "MATCH",
         "angle",
         "Angle",
-        "Largest angle between the two surfaces where a vertex matches",
+        "Largest angle between the two surfaces at which a vertex matches",
         most=math.pi,
         angle=True,
     )
@@ -62,7 +62,7 @@ class TransferOptions(OptionTable):
         True,
         "Refine",
         "Weights that were filled in, or taken from farther off, are optimized as Auto-weight "
-        "does; those taken from close by stay",
+        "does; close matches stay",
     )
     bones: str = option(
         "ALL",
@@ -76,7 +76,7 @@ class TransferOptions(OptionTable):
     mix: float = option(
         1.0,
         "Mix",
-        "Share of the new weights where a vertex has weights already",
+        "Share of the new weights in vertices that have weights already",
         least=0.0,
         most=1.0,
     )

@@ -53,7 +53,7 @@ def transfer(
 ) -> list[Transferred]:
     """The Transferred of each Mesh; these have all their weights.
 
-    Raises Refused where nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
+    Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
     """
     progress, count = Progress.of(progress), len(meshes)
     return [
@@ -234,7 +234,7 @@ def transfer_warnings(report: dict[str, Any]) -> list[str]:
     """Lines about what a rigger should look at."""
     return [
         f"only {each['matched']} of {each['vertices']} vertices of '{each['name']}' match: is it "
-        "where it is worn? Distance and Angle say what matches"
+        "in its place on the source? Distance and Angle say what matches"
         for each in report["objects"]
         if each["matched"] < FEW * each["vertices"]
     ]

@@ -162,7 +162,7 @@ def place_of(document: Document, uri: str) -> Path:
         raise Refused(f"names '{uri}', which is not a file in its folder")
     found = (folder / name).resolve()
     if not found.is_relative_to(folder):
-        raise Refused(f"names '{uri}', which is outside of its folder")
+        raise Refused(f"names '{uri}', which is outside its folder")
     return found
 
 

@@ -32,7 +32,7 @@ LINK_TITLE, SMOOTH_TITLE, RIGID_TITLE = "Link", "All Bones", "Rigid Part"
 
 
 def _attribute(mesh, item):
-    """The attribute of an item, None where it has none: a file of anybody may name any other one,
+    """The attribute of an item, None if it has none: a file of anybody may name any other one,
     such as the places of the vertices, which is never touched."""
     attribute = mesh.attributes.get(item.layer) if item.layer.startswith(PREFIX) else None
     good = attribute and attribute.data_type == "FLOAT" and attribute.domain == "POINT"

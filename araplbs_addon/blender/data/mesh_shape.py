@@ -80,7 +80,7 @@ def _edges(mesh):
 
 
 def refuse_absolute(ob):
-    """Raises Refused where shape keys follow each other in time."""
+    """Raises Refused if shape keys follow each other in time."""
     keys = ob.data.shape_keys
     if keys and not keys.use_relative:
         raise Refused(f"'{ob.name}' has absolute shape keys: turn on Relative first")

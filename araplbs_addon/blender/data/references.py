@@ -54,7 +54,7 @@ class Subjects:
         )
 
     def find(self):
-        """(armature, [meshes]). Raises Refused where they are not what they were."""
+        """(armature, [meshes]). Raises Refused if they are not what they were."""
         armature = self.armature.get()
         meshes = [reference.get() for reference in self.meshes]
         changed = (
@@ -99,9 +99,7 @@ def reason_of(error, references):
         except Refused as reason:
             return reason
     if isinstance(error, ReferenceError):
-        return Refused(
-            "Something was deleted, or undone, while it was worked with: nothing is kept"
-        )
+        return Refused("Something was deleted or undone during the work: the result is discarded")
     return error
 
 

@@ -20,7 +20,7 @@ PLACE = ("location", "rotation_", "scale", "delta_", "constraints[")
 
 def world_matrices(objects, view_layer, armatures=()):
     """[(4, 4) float64] object to world of all, in one state of the scene, with these armatures at
-    rest. view_layer: whose visibility counts, None for that of the context. Raises Refused where an
+    rest. view_layer: whose visibility counts, None for that of the context. Raises Refused if an
     armature cannot be put to rest."""
     if not armatures and all(ob.visible_get(view_layer=view_layer) for ob in objects):
         return [np.array(ob.matrix_world, dtype=np.float64) for ob in objects]

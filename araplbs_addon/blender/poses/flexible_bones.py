@@ -55,7 +55,7 @@ def random_poses_in_steps(armature, skeleton, options, symmetry):
 
 def curved_parameters_in_steps(armature, skeleton, vertices):
     """(n, m) places of vertices (n, 3) along the bendy bones that map them along their curve, NaN
-    for all others; None where there are no such bones. A generator of short steps."""
+    for all others; None if there are no such bones. A generator of short steps."""
     bones = armature.data.bones
     curved = [
         i

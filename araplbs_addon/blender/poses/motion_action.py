@@ -10,7 +10,7 @@ CONSTANT = 0
 
 
 def refuse_action(armature):
-    """Raises Refused where it cannot be given an action."""
+    """Raises Refused if it cannot be given an action."""
     if armature.library or armature.override_library:
         raise Refused(f"'{armature.name}' belongs to another file")
     if armature.mode == "EDIT":

@@ -29,7 +29,7 @@ class PosedRig:
         return self._reference.name
 
     def pose(self, transforms):
-        """Raises Refused where the armature has changed since."""
+        """Raises Refused if the armature has changed since."""
         armature = self._reference.get()
         armature.data.pose_position = "POSE"
         self._mute(armature, True)
@@ -52,7 +52,7 @@ class PosedRig:
             places[bone.name] = bone.convert_local_to_pose(basis, rest, **up)
 
     def put_back(self):
-        """Puts its own pose back. Raises Refused where the armature has changed since."""
+        """Puts its own pose back. Raises Refused if the armature has changed since."""
         armature = self._reference.get()
         set_channels(armature, self._own)
         self._mute(armature, False)

@@ -21,7 +21,7 @@ class PosedFrame:
         scene.frame_set(frame)
 
     def put_back(self):
-        """Puts frame and pose back. Raises Refused where the armature has changed since."""
+        """Puts frame and pose back. Raises Refused if the armature has changed since."""
         armature, scene = self._armature.get(), bpy.data.scenes.get(self._scene)
         if scene:
             scene.frame_set(self._frame[0], subframe=self._frame[1])

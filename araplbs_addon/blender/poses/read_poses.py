@@ -25,7 +25,7 @@ def read_poses(armature, skeleton, which, most, view_layer):
 
     which: "NONE", "ACTIVE" (the frames of the scene as the armature plays them), "MARKERS" (those
     of them that have a marker), "ALL" (every action that moves bones of this armature) or
-    "POSE_LIBRARY" (those that are pose assets). Raises Refused where there are no such poses.
+    "POSE_LIBRARY" (those that are pose assets). Raises Refused if there are no such poses.
     """
     if which == "NONE":
         return no_poses(skeleton)

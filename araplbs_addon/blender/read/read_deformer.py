@@ -9,7 +9,7 @@ from ..poses.read_poses import stage
 
 
 def read_deformer(ob, armature):
-    """The Deformer of a mesh; None where it blends linearly by its vertex groups."""
+    """The Deformer of a mesh; None if it blends linearly by its vertex groups."""
     modifier = armature_modifier(ob, armature)
     bones = armature.data.bones
     multiply = np.array([bone.use_envelope_multiply and bone.use_deform for bone in bones], bool)

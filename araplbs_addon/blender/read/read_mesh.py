@@ -177,7 +177,7 @@ def locked_bones(ob, skeleton):
 
 
 def masked_vertices(mesh):
-    """(n,) bool: vertices that the paint mask leaves out; None where no mask is on."""
+    """(n,) bool: vertices that the paint mask leaves out; None if no mask is on."""
     selected = np.empty(len(mesh.vertices), bool)
     if mesh.use_paint_mask_vertex:
         mesh.vertices.foreach_get("select", selected)

@@ -44,11 +44,13 @@ def read_volume(options, meshes):
         if mesh.has_locks:
             raise Refused(
                 f"'{mesh.name}' keeps some of its weights (locked groups, or a selection in Weight "
-                "Paint mode), which a volume cannot: set Volume to Surface Only, or unlock them"
+                "Paint mode), which a volume does not support: set Volume to Surface Only, or "
+                "unlock them"
             )
         if mesh.edits.rigid and options.rigid_parts != "OFF":
             raise Refused(
-                f"'{mesh.name}' has rigid parts, which a volume cannot keep: set Volume to Surface "
+                f"'{mesh.name}' has rigid parts, which a volume does not support: set Volume to "
+                "Surface "
                 "Only, or Rigid Parts to Off"
             )
     if options.volume == "INSIDE":

@@ -81,7 +81,7 @@ def _named(view_layer, source_names, target_names):
 
 
 def make_transfer_targets(sources, meshes):
-    """Raises Refused where an armature is missing or another, and for data that is shared."""
+    """Raises Refused if an armature is missing or another, and for data that is shared."""
     armature = armature_of(sources[0])
     if not armature:
         raise Refused(f"'{sources[0].name}' has no armature: add an Armature modifier first")
@@ -116,7 +116,7 @@ def _refuse_shared(sources, meshes, what):
 
 
 def _active_and_others(context, what):
-    """(mesh object, [others that are selected]). Raises Refused where one is missing."""
+    """(mesh object, [others that are selected]). Raises Refused if one is missing."""
     meshes, source = _selected_meshes(context), context.active_object
     if not source or source.type != "MESH":
         raise Refused(f"Make the mesh with the {what} the active object")
@@ -146,11 +146,11 @@ def find_shapes_in_file(view_layer, source_name, target_names):
 
 
 def make_shape_targets(source, meshes):
-    """Raises Refused where there is nothing to take, and for data that is shared or not this
+    """Raises Refused if there is nothing to take, and for data that is shared or not this
     file's."""
     keys = source.data.shape_keys
     if not keys or len(keys.key_blocks) < 2:
-        raise Refused(f"'{source.name}' has no shape keys but its basis")
+        raise Refused(f"'{source.name}' has no shape keys except its basis")
     refuse_absolute(source)
     if not source.data.polygons:
         raise Refused(f"'{source.name}' has no faces to take shapes from")

@@ -194,7 +194,7 @@ class ControlPlan:
         return own
 
     def frames(self, copy, which):
-        """Frames of these poses of a copy of the armature object that is at rest; None where an
+        """Frames of these poses of a copy of the armature object that is at rest; None if an
         action cannot move all of it."""
         switches = [(switch.owner, switch.name) for switch, _bit in self.switches]
         if not Frames.can_play(switches):

@@ -17,7 +17,7 @@ PILOT = 8  # poses that show how far joints turn
 
 
 def rig_poses_in_steps(armature, skeleton, options, warnings):
-    """Poses, whole, of options.pose_count random poses of the controls; None where no constraint or
+    """Poses, whole, of options.pose_count random poses of the controls; None if no constraint or
     driver moves a deform bone, and, with a line more in `warnings`, if the rig cannot be driven. A
     generator of short steps.
 

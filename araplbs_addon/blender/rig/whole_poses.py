@@ -11,7 +11,7 @@ from .rig_poses import rig_poses_in_steps
 def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None):
     """Poses of the animation and, of bones that do more than turn or that a rig moves, the random
     ones too; a generator of short steps (those of animations are not). Failures are added to the
-    list `warnings`. Raises Refused where there is no animation."""
+    list `warnings`. Raises Refused if there is no animation."""
     poses = read_poses(armature, skeleton, options.animation, options.animation_frames, view_layer)
     poses = poses.weighted(options.pose_weight)
     yield

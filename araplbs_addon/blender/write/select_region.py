@@ -13,7 +13,7 @@ MODES = {"OBJECT": "OBJECT", "POSE": "POSE", "PAINT_WEIGHT": "WEIGHT_PAINT", "ED
 
 def select_region(context, ob, vertices, bone=""):
     """Selects these vertices of an object and nothing else of it, and makes its vertex group of
-    the bone the active one. In Pose mode the active object stays. Raises Refused where vertices
+    the bone the active one. In Pose mode the active object stays. Raises Refused if vertices
     cannot be selected."""
     mode = context.mode
     if mode not in MODES:

@@ -22,7 +22,7 @@ class WeightSlot:
         return len(self._entries[0]) > 0
 
     def object(self):
-        """Raises Refused where it has changed since."""
+        """Raises Refused if it has changed since."""
         ob = self._reference.get()
         if ob.data.is_editmode:
             raise Refused(f"'{ob.name}' is in Edit mode")

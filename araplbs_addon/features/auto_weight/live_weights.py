@@ -130,7 +130,7 @@ class LiveWeights:
         return True
 
     def refuse_others(self):
-        """Raises Refused where the vertices are not those of the start."""
+        """Raises Refused if the vertices are not those of the start."""
         ob = self._object()
         if not self.is_of(ob):
             raise Refused(f"'{ob.name}' has changed since it was read")

@@ -90,7 +90,7 @@ class OBJECT_OT_araplbs_load_preset(Operator):
         wrong = set_all(settings_of(context), values)
         if wrong:
             raise Refused(
-                f"{preset}: this version knows no {wrong} {values[wrong]!r}; nothing was loaded"
+                f"{preset}: this version has no {wrong} {values[wrong]!r}; nothing was loaded"
             )
         settings_of(context).preset = _name(Path(self.filepath))
         return {"FINISHED"}

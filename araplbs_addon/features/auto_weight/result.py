@@ -34,9 +34,9 @@ class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
     which: EnumProperty(
         name="Weights",
         items=(
-            (ORIGINAL, "Original", "The weights of before the first Auto-weight in this file"),
+            (ORIGINAL, "Original", "The weights from before the first Auto-weight in this file"),
             (BEFORE, "Before", "The weights that the meshes had before the last Auto-weight"),
-            (AFTER, "After", "The weights that Auto-weight has made"),
+            (AFTER, "After", "The weights that Auto-weight made"),
         ),
     )
 
@@ -52,7 +52,7 @@ def _refuse_empty(outcome, which):
     if outcome.slots[which]:
         return
     if outcome.slots[BEFORE]:
-        raise Refused("The weights of before are the original ones")
+        raise Refused("The earlier weights are the original ones")
     raise Refused("The meshes had no weights before")
 
 
@@ -151,7 +151,7 @@ class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
             if len(vertices):
                 chosen[ob] = vertices
         if not chosen:
-            raise Refused("Nothing of it is left")
+            raise Refused("It no longer exists")
         from_object_mode = context.mode == "OBJECT"
         for ob, vertices in chosen.items():
             select_region(context, ob, vertices)

@@ -22,7 +22,7 @@ CHANNELS = ("location", "rotation_quaternion")
 
 
 def refuse_new_bones(armature, takes):
-    """Raises Refused where they could not be added, or not be keyed."""
+    """Raises Refused if they could not be added, or not be keyed."""
     if not takes:
         raise Refused("New bones move by keys: bake scene frames or all actions, not random poses")
     if armature.library or armature.data.library:

@@ -19,8 +19,8 @@ NOT_RANDOM = ("new_bones",)
 
 
 class OBJECT_OT_araplbs_bake(WorkOperator, BoneChoice, OptionProperties, Operator):
-    """Give the selected meshes the weights with which bones alone come nearest to what all their \
-modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, caches"""
+    """Give the selected meshes the weights with which bones alone come closest to the effect of \
+all their modifiers: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, caches"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -63,8 +63,8 @@ CLASSES = (OBJECT_OT_araplbs_bake,)
 COMMAND = Command(
     "bake",
     "bake what modifiers do into weights",
-    "Gives every armature's meshes the weights with which bones alone come nearest to what "
-    f"all modifiers do: {WHICH}",
+    "Gives every armature's meshes the weights with which bones alone come closest to the effect "
+    f"of all modifiers: {WHICH}",
     BakeTask,
     BakeOptions,
     bake_summary,

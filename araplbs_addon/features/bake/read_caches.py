@@ -10,7 +10,7 @@ from araplbs.disk.files import refuse_input
 
 
 def refuse_caches(ob):
-    """Raises Refused where a cache of an object that is on cannot be what it is deformed by."""
+    """Raises Refused if a cache of an object that is on cannot be what it is deformed by."""
     for modifier in ob.modifiers:
         if not modifier.show_viewport:
             continue

@@ -135,7 +135,7 @@ class BakeTask(Task):
         left_out = left_out_modifiers(ob)
         if left_out:
             self.warnings.append(
-                f"'{ob.name}': not baked, for they change the number of vertices: "
+                f"'{ob.name}': not baked, because they change the number of vertices: "
                 f"{names_in_line(left_out)}"
             )
         others = other_objects(ob, armature)
@@ -199,7 +199,8 @@ class BakeTask(Task):
             still = [m.name for m in baked] + [f"Preserve Volume of {m.name}" for m in volume]
             if still:
                 self.warnings.append(
-                    f"'{ob.name}': still on, and in the weights now too: {names_in_line(still)}"
+                    f"'{ob.name}': still on, although the weights now include them: "
+                    f"{names_in_line(still)}"
                 )
             return
         for modifier in baked:
@@ -209,7 +210,7 @@ class BakeTask(Task):
 
 
 def refuse_bones(armature: bpy.types.Object, skeleton: Skeleton, new_bones: int = 0) -> None:
-    """Raises Refused where plain bones cannot be blended linearly."""
+    """Raises Refused if plain bones cannot be blended linearly."""
     bendy = [
         name
         for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True)

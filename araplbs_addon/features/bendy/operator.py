@@ -63,8 +63,8 @@ export to games. The bendy bones stay as controls that the new bones follow"""
             (
                 "DIFFUSED",
                 "Along the Mesh",
-                "From the head to the tail as heat spreads along the mesh: it does not jump to "
-                "another fold that is near",
+                "From the head to the tail as heat spreads along the mesh: it does not jump to a "
+                "nearby fold",
             ),
         ),
     )
@@ -206,7 +206,7 @@ export to games. The bendy bones stay as controls that the new bones follow"""
         for ob, group in done.kept_groups:
             self.report(
                 {"WARNING"},
-                translated(f"'{ob}': the vertex group '{group}' stays, it has other uses"),
+                translated(f"'{ob}': the vertex group '{group}' stays, because it has other uses"),
             )
         if done.most_influences > GAME_INFLUENCES:
             self.report(

@@ -107,7 +107,7 @@ class Found:
         show_findings(checked.active, checked.marks)
 
     def refuse_out_of_date(self):
-        """Raises Refused where something is not what was checked, or nothing was."""
+        """Raises Refused if something is not what was checked, or nothing was."""
         if not self.checked:
             raise Refused("There are no findings: Check Weights first")
         self.look(flush=True)

@@ -35,7 +35,7 @@ def places_of(context, finding, ob):
 
 
 def vertex_places(context, ob, vertices):
-    """The same of vertices of a mesh."""
+    """As above, for vertices of a mesh."""
     points = posed_vertices(ob, context.evaluated_depsgraph_get())
     triangles = triangle_vertices(ob.data)
     chosen = np.zeros(len(points), bool)

@@ -152,7 +152,7 @@ CLASSES = (
 )
 COMMAND = Command(
     "check",
-    "say what is wrong with the weights of .blend files",
+    "report what is wrong with the weights of .blend files",
     "Prints findings about the weights of every armature's meshes, the worst first, and "
     "writes no .blend file. Exit codes: 0 nothing is as bad as --fail-on, 3 something is, 1 a "
     "file could not be checked.",
@@ -164,7 +164,7 @@ COMMAND = Command(
     only=CHECKED,
     finish=check_exit_code,
     texts=(
-        ("max_influences", "More influences of a vertex than these are a finding, 0 for no limit"),
-        ("symmetric", "Different weights on the two sides of a symmetric mesh are a finding"),
+        ("max_influences", "Report vertices with more influences than this, 0 for no limit"),
+        ("symmetric", "Report different weights on the two sides of a symmetric mesh"),
     ),
 )

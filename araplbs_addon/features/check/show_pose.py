@@ -60,7 +60,7 @@ class OBJECT_OT_araplbs_own_pose(Operator):
     @classmethod
     def poll(cls, _context):
         if not _posed:
-            cls.poll_message_set(translated("The rig is in its own pose"))
+            cls.poll_message_set(translated("The rig has its own pose again"))
             return False
         return True
 

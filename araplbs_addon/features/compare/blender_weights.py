@@ -17,7 +17,7 @@ KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE
 
 def blender_weights(armature, meshes, skeleton, kind):
     """([SparseWeights of each core Mesh], seconds) as Blender's Parent operator gives them; kind: a
-    key of KINDS. Raises Refused where the operator fails."""
+    key of KINDS. Raises Refused if the operator fails."""
     with _copies(armature, meshes, skeleton) as (scene, rig, copies):
         context = {
             "scene": scene,

@@ -178,9 +178,8 @@ COMMAND = Command(
     "compare",
     "compare all methods on the characters of a .blend file",
     "Weights every armature's meshes by all methods and judges them in poses that none was "
-    "optimized for. Writes FOLDER/index.html, a page that needs nothing else, and "
-    "FOLDER/report.json; the .blend file stays unchanged. Of several armatures each has a "
-    "page.",
+    "optimized for. Writes FOLDER/index.html, a self-contained page, and "
+    "FOLDER/report.json; the .blend file stays unchanged. Each armature has a page of its own.",
     CompareTask,
     CompareOptions,
     compare_summary,

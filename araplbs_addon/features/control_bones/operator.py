@@ -9,7 +9,7 @@ from ...languages.translate import translated
 
 
 def armature_at_hand(context):
-    """The active armature, or that of the active mesh; None where there is neither."""
+    """The active armature, or that of the active mesh; None if there is neither."""
     ob = context.active_object
     if ob is None or ob.type == "ARMATURE":
         return ob

@@ -120,8 +120,8 @@ class ARAPLBS_TOOL_release(_Tool, WorkSpaceTool):
     bl_label = "Release from Bone (ARAP)"
     short = "Release from Bone"
     bl_description = (
-        "Paint over the points where the skin is tied to the active bone to let them go; they are "
-        "shown while weights are refined, faint where the tie has given way.\nCtrl ties them again"
+        "Paint over the points that tie the skin to the active bone to release them. They are "
+        "shown during Refine Live; a faint point is a weak tie.\nCtrl ties them again"
     )
     bl_icon = _icon("release")
     draw_cursor = _circles((0.8, 0.8, 0.8, 0.9))

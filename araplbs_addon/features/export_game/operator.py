@@ -21,7 +21,7 @@ IDNAME = "object.araplbs_export_game"
 
 @dataclass(frozen=True)
 class Engine:
-    """What a game engine reads. settings: of the exporter, beside those of all."""
+    """The needs of a game engine. settings: of the exporter, in addition to those of all."""
 
     name: str
     kind: str  # of exporter: "gltf" or "fbx"
@@ -171,7 +171,7 @@ more influences than the engine reads, its axes. The file in Blender stays uncha
 
 
 def _words(engine):
-    """What is set, for people."""
+    """The settings, for people."""
     lines = ["Deformation bones only", f"At most {engine.most} influences", f"{engine.up} up"]
     return [*lines, "No leaf bones"] if engine.kind == "fbx" else lines
 

@@ -63,7 +63,7 @@ def _set_deform(armature, names, deform):
 
 def _limit(ob, armature, most):
     """How many vertices had more influences of deform bones than that; they keep the largest, which
-    sum to what all did. Groups that are no bones stay."""
+    sum to what all did. Groups that are not bones stay."""
     bones = armature.data.bones
     is_bone = [group.name in bones and bones[group.name].use_deform for group in ob.vertex_groups]
     is_bone = np.array([*is_bone, False])

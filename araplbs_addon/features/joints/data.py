@@ -11,11 +11,11 @@ OWNERS = (bpy.types.Bone, bpy.types.EditBone)
 class ARAPLBS_joint(bpy.types.PropertyGroup):
     lock_head: BoolProperty(
         name="Lock Head",
-        description="Optimize Joints leaves the head where it is, and what is at the same place",
+        description="Optimize Joints keeps the head in place, and every joint at the same place",
     )
     lock_tail: BoolProperty(
         name="Lock Tail",
-        description="Optimize Joints leaves the tail where it is, and what is at the same place",
+        description="Optimize Joints keeps the tail in place, and every joint at the same place",
     )
     material: FloatProperty(
         name="Stiffness Factor",

@@ -84,8 +84,8 @@ def _other_users(armature):
 def _other_meshes(armature, meshes):
     return _say(
         [ob.name for ob in _deformed_by(armature) if ob not in meshes],
-        "Another object hangs on the armature and keeps its weights: {names}",
-        "{n} other objects hang on the armature and keep their weights: {names}",
+        "Another object is bound to the armature and keeps its weights: {names}",
+        "{n} other objects are bound to the armature and keep their weights: {names}",
     )
 
 
@@ -116,8 +116,8 @@ def _custom_shapes(armature, resized):
 def _posed(armature, moved):
     return _say(
         [bone.name for bone in armature.pose.bones if bone.name in moved and _is_posed(bone)],
-        "A moved bone is posed, its pose is now about the new joint: {names}",
-        "{n} moved bones are posed, their poses are now about the new joints: {names}",
+        "A moved bone is posed; its pose now turns about the new joint: {names}",
+        "{n} moved bones are posed; their poses now turn about the new joints: {names}",
     )
 
 
@@ -147,8 +147,10 @@ def _actions(armature, moved):
         ),
         *_say(
             located,
-            "An action has location keys of moved bones, which count from the new places: {names}",
-            "{n} actions have location keys of moved bones, which count from the new places: "
+            "An action has location keys of moved bones, which are now relative to the new "
+            "places: {names}",
+            "{n} actions have location keys of moved bones, which are now relative to the new "
+            "places: "
             "{names}",
         ),
     ]

@@ -130,7 +130,7 @@ class JointTask(WeightingTask):
     def _write_weights(
         self, armature: bpy.types.Object, objects: list[bpy.types.Object]
     ) -> dict[str, Any] | None:
-        """The report of the weights, None where they stay."""
+        """The report of the weights, None if they stay."""
         weights, problem = self.solution.weights, self.solution.problem
         if weights is None:
             return None

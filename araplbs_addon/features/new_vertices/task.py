@@ -39,7 +39,7 @@ class NewVerticesTask(WeightingTask):
     def read_in_steps(
         self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
     ) -> Steps[None]:
-        """As of WeightingTask. Raises Refused where nothing is new."""
+        """As of WeightingTask. Raises Refused if nothing is new."""
         self.editing = targets.editing
         if self.editing:
             flush_edit_mode(targets.meshes)

@@ -50,7 +50,7 @@ bits that sum to 1 exactly, and no more influences than the platform takes"""
 CLASSES = (OBJECT_OT_araplbs_quantize_weights,)
 COMMAND = Command(
     "quantize",
-    "make the weights of .blend files what game engines store",
+    "store the weights of .blend files as game engines do",
     f"Quantizes the weights of every armature's meshes: {WHICH}",
     QuantizeTask,
     QuantizeOptions,

@@ -98,7 +98,7 @@ class OBJECT_OT_araplbs_ask_fewer_bones(OptionProperties, Operator):
             layout.label(text=translated(f"and {len(names) - MOST_NAMES} more"))
 
     def names(self):
-        """Of the bones that go with the present options."""
+        """The bones that the present options remove."""
         return _order[0].going(self.read_options())
 
     def execute(self, _context):

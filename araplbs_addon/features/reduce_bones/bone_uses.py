@@ -9,7 +9,7 @@ from ...blender.poses.pose_sources import action_curves
 
 
 def refuse_linked_bones(armature):
-    """Raises Refused where the bones are another file's."""
+    """Raises Refused if the bones are another file's."""
     if armature.data.library or armature.data.override_library:
         raise Refused(f"'{armature.name}' is linked from another file: make it local first")
 
@@ -65,5 +65,5 @@ def bone_uses(armature, names):
     if animated:
         shown = ", ".join(f"'{name}'" for name in animated[:8])
         more = f" and {len(animated) - 8} more" if len(animated) > 8 else ""
-        lines.append(f"Keys of {shown}{more} move no skin any more")
+        lines.append(f"Keys of {shown}{more} no longer move skin")
     return lines

@@ -54,9 +54,9 @@ class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
 CLASSES = (OBJECT_OT_araplbs_reduce_bones,)
 COMMAND = Command(
     "reduce-bones",
-    "make the armatures of .blend files deform by fewer bones",
-    "Turns off Deform for the bones of every armature whose absence shows least in the poses, and "
-    f"solves the weights of its meshes again: {WHICH}",
+    "deform the meshes of .blend files with fewer bones",
+    "Turns off Deform for the bones of every armature that the poses need least, and solves"
+    f" the weights of its meshes again: {WHICH}",
     ReduceBonesTask,
     ReduceBonesOptions,
     reduce_bones_summary,

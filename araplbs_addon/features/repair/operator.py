@@ -96,7 +96,7 @@ unchanged. If the new ones are not better, the old ones stay, too"""
         self.note_undos()
 
     def _wanted(self, context):
-        """[bool] for the findings of the list. Raises Refused where nothing is wanted."""
+        """[bool] for the findings of the list. Raises Refused if nothing is wanted."""
         wanted = marked()
         if self.which == "RESULT":
             wanted = [level(each.severity) in VISIBLE for each in found.findings]

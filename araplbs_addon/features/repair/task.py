@@ -48,7 +48,7 @@ class Reading:
 
 
 class RepairTask(Task):
-    """Vertices outside of the regions of findings are not touched.
+    """Vertices outside the regions of findings are not touched.
 
     checked: the CheckTask that has read all. repaired: the araplbs.features.repair.repair.Repaired.
     """

@@ -44,7 +44,7 @@ CLASSES = (OBJECT_OT_araplbs_restore_weights,)
 COMMAND = Command(
     "restore",
     "give meshes of .blend files the weights that were kept",
-    "Gives every armature's meshes the weights that `keep` has kept, however they were remeshed "
+    "Gives every armature's meshes the weights that `keep` has kept, even if they were remeshed "
     f"since: {WHICH}",
     RestoreTask,
     RestoreOptions,

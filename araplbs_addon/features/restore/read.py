@@ -38,7 +38,7 @@ def refuse_shared(objects):
 
 
 def read_kept_in_steps(ob, armature, skeleton, view_layer):
-    """The Kept of a mesh, as a generator of short steps. Raises Refused where it has nothing that
+    """The Kept of a mesh, as a generator of short steps. Raises Refused if it has nothing that
     could be restored."""
     if not ob.data.polygons:
         raise Refused(f"'{ob.name}' has no faces: its weights could not be found again")

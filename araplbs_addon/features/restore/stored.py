@@ -25,11 +25,11 @@ def keep_on(armature, kept):
 
 
 def kept_on(armature):
-    """[Kept]. Raises Refused where nothing was kept."""
+    """[Kept]. Raises Refused if nothing was kept."""
     items = armature.data.araplbs_kept
     if not items:
         raise Refused(
-            f"'{armature.name}' holds no kept weights: Keep Weights comes first, or name its file"
+            f"'{armature.name}' holds no kept weights: press Keep Weights first, or name a file"
         )
     if sum(len(item.content) for item in items) > MOST:
         raise Refused(f"'{armature.name}' is damaged: its kept weights have more than {MOST} bytes")
@@ -41,7 +41,7 @@ def kept_on(armature):
 
 
 def refuse_linked(armature):
-    """Raises Refused where nothing can be kept on an armature."""
+    """Raises Refused if nothing can be kept on an armature."""
     data = armature.data
     if data.library or data.override_library:
         raise Refused(f"'{armature.name}' is linked from another file: name a file for the weights")

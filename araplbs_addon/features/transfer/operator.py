@@ -131,8 +131,8 @@ CLASSES = (OBJECT_OT_araplbs_transfer_weights, OBJECT_OT_araplbs_show_matches)
 COMMAND = Command(
     "transfer",
     "transfer weights between meshes of .blend files",
-    "Gives meshes the weights of others on the same armature where they lie close to these, "
-    "and fills in and optimizes the rest. "
+    "Gives meshes the weights of other meshes on the same armature that lie close to them, and "
+    "fills in and optimizes the rest. "
     "The input stays unchanged, unless you give --in-place.",
     TransferTask,
     TransferOptions,

@@ -19,7 +19,7 @@ LABEL = "Transfer Shape Keys"
 
 class OBJECT_OT_araplbs_transfer_shapes(WorkOperator, OptionProperties, Operator):
     """Give the other selected meshes (clothes, hair, levels of detail) the shape keys of the \
-active one: where they lie close to it they follow it, and the rest is filled in"""
+active one: parts close to it follow it, and the rest is filled in"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -62,7 +62,7 @@ CLASSES = (OBJECT_OT_araplbs_transfer_shapes,)
 COMMAND = Command(
     "shapes",
     "transfer shape keys between meshes of .blend files",
-    "Gives meshes the shape keys of another that they lie close to. "
+    "Gives meshes the shape keys of another mesh that lies close to them. "
     "The input stays unchanged, unless you give --in-place.",
     ShapesTask,
     ShapeOptions,

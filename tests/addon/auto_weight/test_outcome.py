@@ -138,7 +138,7 @@ def test_the_first_weights_stay_at_hand():
     artist = entries(tube)
     auto_weight(truss=1)
     assert not at_hand().slots["ORIGINAL"], "Before is the same"
-    with pytest.raises(RuntimeError, match="weights of before are the original ones"):
+    with pytest.raises(RuntimeError, match="earlier weights are the original ones"):
         shown("ORIGINAL")
     first = entries(tube)
     auto_weight(truss=10)

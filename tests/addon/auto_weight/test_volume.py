@@ -209,8 +209,8 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
     assert off > 0.01
     told = [line for line in package("reports.report").warnings(report) if "pinned weights" in line]
     assert told == [
-        f"pinned weights are off by up to {off:.2f}: through tets they hold at the corners only, "
-        "as a mean of the vertices there"
+        f"pinned weights are off by up to {off:.2f}: with tets they apply only at the corners, as "
+        "a mean of the vertices there"
     ]
 
 
@@ -259,7 +259,7 @@ def test_bad_files(tmp_path):
         ("odd.msh", "could not be read"),
         ("odd.xyz123", "could not be read"),
         ("faces.mesh", "holds no tetrahedra (it holds: triangle)"),
-        ("away.mesh", "far outside of the tets"),
+        ("away.mesh", "far outside the tets"),
         ("nan.mesh", "not finite points"),
         ("missing.mesh", "vertices that are not there"),
         ("", "no file is given"),
@@ -352,7 +352,7 @@ def test_meshes_that_cannot_be_filled():
     rig = add_armature()
     tube = add_mesh("Open", *tube_arrays(caps=False))
     message = refused("auto_weight", tube, rig, volume="INSIDE")
-    assert "'Open' is not closed (20 edges have not just two faces)" in message
+    assert "'Open' is not closed (20 edges do not have exactly two faces)" in message
     vertices, faces = tube_arrays()
     crossing = add_mesh(
         "Crossing",

@@ -85,7 +85,7 @@ def test_corrective_smooth(character, capfd):
     assert entries(tube) != was
     check(tube, rig)
     told = capfd.readouterr().out
-    assert "still on, and in the weights now too: Smooth" in told
+    assert "still on, although the weights now include them: Smooth" in told
     found = re.search(r"error ([\d.]+) % of the size \(was ([\d.]+) %\)", told)
     after, before = found.groups()
     assert float(after) < float(before)

@@ -153,7 +153,7 @@ def test_help(capfd):
         assert text.count("(default: on)") + text.count("(default: off)") < 30
     run("check", "--help")
     text = capfd.readouterr().out
-    assert "The weights are optimized" not in text and "are a finding" in text
+    assert "The weights are optimized" not in text and "Report different weights" in text
 
 
 def test_examples_of_the_help():
@@ -177,7 +177,7 @@ def report_in(path):
 
 
 def test_preset(place, monkeypatch):
-    """By name in any letters, the user's own too; options that are given count more."""
+    """By name in any letters, the user's own too; options that you give take precedence."""
     folder = place / "presets"
     folder.mkdir()
     (folder / "My_Game.py").write_text("op.max_influences = 3\nop.swing = 0.5\nop.other = 1\n")

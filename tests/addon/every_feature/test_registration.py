@@ -130,7 +130,7 @@ def test_another_package_of_that_name(monkeypatch):
         package.register()
         notice = sys.modules[f"{MODULE}.missing_module"]
         assert notice.is_registered() and not registered()
-        assert "finds another package 'araplbs' than its own" in notice.sentence
+        assert "finds a package 'araplbs' that is not its own" in notice.sentence
         package.unregister()
     finally:
         for name in [n for n in sys.modules if n.startswith((f"{MODULE}.", "araplbs"))]:
@@ -169,7 +169,7 @@ def test_error_in_register_is_not_swallowed(monkeypatch):
 
 
 def imports_of(path):
-    """Names of the modules that a file imports from outside of the add-on."""
+    """Names of the modules that a file imports from outside the add-on."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and not node.level:
             if not (node.module == "araplbs" and {each.name for each in node.names} <= ROOMS):

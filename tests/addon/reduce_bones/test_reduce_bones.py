@@ -123,7 +123,7 @@ def test_refusals():
     tube, rig = chain()
     assert "There are 6 deform bones already, 30 were" in refused(tube, rig)
     assert "No deform bone is selected" in refused(tube, rig, which="SELECTED")
-    assert "No deform bone has a name" in refused(tube, rig, which="ENDS")
+    assert "No deform bone is named" in refused(tube, rig, which="ENDS")
     tube.vertex_groups["b1"].lock_weight = True
     assert "'Tube' has locked vertex groups" in refused(tube, rig, count=3)
     tube.vertex_groups["b1"].lock_weight = False

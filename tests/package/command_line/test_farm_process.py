@@ -1,5 +1,5 @@
-"""A process that serves, without Blender: its output never counts as a reply, a reply that makes no
-sense ends it with a reason, and nobody waits for ever."""
+"""A process that serves, without Blender: its output never counts as a reply, an invalid reply ends
+it with a reason, and nobody waits forever."""
 
 import io
 import json
@@ -98,7 +98,7 @@ TORN = {
 def test_torn_reply(reason, started):
     """The process is ended, and what is wrong with the reply is said."""
     blender = started(PIPE, TORN[reason])
-    with pytest.raises(Died, match=f"a reply that makes no sense: .*{reason}"):
+    with pytest.raises(Died, match=f"an invalid reply: .*{reason}"):
         blender.do([])
     assert not blender.lives
 

@@ -74,8 +74,10 @@ def test_well_formed(text):
     reader = Reader(text)
     said = " ".join(reader.text)
     assert text.startswith("<!DOCTYPE html>") and "Tube <1>" in said and "two <parts>" in said
-    headings = "Pose sheet, Measures, The same in the animation, How to read this, The methods"
-    headings += ", By body part: random poses, Strain and likeness, What could not run"
+    headings = (
+        "Pose sheet, Measures, These measures in the animation, How to read this, The methods"
+    )
+    headings += ", By body part: random poses, Stretch and likeness, What could not run"
     assert not [heading for heading in headings.split(", ") if heading not in said]
     assert "needs Blender" in said and araplbs.__version__ in said
     ids = [a["id"] for _tag, a in reader.found if "id" in a]

@@ -211,7 +211,7 @@ def test_feet_on_the_root_take_no_skin_on_the_way():
 
 def test_helpers_at_a_joint_elsewhere():
     """A helper on the hips at the joint of a shin, where a shorter way ends; one by itself there,
-    whose end is outside of the skin."""
+    whose end is outside the skin."""
     mesh, bones = body()
     knee = bones.heads[6]
     more = bones.but(
@@ -376,7 +376,7 @@ def test_leaves_of_characters_go_the_way_they_were_drawn(name, bone, least):
 
 
 def test_without_triangles():
-    """There is no inside: nothing is outside of it."""
+    """There is no inside: nothing is outside it."""
     vertices, _triangles = shapes.tube(8, 21, 0.2, 2.0)
     bones = aside(shapes.chain(4))
     tails, ways, found = araplbs.bone_directions(vertices, None, *bones)

@@ -152,7 +152,7 @@ def test_layers_that_cancel_each_other(layers, apart):
 
 
 def vehicle(hull=True):
-    """A hull over wheels of their own bones; all hang on a root below the hull, outside of it."""
+    """A hull over wheels of their own bones; all hang on a root below the hull, outside it."""
     places = [(x, y) for x in np.linspace(-2, 2, 9) for y in (-1, 1)]
     wheels = [shapes.sphere(7, 10, 0.2, (x, y, 0.2)) for x, y in places]
     parts = [shapes.box((4.6, 1.4, 0.8), (0, 0, 1.0))] if hull else []

@@ -23,7 +23,7 @@ from refusals import (
 
 
 def beyond(setting):
-    """Values of a number outside of its range."""
+    """Values of a number outside its range."""
     least, most = setting["min"], setting["max"]
     if setting["type"] is float:
         return (

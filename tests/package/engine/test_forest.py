@@ -23,7 +23,7 @@ PLAIN = {**os.environ, "LD_PRELOAD": ""}
 
 
 def compiled(folder, *more):
-    """The program of forest_model.c, or None where such a one cannot be made."""
+    """The program of forest_model.c, or None if such a one cannot be made."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if not compiler or sys.platform == "win32":
         pytest.skip("no C compiler")

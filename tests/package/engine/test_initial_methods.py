@@ -58,7 +58,7 @@ def cores(points, triangles, heads, tails):
     for bone in range(len(heads)):
         mine = label == bone
         edges, lengths = [], []
-        for i, k in pairs:  # the last vertex is what is outside of the cell
+        for i, k in pairs:  # the last vertex is what is outside the cell
             length = np.linalg.norm(points[i] - points[k])
             if mine[i] and mine[k]:
                 edges.append((i, k))

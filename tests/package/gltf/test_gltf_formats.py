@@ -34,7 +34,7 @@ def test_a_file_of_each_kind(weigh, suffix):
 @pytest.mark.parametrize("joints", ["u1", "<u2"])
 @pytest.mark.parametrize("weights", ["u1", "<u2", "<f4"])
 def test_bytes_are_replaced_where_they_are(weigh, joints, weights):
-    """The JSON stays the same, and so does every byte outside of the two arrays."""
+    """The JSON stays the same, and so does every byte outside the two arrays."""
     file = weigh(plain(joints=joints, weights=weights))
     assert moves(rows(file)[1]) and file.json == weigh.before.json
     old, new = (np.frombuffer(each.blob, np.uint8) for each in (weigh.before, file))

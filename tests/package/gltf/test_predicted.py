@@ -140,7 +140,7 @@ BAD_RIG = [
     ("joints a 0 0 0\njoints a 0 0 1\n", "line 2: the joint 'a' is there twice"),
     ("joints a 0 0 0\nhier b a\n", "names the joint 'b', which it does not have"),
     ("joints a 0 0 0\nskin 0 b 1\n", "names the joint 'b', which it does not have"),
-    ("joints a 0 0 0\njoints b 0 0 1\nhier a b\nhier b a\n", "the joint 'a' hangs on itself"),
+    ("joints a 0 0 0\njoints b 0 0 1\nhier a b\nhier b a\n", "the joint 'a' is its own ancestor"),
     ("joints a 0 0 inf\n", "has a joint whose place is not finite"),
     ("joints a 0 0 0\nskin 0 a -1\n", "has weights that are negative or not finite"),
     ("joints a 0 0 0\nskin -1 a 1\n", "has weights of vertex -1"),

@@ -100,8 +100,12 @@ def test_all_or_none():
     for options, wanted, words in (
         (ReduceBonesOptions(count=5), None, "There are 5 deform bones already"),
         (ReduceBonesOptions(which="SELECTED"), np.zeros(BONES, bool), "No deform bone is selected"),
-        (ReduceBonesOptions(which="SELECTED"), np.ones(BONES, bool), "All deform bones would go"),
-        (ReduceBonesOptions(which="ENDS"), None, "No deform bone has a name"),
+        (
+            ReduceBonesOptions(which="SELECTED"),
+            np.ones(BONES, bool),
+            "All deform bones would be removed",
+        ),
+        (ReduceBonesOptions(which="ENDS"), None, "No deform bone is named"),
     ):
         with pytest.raises(Refused, match=words):
             reduce_bones(*common, options, wanted)
