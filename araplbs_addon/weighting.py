@@ -34,6 +34,7 @@ from .blender.data.binding import (
 )
 from .blender.data.bones import bones_to_lock
 from .blender.data.edits import hold_on_bone
+from .blender.data.ours import is_ours
 from .blender.data.references import Reference, Subjects
 from .blender.data.rest_transforms import deforming_armatures
 from .blender.poses.flexible_bones import curved_parameters_in_steps
@@ -241,7 +242,7 @@ class WeightingTask(Task):
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         names = self.problem.skeleton.names
-        self.replaces_ours = [ob.data.araplbs.made for ob in objects]
+        self.replaces_ours = [is_ours(ob) for ob in objects]
         with all_or_nothing(objects, armature) as present:
             written = [
                 write_weights(ob, rows, names, groups, bones, vertices, entries)

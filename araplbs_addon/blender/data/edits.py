@@ -227,8 +227,8 @@ class ARAPLBS_mesh(bpy.types.PropertyGroup):
     active: bpy.props.IntProperty(name="Active Edit", options={"SKIP_SAVE"})
     changes: bpy.props.IntProperty(options={"HIDDEN", "SKIP_SAVE"})  # for a session to notice
     session: bpy.props.StringProperty(options={"HIDDEN"})  # see features/auto_weight/live.py
-    weighting: bpy.props.StringProperty(options={"HIDDEN"})  # see operators/outcome.py
-    made: bpy.props.BoolProperty(options={"HIDDEN"})  # whether Auto-weight has made the weights
+    weighting: bpy.props.StringProperty(options={"HIDDEN"})  # see outcome.py
+    made: bpy.props.StringProperty(options={"HIDDEN"})  # see ours.py
     original: bpy.props.StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})  # originals.py
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import bmesh
 import numpy as np
 
+from ..data.ours import is_ours, mark_ours
 from ..read.read_mesh import group_entries
 
 OF_MODIFIER = ("show_viewport", "show_render")
@@ -21,6 +22,7 @@ def all_or_nothing(objects, armature=None, made=True):
     meshes = [_Mesh(ob) for ob in objects]
     bones = armature.data.bones if armature else ()
     marks = [bone.araplbs_control for bone in bones]
+    ours = [is_ours(ob) if made is None else made for ob in objects]
     try:
         yield [None if mesh.edited or not mesh.groups else mesh.entries for mesh in meshes]
     except BaseException:
@@ -30,10 +32,9 @@ def all_or_nothing(objects, armature=None, made=True):
             if bone.araplbs_control != mark:
                 bone.araplbs_control = mark
         raise
-    for ob in objects:
+    for ob, made_by_us in zip(objects, ours, strict=True):
         ob.data.araplbs.weighting = ""
-        if made is not None:
-            ob.data.araplbs.made = made
+        mark_ours(ob, made_by_us)
 
 
 class _Mesh:

@@ -23,6 +23,7 @@ from araplbs.solvers.solve import Solution
 
 from ...blender.data.edits import copy_edits, read_edits, restore_edits
 from ...blender.data.mesh_shape import MeshShape
+from ...blender.data.ours import is_ours, mark_ours
 from ...blender.read.read_mesh import named_entries_in_steps
 from ...weighting import WeightingTask
 from ...window.session import (
@@ -311,9 +312,9 @@ class WeightSession(LiveSession):
             yield IDLE  # as is the report
         task.solution = Solution(frame.rows, frame.report, frame.seconds)
         self.report = task.conclude(written)
-        task.replaces_ours = [ob.data.araplbs.made for ob in self.objects()]
+        task.replaces_ours = [is_ours(ob) for ob in self.objects()]
         for ob in self.objects():
-            ob.data.araplbs.made = True
+            mark_ours(ob, True)
         if is_whole:
             task.remember_end(frame.rows)
 

@@ -23,6 +23,7 @@ from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
 
 from ...blender.data.bones import chosen_bones
+from ...blender.data.ours import mark_ours
 from ...blender.data.references import Reference
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import translated
@@ -100,9 +101,8 @@ class Outcome:
 
     def mark(self, which):
         for each in self.objects:
-            of_mesh = each.get().data.araplbs
-            of_mesh.weighting = f"{self.token}:{which}"
-            of_mesh.made = which == AFTER or (which == BEFORE and self.replaced_ours)
+            each.get().data.araplbs.weighting = f"{self.token}:{which}"
+            mark_ours(each.get(), which == AFTER or (which == BEFORE and self.replaced_ours))
 
     def show(self, which):
         """Gives the meshes these weights; the present ones are kept in place of the others, so

@@ -103,7 +103,7 @@ class OBJECT_OT_araplbs_original_weights(Operator):
         objects = with_originals(context)
         for ob, slot in zip(objects, originals_of(objects), strict=True):
             slot.put()
-            ob.data.araplbs.weighting, ob.data.araplbs.made = "", False
+            ob.data.araplbs.weighting, ob.data.araplbs.made = "", ""
         redraw_views()
         return {"FINISHED"}
 

@@ -28,6 +28,7 @@ from araplbs.model.sparse_weights import SparseWeights
 from araplbs.skeleton.poses import Poses
 from araplbs.skeleton.skeleton import Skeleton
 
+from ...blender.data.ours import is_ours
 from ...blender.poses.read_poses import read_poses
 from ...blender.read.targets import Targets
 from ...blender.rig.whole_poses import given_poses_in_steps
@@ -92,7 +93,7 @@ class CompareTask(WeightingTask):
     ) -> Skeleton:
         """All methods begin afresh: without locks and edits."""
         self.whole, self.present = skeleton, [mesh.weights for mesh in meshes]
-        self.is_ours = all(ob.data.araplbs.made for ob in objects)
+        self.is_ours = all(map(is_ours, objects))
         for mesh in meshes:
             mesh.locked_bones = mesh.locked_vertices = None
             mesh.edits = Edits()

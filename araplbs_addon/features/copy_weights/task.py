@@ -25,6 +25,7 @@ from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.data.binding import armature_of, bind
 from ...blender.data.mesh_shape import edge_vertices
+from ...blender.data.ours import is_ours
 from ...blender.data.references import Reference, Subjects
 from ...blender.read.read_armature import opposite_bone, read_armature
 from ...blender.read.read_mesh import (
@@ -117,7 +118,7 @@ class CopyTask(Task):
         source = read.source.get()
         found = [each.subjects.find() for each in read.receivers]
         objects = [ob for _armature, (ob,) in found]
-        with all_or_nothing(objects, made=source.data.araplbs.made):
+        with all_or_nothing(objects, made=is_ours(source)):
             written = [
                 self._write(*each) for each in zip(objects, read.receivers, self.done, strict=True)
             ]

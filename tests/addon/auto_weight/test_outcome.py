@@ -134,7 +134,7 @@ def test_before_and_after():
 def test_the_first_weights_stay_at_hand():
     """Original is what was there before the first press, however often it is pressed."""
     tube, _rig = weighted(truss=50)
-    tube.data.araplbs.made = False  # as if an artist had painted them
+    tube.data.araplbs.made = ""  # as if an artist had painted them
     artist = entries(tube)
     auto_weight(truss=1)
     assert not at_hand().slots["ORIGINAL"], "Before is the same"

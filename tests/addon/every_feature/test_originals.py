@@ -85,13 +85,36 @@ def test_what_is_painted_on_a_bare_mesh_after_undo_is_original():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     tube.vertex_groups.clear()  # as Ctrl Z does, which takes the marks back too
-    tube.data.araplbs.weighting, tube.data.araplbs.made = "", False
+    tube.data.araplbs.weighting, tube.data.araplbs.made = "", ""
     tube.vertex_groups.new(name="lower").add(range(len(tube.data.vertices)), 1.0, "REPLACE")
     artist = entries(tube)
     auto_weight(tube, rig, truss=10)
     auto_weight(tube, rig, truss=90)
     shown("ORIGINAL")
     assert entries(tube) == artist
+
+
+def test_weights_of_another_tool_are_original():
+    """Also if they take the place of ours: the mark of ours does not count for them."""
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    tube.vertex_groups.clear()
+    tube.vertex_groups.new(name="lower").add(range(len(tube.data.vertices)), 1.0, "REPLACE")
+    other = entries(tube)
+    auto_weight(tube, rig, truss=10)
+    auto_weight(tube, rig, truss=90)
+    shown("ORIGINAL")
+    assert entries(tube) == other
+
+
+def test_a_stroke_does_not_make_them_an_artists():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    ours = addon("blender.data.ours")
+    tube.vertex_groups["lower"].add(range(len(tube.data.vertices) // 4), 0.3, "REPLACE")
+    assert ours.is_ours(tube)
+    tube.vertex_groups["lower"].add(range(len(tube.data.vertices)), 0.3, "REPLACE")
+    assert not ours.is_ours(tube)
 
 
 def test_another_mesh_beside_it_keeps_its_own():
