@@ -178,15 +178,6 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* The springs of sections at the present weights, and their share of the product. */
-static arap_status add_sections(arap_context *context, arap_solver *s) {
-    double energy;
-    arap_status status = arap_sections_add(context, &s->mesh, &s->poses, &s->influences,
-                                           &s->sections, s->maps.product, &energy);
-    s->present.roughness += energy;
-    return status;
-}
-
 /* The harmonic term of the present weights, and its share of the product. */
 static arap_status add_harmonic(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
@@ -211,10 +202,13 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     if (status) return status;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
+    double of_sections;
+    status = arap_sections_add(context, &s->mesh, &s->poses, &s->influences, &s->sections,
+                               m->product, &of_sections);
+    energy += of_sections;
     s->present.energy = energy;
     s->present.roughness = 0;
-    if (s->harmonic.ring) status = add_harmonic(context, s);
-    if (!status) status = add_sections(context, s);
+    if (!status && s->harmonic.ring) status = add_harmonic(context, s);
     return status ? status : arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
 }
 

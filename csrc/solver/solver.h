@@ -81,7 +81,7 @@ typedef struct arap_present {
     double energy;
     double anchored;  /* sum of arap_pass_anchored of the last local step */
     double excess;    /* sum of arap_pass_excess of the last local step */
-    double roughness; /* the harmonic term, and the springs of sections */
+    double roughness; /* the harmonic term */
 } arap_present;
 
 /* Rows of constraints: peaks, then attachments, then those of the user. */

@@ -184,7 +184,7 @@ def drawn_points(ui):
     """Vertices of the active edit and its image, as the next redraw shows them."""
     overlay, found = scenes.addon("ui.overlay"), []
     draw = overlay._draw_item
-    overlay._draw_item = lambda mesh, item, points: found.append(
+    overlay._draw_item = lambda _context, mesh, item, points: found.append(
         np.flatnonzero(scenes.addon("blender.data.edits").read_values(mesh, item))
     )
     try:

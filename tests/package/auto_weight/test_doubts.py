@@ -137,4 +137,4 @@ def test_bones_that_move_nothing_are_shown():
 
 def test_else_the_joints_are_looked_at():
     doubt = doubt_about(report(2.86))
-    assert doubt.remedy == "" and "286 %" in doubt.line and "joints" in doubt.line
+    assert doubt.remedy == "" and "286 %" in doubt.line and "joint" in doubt.line

@@ -121,7 +121,8 @@ def test_one_segment_at_rest_is_a_rigid_bone():
     mesh, bones = shapes.tube(10, 13), shapes.chain(3)
     bendy = bones.but(kinds=["bendy"] * 3, segments=[1, 5, 9])
     poses = araplbs.sample_poses(*bones, 12)
-    settings = {"precision": "double", "pose_count": 0, "poses": poses}
+    # With bendy bones there are no springs of sections.
+    settings = {"precision": "double", "pose_count": 0, "poses": poses, "section": 0}
     rigid = shapes.solver(mesh, bones, **settings)
     solver = shapes.solver(mesh, bendy, **settings)
     rigid.solve(), solver.solve()

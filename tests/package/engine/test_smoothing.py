@@ -63,7 +63,8 @@ PATCH = np.flatnonzero(
 
 
 def solved(smoothed=None, **settings):
-    solver = shapes.solve(TUBE, CHAIN, **{**FIXED, **settings})
+    # Springs of sections would pass a change on along the limb.
+    solver = shapes.solve(TUBE, CHAIN, **{**FIXED, "section": 0, **settings})
     if smoothed is not None:
         solver.edit(smoothed=smoothed)
         solver.solve()
