@@ -10,7 +10,8 @@ from guarantees import check_weights
 from test_steps import Solved, problems
 
 PICKED, STRENGTHS = [1, 4, 7, 8, 4], [1.0, 0.5, 0.3, 0.0, 0.7]
-FIXED = {"coarsen": 0, "tolerance": 1e-5, "iterations": 100}
+# Springs of sections would pass a change on along the limb.
+FIXED = {"coarsen": 0, "tolerance": 1e-5, "iterations": 100, "section": 0}
 
 
 def rows_of(s, strength=100.0):
@@ -63,8 +64,7 @@ PATCH = np.flatnonzero(
 
 
 def solved(smoothed=None, **settings):
-    # Springs of sections would pass a change on along the limb.
-    solver = shapes.solve(TUBE, CHAIN, **{**FIXED, "section": 0, **settings})
+    solver = shapes.solve(TUBE, CHAIN, **{**FIXED, **settings})
     if smoothed is not None:
         solver.edit(smoothed=smoothed)
         solver.solve()
