@@ -54,7 +54,7 @@ def test_only_rings_whose_weights_have_changed_are_visited(truss, threads, rng):
     solver = shapes.solver(
         mesh, bones,  weights=weights, locked_vertices=locked, widenings=0,
         start_from_weights=True, max_influences=0, acceleration=0, tolerance=0, coarsen=0,
-        truss=truss, precision="double", threads=threads,
+        truss=truss, section=0, precision="double", threads=threads,
     )  # fmt: skip
     beside = np.eye(n, dtype=bool)
     for a, b, c in mesh[1]:
@@ -71,7 +71,7 @@ def test_only_rings_whose_weights_have_changed_are_visited(truss, threads, rng):
         before, visits = now, solver._inside["visits"]
     again = shapes.solver(
         mesh, bones,  weights=now, start_from_weights=True, widenings=0,
-        max_influences=0, coarsen=0, truss=truss, precision="double",
+        max_influences=0, coarsen=0, truss=truss, section=0, precision="double",
     )  # fmt: skip
     assert energy == pytest.approx(again.energies[0], rel=1e-9)
 

@@ -399,8 +399,9 @@ def test_joints_have_the_energy_of_the_solver(rng):
         *mesh, *bones, **given, optimize_weights=False, max_influences=0, component_stiffness=1e6
     )
     solver = araplbs.Solver(
-        *mesh, *bones, **given, start_from_weights=True, precision="double", max_influences=0
-    )
+        *mesh, *bones, **given, start_from_weights=True, precision="double", max_influences=0,
+        section=0,
+    )  # fmt: skip
     assert joints._inside is not None  # sums in double precision from here on
     assert joints.report["energy_before"] == pytest.approx(solver.energies[0], rel=1e-9)
 
