@@ -96,6 +96,8 @@ def test_check_escape(ui):
     scenes.bind(tube, rig)
     scenes.auto_weight(tube, rig, pose_count=4, iterations=1)
     scenes.select(tube, rig)
+    yield 8
+    yield from wait_for_end()  # of the pictures in the Result box, too
     before = scenes.snapshot()
     for call in (bpy.ops.object.araplbs_check, bpy.ops.object.araplbs_repair):
         with held():
