@@ -184,7 +184,7 @@ def test_mesh_changed_meanwhile(change, asked):
     elif CHANGES[change]:
         assert (
             session.message
-            == "'Tube' has changed since it was read. The weights of before are back"
+            == "'Tube' has changed since it was read. The earlier weights are back"
         )
     else:
         assert not session.restored and session.message == (
