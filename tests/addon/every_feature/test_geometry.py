@@ -68,7 +68,7 @@ def test_unapplied_transform_of_the_mesh(name):
     rig = add_armature()
     tube = add_mesh("Tube", local, faces, matrix=matrix)
     auto_weight(tube, rig)
-    assert np.abs(assert_good(tube, rig) - expected).max() < 5e-4
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
@@ -77,7 +77,7 @@ def test_unapplied_transform_of_both(name):
     expected = reference_weights()
     tube, rig = tube_and_rig(matrix=TRANSFORMS[name], rig_matrix=TRANSFORMS[name])
     auto_weight(tube, rig)
-    assert np.abs(assert_good(tube, rig) - expected).max() < 5e-4
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
 
 
 @pytest.mark.parametrize("size", [0.001, 1000])
@@ -92,7 +92,7 @@ def test_size_of_the_data(size):
     ]
     rig = add_armature(bones=[(n, Vector(h) * size, Vector(t) * size, p) for n, h, t, p in bones])
     auto_weight(tube, rig)
-    assert np.abs(assert_good(tube, rig) - expected).max() < 5e-4
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
 
 
 def test_parent_inverse():
@@ -107,7 +107,7 @@ def test_parent_inverse():
     assert inverse != [tuple(row) for row in Matrix()]
     auto_weight(tube, rig)
     assert [tuple(row) for row in tube.matrix_parent_inverse] == inverse
-    assert np.abs(assert_good(tube, rig) - expected).max() < 5e-4
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
 
 
 def test_posed_armature_does_not_matter():
