@@ -20,6 +20,7 @@ from ..base.option_table import OptionTable, option
 from ..base.refusal import Refused
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from ..reports.report import names_in_line
+from ..solvers.follow_host import mixed
 
 ON = 1e-3  # of the size: an image so near is at the vertex
 LEAST = 1e-4  # smaller weights of points between vertices are dropped
@@ -111,18 +112,9 @@ def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeight
     """Of points in triangles, with sum 1 where the corners have it; a corner's own at a corner."""
     at = np.where(at < 1e-6, 0.0, at)
     at = at / at.sum(axis=1, keepdims=True)
-    flat = corners.reshape(-1)
-    counts = np.diff(rows.start)[flat]
-    entry = np.repeat(np.arange(len(flat)), counts)
-    within = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
-    source = rows.start[flat][entry] + within
-    places, bones = entry // 3, rows.bones[source].astype(np.int64)
-    weights = rows.weights[source] * at.reshape(-1)[entry]
-    stride = int(bones.max(initial=0)) + 1
-    keys, inverse = np.unique(places * stride + bones, return_inverse=True)
-    sums: Any = np.bincount(inverse.reshape(-1), weights)
-    kept = sums >= LEAST
-    return make_sparse_weights(len(corners), keys[kept] // stride, keys[kept] % stride, sums[kept])
+    places, bones, weights = mixed(rows, corners, at)
+    kept = weights >= LEAST
+    return make_sparse_weights(len(corners), places[kept], bones[kept], weights[kept])
 
 
 def at_most(rows: SparseWeights, most: int) -> SparseWeights:

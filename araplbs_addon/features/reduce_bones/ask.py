@@ -7,10 +7,10 @@ from bpy.types import Operator
 
 from ...languages.translate import translated
 from ...window.guard import handing_over
-from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.properties import OptionProperties, option_properties
 from ...window.session import current_session
 from ...window.work import WorkOperator
-from .operator import find_reduced
+from .operator import OWN, draw_choice, find_reduced
 from .task import BoneOrderTask
 
 IDNAME = "object.araplbs_find_fewer_bones"
@@ -33,9 +33,7 @@ remain, and names those that go"""
 
     __annotations__ = option_properties(ReduceBonesOptions)
     option_table = ReduceBonesOptions
-    own_options = tuple(
-        name for name in option_names(ReduceBonesOptions) if name not in option_names()
-    )
+    own_options = OWN
     task_kind = BoneOrderTask
     doing = "Choosing bones"
     find = staticmethod(find_reduced)
@@ -71,17 +69,8 @@ class OBJECT_OT_araplbs_ask_fewer_bones(OptionProperties, Operator):
         return manager.invoke_props_dialog(self, width=400)
 
     def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "which")
-        if self.which == "COUNT":
-            layout.prop(self, "platform")
-            row = layout.row()
-            row.active = self.platform == "CUSTOM"
-            row.prop(self, "count")
-        layout.prop(self, "max_influences")
-        self._draw_names(layout.box())
+        draw_choice(self.layout, self)
+        self._draw_names(self.layout.box())
 
     def _draw_names(self, layout):
         order, names = _order[0], self.names()

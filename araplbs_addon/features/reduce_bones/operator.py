@@ -11,11 +11,25 @@ from .task import ReduceBonesTask
 
 IDNAME = "object.araplbs_reduce_bones"
 LABEL = "Reduce Bones"
+OWN = tuple(name for name in option_names(ReduceBonesOptions) if name not in option_names())
 
 
 def find_reduced(context):
     """The Targets, in Object and Pose mode."""
     return find_targets(context, posing=True)
+
+
+def draw_choice(layout, properties):
+    """Which bones go, and the limit of influences of the others."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    layout.prop(properties, "which")
+    if properties.which == "COUNT":
+        layout.prop(properties, "platform")
+        row = layout.row()
+        row.active = properties.platform == "CUSTOM"
+        row.prop(properties, "count")
+    layout.prop(properties, "max_influences")
 
 
 class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
@@ -27,25 +41,14 @@ class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
     __annotations__ = option_properties(ReduceBonesOptions)
     option_table = ReduceBonesOptions
-    own_options = tuple(
-        name for name in option_names(ReduceBonesOptions) if name not in option_names()
-    )
+    own_options = OWN
     task_kind = ReduceBonesTask
     doing = "Reducing"
     find = staticmethod(find_reduced)
 
     def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "which")
-        if self.which == "COUNT":
-            layout.prop(self, "platform")
-            row = layout.row()
-            row.active = self.platform == "CUSTOM"
-            row.prop(self, "count")
-        layout.prop(self, "max_influences")
-        layout.prop(self, "animation")
+        draw_choice(self.layout, self)
+        self.layout.prop(self, "animation")
 
     def tell(self, report, task):
         return tell(self, None, task, reduce_bones_summary(report))
