@@ -343,7 +343,7 @@ def test_volumes_refuse(tube):
     edits = addon("blender.data.edits").read_edits(tube.data, deform_names(rig))
     marked = mesh("Tube", np.zeros((0, 3)), *[np.zeros((0, 2))] * 2, np.eye(4), edits=edits)
     refused = package("base.refusal").Refused
-    with pytest.raises(refused, match="'Tube' has rigid parts, which a volume cannot keep"):
+    with pytest.raises(refused, match="'Tube' has rigid parts, which a volume does not support"):
         read_volume(options(volume="INSIDE"), [marked])
     assert read_volume(options(volume="INSIDE", rigid_parts="OFF"), [marked])
 
