@@ -8,7 +8,7 @@
  *      again: for the hundreds of rows of a change that is cheaper than updates of the factor
  *   3. Anderson acceleration (anderson.h)
  *   4. local step at the new weights: b, F w and with them the energy; if the objective is
- *      larger than before, the weights of 2 and one more local step
+ *      larger than before, by more than rounding, the weights of 2 and one more local step
  *
  * For dual quaternions the same iterations go on with the slope of their energy in place of that of
  * linear blending, b - Fw, and with the system as a quasi-Newton matrix.
@@ -18,6 +18,7 @@
  * damping; weights or energies that are not finite are an error. */
 #include "solver/iteration.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@
 #define DAMPING_GROWTH 1000
 #define ROWS_EVERY 3     /* iterations from positivity rows to the next ones, with acceleration */
 #define LEAST_STRIDE 0.1 /* of a global step for dual quaternions */
+#define ROUNDING 0.25    /* of the rest energy, in units of the precision */
 #define MOST_RISE 0.02   /* of the objective over the best of the stage, as a share of the energy */
 
 static void release_system(arap_solver *s) {
@@ -309,6 +311,16 @@ static double objective(const arap_solver *s) {
                                        s->poses.total, m->active);
 }
 
+/* How much two objectives may differ by rounding alone. Their terms are as large as the rest energy
+ * and cancel, so their errors do not shrink with the energy. Where iterations have converged, the
+ * objectives before and after a step are tied, and a strict comparison would choose one of the two
+ * weights at random. */
+static double rounding(const arap_solver *s) {
+    int single = s->settings.precision == ARAP_SINGLE && !s->dual;
+    double unit = single ? FLT_EPSILON : DBL_EPSILON;
+    return unit * ROUNDING * s->poses.total * s->mesh.rest_energy;
+}
+
 /* The factor of the present rows, if they have changed since the last one. */
 static arap_status refactor(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
@@ -439,17 +451,18 @@ static arap_status full_step(arap_context *context, arap_solver *s) {
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalize(in);
     arap_lap(s, ARAP_TIME_SOLVE);
     status = arap_refresh(context, s);
-    if (status || objective(s) <= reached) return status;
+    if (status || objective(s) <= reached + rounding(s)) return status;
     return restore(context, s, m->before);
 }
 
-/* The present objective; its weights are kept if they are the best of the stage. */
+/* The present objective; its weights are kept if they are the best of the stage, the later ones of
+ * those that are tied. */
 static double keep_if_best(arap_solver *s) {
     arap_maps *m = &s->maps;
     double present = objective(s);
-    if (m->has_best && present >= m->best_objective) return present;
+    if (m->has_best && present > m->best_objective + rounding(s)) return present;
+    m->best_objective = m->has_best ? fmin(present, m->best_objective) : present;
     m->has_best = 1;
-    m->best_objective = present;
     memcpy(m->best, s->influences.weight,
            s->influences.start[s->influences.count] * sizeof *m->best);
     return present;
@@ -542,6 +555,6 @@ arap_status arap_solver_repose(arap_context *context, arap_solver *s, const doub
 
 arap_status arap_end_iterations(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    int worse = m->has_best && objective(s) > m->best_objective;
+    int worse = m->has_best && objective(s) > m->best_objective + rounding(s);
     return worse ? restore(context, s, m->best) : ARAP_OK;
 }

@@ -1,0 +1,57 @@
+"""An exact figure has ties, such as the energies before and after a step that changes nothing.
+Coordinates that differ by rounding must not decide them in another way."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import shapes
+
+ROUNDING = 1e-7
+SEEDS = range(6)
+SETTINGS = {
+    "defaults": {},
+    "a limit": {"max_influences": 2},
+    "no springs of limbs": {"section": 0},
+    "converged": {"tolerance": 0, "iterations": 30},
+    "converged without springs of limbs": {"tolerance": 0, "iterations": 30, "section": 0},
+    "no acceleration": {"acceleration": 0},
+}
+
+
+def long_tube():
+    """A tube of ten sides, with a bone for each third; the ends stop short of the caps."""
+    bones = shapes.chain(3, 3.0)
+    bones.heads[0, 2], bones.tails[2, 2] = 0.05, 2.95
+    return shapes.tube(10, 19, 0.3, 3.0, caps=True), bones.but(roll_axes=None)
+
+
+FIGURES = {
+    "long tube": long_tube,
+    "tube": lambda: (shapes.tube(10, 25, 0.2, 2.0, caps=True), shapes.chain(3)),
+    "eight sides": lambda: (shapes.tube(8, 17, 0.2, 2.0, caps=True), shapes.chain(2)),
+    "open tube": lambda: (shapes.tube(6, 21, 0.2, 2.0), shapes.chain(4)),
+}
+
+
+def in_single(vertices):
+    """As Blender keeps coordinates."""
+    return vertices.astype(np.float32).astype(float)
+
+
+@cache
+def weights_of(figure, settings, seed=None):
+    (vertices, triangles), bones = FIGURES[figure]()
+    if seed is not None:
+        noise = np.random.default_rng(seed).normal(size=vertices.shape)
+        vertices = vertices * (1 + ROUNDING * noise)
+    mesh = in_single(vertices), triangles
+    return shapes.solve(mesh, bones, **SETTINGS[settings]).weights
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("figure", FIGURES)
+def test_rounding_of_an_exact_figure_moves_no_weight(figure, settings):
+    one = weights_of(figure, settings)
+    moved = [np.abs(weights_of(figure, settings, seed) - one).max() for seed in SEEDS]
+    assert max(moved) < 1e-4, moved
