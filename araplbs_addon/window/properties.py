@@ -106,10 +106,14 @@ def _within_limits(option, value):
 
 def _as_typed(value, angle):
     """The number that somebody would type for a property, which holds it in single precision:
-    the command line and scripts are given that number, and the same bits come out."""
+    the command line and scripts are given that number, and the same bits come out. An angle is
+    typed in degrees, but set in radians by scripts: the shorter number is taken."""
+    plain = str(np.float32(value))
     if angle:
-        return math.radians(_as_typed(math.degrees(value), angle=False))
-    return float(str(np.float32(value)))
+        degrees = str(np.float32(math.degrees(value)))
+        if len(degrees) <= len(plain):
+            return math.radians(float(degrees))
+    return float(plain)
 
 
 MAIN = ("max_influences", "truss", "symmetric", "link_parts", "rigid_parts")

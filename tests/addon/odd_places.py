@@ -68,7 +68,7 @@ def unbound_child_of_a_posed_bone():
     child_of(tube, rig)
     turn(rig)
     may = (*BOUND, *PLACED, ".constraints[0].mute", ".constraints[0].enabled")
-    said = ("muted its constraints that did so: Child Of",)
+    said = ("the constraints that did so are muted: Child Of",)
     return Odd(tube, rig, may, atol=ROUNDED, said=said)
 
 
