@@ -3,21 +3,25 @@
  * A spoke (truss.h) holds one vertex. But a limb may sag, bulge or turn around its bone, and is
  * where it belongs as long as its middle is. So the skin of a part around the middle of a bone b is
  * a section, with one spring between its mean and the bone:
- *     S sum_poses |sum_i c_i (f_i - T_b v_i)|^2,   sum_i c_i = 1,
+ *     S sum_poses max(0, |sum_i c_i (f_i - T_b v_i)| - q)^2,   sum_i c_i = 1,
  *     S = section sum_i s_i,   c_i ~ h_i s_i (1 - x_i^2)^2,
- * s_i the full strength of the spoke of vertex i to b, h_i what is left of it, x_i the distance of
- * its foot from the middle of the bone in units of REACH of the length. Vertices that follow other
- * bones, as in a web between fingers, have little part in the mean, but a section does not give way
- * itself: where all spokes of a finger have given way, as those of a palm that follows four bones,
- * the finger stays on its bone. Locked vertices take no part: the others would make up for them.
+ *     q = SLACK r min(1, r / length of b),   r the radius of the limb there:
+ * a limb so near to its bone is where it belongs and pays nothing for it, and a slender one is tied
+ * to its bone more closely than a body with short bones. s_i is the full strength of the spoke of
+ * vertex i to b, h_i what is left of it, x_i the distance of its foot from the middle of the bone
+ * in units of REACH of the length. Vertices that follow other bones, as in a web between fingers,
+ * have little part in the mean, but a section does not give way itself: where all spokes of a
+ * finger have given way, as those of a palm that follows four bones, the finger stays on its bone.
+ * Locked vertices take no part: the others would make up for them.
  *
- * With f_i = sum_b w_ib T_b v_i this is a quadratic form of the weights that couples all vertices
- * of a section. The matrix of the global step does without these couplings: as
- *     |sum_i c_i e_i|^2 <= sum_i c_i |e_i - d_i|^2,   d_i = e_i - (mean of the present e),
+ * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, this is a
+ * convex function of the weights that couples all vertices of a section. The matrix of the global
+ * step does without these couplings: with n the point of |n| <= q that is nearest to the present e,
+ *     max(0, |e| - q)^2 <= |e - n|^2 <= sum_i c_i |e_i - d_i|^2,   d_i = n + (e_i - e) at present,
  * with equality at the present weights, the right-hand side is a spring of strength S c_i to a
  * point, as a spoke is, and lowering it lowers the left one. So `tie` adds S c_i to the diagonal
  * blocks; the slope is exact,
- *     S c_i v_i^T sum_poses T_b^T (sum_k c_k f_k - T_b sum_k c_k v_k).
+ *     S c_i v_i^T sum_poses T_b^T (e - n).
  *
  * Spines and bendy bones take vertices of one bone to places of their own; with any, there are no
  * sections. O(spokes) memory; O(poses x bones of all sections) per iteration, sections in parallel,
@@ -32,6 +36,7 @@
 #include "truss/bone_lines.h"
 
 #define REACH 0.35 /* of the length of the bone, from its middle */
+#define SLACK 0.2  /* of the radius of a thick limb: its middle may be so far from its place */
 
 /* The line that a spoke goes to and what its vertex has of the section there, 0: nothing. */
 static double reach_of(const arap_bone_lines *lines, const arap_spoke *spoke, int *line) {
@@ -56,6 +61,7 @@ static arap_status allocate(arap_context *context, const arap_mesh *mesh, arap_s
     size_t spokes = mesh->spoke_start[mesh->count];
     s->bone = ARAP_NEW(int, spokes);
     s->strength = ARAP_NEW_ZERO(double, spokes);
+    s->slack = ARAP_NEW_ZERO(double, spokes);
     s->mean = ARAP_NEW(double, 4 * spokes);
     s->start = ARAP_NEW_ZERO(size_t, spokes + 2);
     s->vertex = ARAP_NEW(int, spokes);
@@ -65,8 +71,8 @@ static arap_status allocate(arap_context *context, const arap_mesh *mesh, arap_s
     s->tie = ARAP_NEW_ZERO(double, mesh->count);
     s->energy = ARAP_NEW(double, spokes);
     s->own = ARAP_NEW(size_t, spokes);
-    if (s->bone && s->strength && s->mean && s->start && s->vertex && s->base && s->spoke &&
-        s->share && s->tie && s->energy && s->own)
+    if (s->bone && s->strength && s->slack && s->mean && s->start && s->vertex && s->base &&
+        s->spoke && s->share && s->tie && s->energy && s->own)
         return ARAP_OK;
     return arap_fail_memory(&context->error, "the sections of limbs");
 }
@@ -95,6 +101,21 @@ static void number_sections(const arap_mesh *mesh, const arap_bone_lines *lines,
             s->strength[section[j]] += share * spoke->strength;
             s->start[section[j] + 2]++;
         }
+    }
+}
+
+static void find_slack(const arap_mesh *mesh, const arap_bone_lines *lines, arap_sections *s) {
+    for (int k = 0; k < s->count; k++) {
+        const arap_spoke *first = &mesh->spoke[s->spoke[s->start[k]]];
+        double length = lines->line[arap_nearest_line(lines, s->bone[k], first->point)].length;
+        double sum = 0, radius = 0;
+        for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
+            const double *v = mesh->v + 3 * (size_t)s->vertex[m];
+            radius += s->base[m] * sqrt(arap_distance2(v, mesh->spoke[s->spoke[m]].point));
+            sum += s->base[m];
+        }
+        radius /= sum;
+        s->slack[k] = SLACK * radius * fmin(1, radius / length);
     }
 }
 
@@ -127,6 +148,7 @@ arap_status arap_sections_create(arap_context *context, const arap_mesh *mesh,
             s->base[m] = base[j];
             s->spoke[m] = j;
         }
+    find_slack(mesh, &lines, s);
 
 done:
     arap_bone_lines_clear(&lines);
@@ -154,6 +176,7 @@ void arap_sections_clear(arap_sections *s) {
     forget_maps(s);
     arap_free(s->bone);
     arap_free(s->strength);
+    arap_free(s->slack);
     arap_free(s->mean);
     arap_free(s->start);
     arap_free(s->vertex);
@@ -254,7 +277,8 @@ typedef struct add_task {
     arap_sections *sections;
 } add_task;
 
-/* Where the mean of a section is, and where its bone takes it: slope and energy. */
+/* Where the mean of a section is, and where its bone takes it, except for the slack: slope and
+ * energy. */
 static void add_section(void *data, int k, int worker) {
     const add_task *t = data;
     arap_sections *s = t->sections;
@@ -282,6 +306,8 @@ static void add_section(void *data, int k, int worker) {
                 off[r] += x[4 * r] * u[0] + x[4 * r + 1] * u[1] + x[4 * r + 2] * u[2] +
                           x[4 * r + 3] * u[3];
         }
+        double far = sqrt(arap_dot(off, off)), slack = s->slack[k];
+        for (int r = 0; r < 3; r++) off[r] *= far > slack ? 1 - slack / far : 0;
         energy += weight * arap_dot(off, off);
         for (size_t a = 0; a < count; a++) {
             const double *x = pose + 12 * s->bones[first + a];

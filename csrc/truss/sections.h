@@ -11,6 +11,7 @@ typedef struct arap_sections {
     int count;
     int *bone;        /* (count) deforming */
     double *strength; /* (count) */
+    double *slack;    /* (count) the mean may be so far from where its bone takes it */
     double *mean;     /* (count, 4) of the members at rest, homogeneous */
     size_t *start;    /* (count + 1) first member of each */
     int *vertex;      /* (members) */
