@@ -29,6 +29,11 @@ def put_root_last():
 put_root_last()
 
 
+def environment(**more):
+    """For a Python that a test starts: it imports what this one does."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | more
+
+
 def python_files():
     """(path, name) of all Python that people get: names as in the package, or in the add-on."""
     for path in sorted(PACKAGE.rglob("*.py")):

@@ -21,7 +21,7 @@ import paths
 from in_blender import BUILD
 from results import say, table, write_page
 
-sys.path.append(str(paths.TESTS / "core"))
+sys.path.append(str(paths.TESTS / "package"))
 sys.path.append(str(paths.ROOT))  # the package, with the engine of `make build`
 from araplbs.base.refusal import Refused
 from araplbs.gltf.character import load_characters

@@ -2,15 +2,14 @@
 as an assistant sends them."""
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
-from paths import ROOT, TESTS
+from paths import TESTS, environment
 
 pytest.importorskip("mcp", reason="the package mcp is not installed")
-sys.path.append(str(TESTS / "core"))
+sys.path.append(str(TESTS / "package"))
 from gltf_files import plain
 
 VERSION = "2025-06-18"
@@ -28,7 +27,7 @@ class Assistant:
             stderr=subprocess.PIPE,
             text=True,
             cwd=folder,
-            env=dict(os.environ, PYTHONPATH=str(ROOT)),
+            env=environment(),
         )
 
     def send(self, **message):

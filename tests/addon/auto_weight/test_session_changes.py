@@ -183,8 +183,7 @@ def test_mesh_changed_meanwhile(change, asked):
         assert session.restored and not session.message
     elif CHANGES[change]:
         assert (
-            session.message
-            == "'Tube' has changed since it was read. The earlier weights are back"
+            session.message == "'Tube' has changed since it was read. The earlier weights are back"
         )
     else:
         assert not session.restored and session.message == (

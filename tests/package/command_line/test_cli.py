@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gltf_files import BONES, TRIANGLES, VERTICES, Glb, moves, plain, rows
 from gltf_validity import File, faults
-from paths import ROOT
+from paths import ROOT, environment
 
 
 @pytest.fixture
@@ -163,10 +163,9 @@ def test_a_skeleton_of_another_file(main, folder):
 
 def test_as_a_program(folder):
     """In a process of its own, by python -m; and what the script that pip makes would call."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
         [sys.executable, "-m", "araplbs", "check", "in.glb", "--fail-on", "low"],
-        env=environment,
+        env=environment(),
         capture_output=True,
         text=True,
         cwd=folder,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from gltf_files import plain
-from paths import ROOT
+from paths import environment
 from patience import HANGS
 
 
@@ -21,25 +21,24 @@ def main(core):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     for name in ("a.glb", "b.glb", "c.glb"):
         plain().write(tmp_path / name)
     return tmp_path
 
 
 def of_process(*words, **more):
-    environment = dict(os.environ, PYTHONPATH=str(ROOT))
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "araplbs", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment,
+        env=environment(),
         **more,
     )
 
 
-def test_the_same_bits_and_report(main, place, capsys, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+def test_the_same_bits_and_report(main, place, capsys):
     assert main(["weight", "*.glb", "-o", "one/", "--json", "one.json"]) == 0
     one = capsys.readouterr().out
     words = ["-o", "two/", "--jobs", "2", "--json", "two.json", "--report", "page.html"]
@@ -58,8 +57,7 @@ def test_the_same_bits_and_report(main, place, capsys, monkeypatch):
     assert "data:image/png" in (place / "page.html").read_text("utf-8")
 
 
-def test_a_bad_file_among_good_ones(main, place, capsys, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+def test_a_bad_file_among_good_ones(main, place, capsys):
     (place / "b.glb").write_bytes(b"glTF" + bytes(100))
     assert main(["weight", "*.glb", "-o", "out/", "--jobs", "3", "--json", "-"]) == 1
     said = capsys.readouterr()
@@ -69,9 +67,8 @@ def test_a_bad_file_among_good_ones(main, place, capsys, monkeypatch):
     assert sorted(path.name for path in (place / "out").iterdir()) == ["a.glb", "c.glb"]
 
 
-def test_findings_of_jobs(main, place, monkeypatch):
+def test_findings_of_jobs(main, place):
     """The exit code is that of the worst file."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     assert main(["weight", "a.glb", "-o", "good.glb"]) == 0
     alone = main(["check", "a.glb", "--fail-on", "low", "-q"])
     assert main(["check", "good.glb", "a.glb", "--jobs", "2", "--fail-on", "low", "-q"]) == alone

@@ -1,20 +1,19 @@
 """The tools of the MCP server, without the package mcp: each is a command in a process of its own.
 tests/farm/test_mcp.py has the server."""
 
-import os
 import subprocess
 import sys
 
 import araplbs
 import pytest
 from gltf_files import plain
-from paths import ROOT
+from paths import environment
 
 
 @pytest.fixture
 def calls(core, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     plain().write(tmp_path / "in.glb")
     return core("mcp.calls")
 
@@ -91,7 +90,7 @@ def server(*words, code=None):
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        env=dict(os.environ, PYTHONPATH=str(ROOT)),
+        env=environment(),
     )
 
 
