@@ -16,9 +16,10 @@
 . "$(dirname "$0")/../tools/lib.sh"
 cd "$ROOT"
 OUT=$ROOT/build/test
-# Seconds for one run, however crowded the machine is: only a run that hangs is given up. Nothing else
-# here looks at a clock (tests/patience.py).
-LIMIT=$((6 * 3600))
+# Minutes in which a run writes nothing, after which it hangs and is given up (tests/watched.py): more
+# than a single test may take (faulthandler_timeout in pyproject.toml), which is twelve times what the
+# longest takes alone. Nothing else here looks at a clock (tests/patience.py).
+SILENCE=${SILENCE:-20}
 SLOTS=${SLOTS:-$(nproc)}
 BLENDER_BEDS=(trixie sid bpy45 bpy42 bpy50 bpy52 win45 win42 win50 win52)
 ALL_BEDS=("${BLENDER_BEDS[@]}" win-core arm64-core)
@@ -71,9 +72,12 @@ where() {
   grep -qE "$cut" "$1" && grep -m 12 -E "$cut"'|File ".*/(tests/[a-z_/]+/test_|araplbs/)' "$1"
 }
 
-# run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table. Where a Blender
-# hangs or crashes in a test the place is printed and the run repeated, once: most such crashes are
-# Blender's own, in its undo, and the table tells of them.
+# hung CODE LOG: whether the run, or one of its tests, was given up.
+hung() { [ "$1" = 124 ] || grep -qE '^Timeout \(.*\)!$' "$2"; }
+
+# run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table. If a Blender
+# crashes in a test, the place is printed and the run repeated, once: most such crashes are Blender's
+# own, in its undo, and the table tells of them. A run that hangs has taken its time.
 run() {
   local name=$1 version=$2 results=$3 start=$SECONDS code child
   shift 3
@@ -81,13 +85,15 @@ run() {
   for _ in 1 2; do
     code=0
     # In the background a shell lets its children ignore Ctrl-C, which one of the tests sends.
-    ARAPLBS_TEST_ALL=$(all_tests "$name") env --default-signal=INT,QUIT timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &
+    ARAPLBS_TEST_ALL=$(all_tests "$name") env --default-signal=INT,QUIT \
+      python3 tests/watched.py "$OUT/$name.log" "$SILENCE" "$@" &
     child=$!
     trap 'stopped=yes; kill $child' TERM
     wait $child || code=$?
     trap - TERM
-    [ $code != 0 ] && [ "$version" != - ] && [ ! -e "$OUT/$name.first.log" ] && where "$OUT/$name.log" || break
-    say "$name: it hung or crashed; once more"
+    [ $code != 0 ] && [ "$version" != - ] && [ ! -e "$OUT/$name.first.log" ] || break
+    where "$OUT/$name.log" && ! hung $code "$OUT/$name.log" || break
+    say "$name: it crashed; once more"
     mv "$OUT/$name.log" "$OUT/$name.first.log"
   done
   # A window ends well with any result of its tests.

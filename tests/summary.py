@@ -64,7 +64,7 @@ def row(name, version, seconds, code, what):
     note = "" if good or failed else f"exit code {code}"
     first = Path(what).with_suffix(".first.log")
     if first.exists():
-        note = f"{note} hung or crashed, repeated: {first.name}".strip()
+        note = f"{note} crashed, repeated: {first.name}".strip()
     cells = [name, version, str(passed), str(failed), str(skipped), seconds, processor(what), note]
     return cells, good, reasons
 

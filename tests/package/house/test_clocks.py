@@ -7,6 +7,7 @@ import re
 
 import pytest
 from paths import ROOT
+from patience import HANGS
 
 TESTS = ROOT / "tests"
 FILES = [
@@ -102,12 +103,12 @@ def test_what_may_be(line):
     assert clocks(line) == []
 
 
-def test_only_a_run_that_hangs_is_given_up():
-    """The limits of tests/run.sh, and of pytest for a single test."""
+def test_only_what_hangs_is_given_up():
+    """The limits of tests/run.sh, and of pytest for a single test: a test is given up before its
+    run, and several that hang are named before the 90 minutes of a hosted machine are over."""
     script = (TESTS / "run.sh").read_text("utf-8")
-    assert re.findall(r"\btimeout\b.*", script) == [
-        'timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &'
-    ]
-    assert "LIMIT=$((6 * 3600))" in script and "sleep" not in script
+    assert "sleep" not in script and not re.search(r"\btimeout\b", script)
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
-    assert int(re.search(r"faulthandler_timeout = (\d+)", settings)[1]) >= 3600
+    one = int(re.search(r"faulthandler_timeout = (\d+)", settings)[1])
+    run = 60 * int(re.search(r"^SILENCE=\${SILENCE:-(\d+)}$", script, flags=re.MULTILINE)[1])
+    assert one == 3 * HANGS and one < run <= 1800

@@ -1,0 +1,75 @@
+"""Runs a command with its output in a log, and gives it up if it hangs: if the log has not grown
+for some minutes. Exit code: that of the command, or 124 for what was given up.
+
+usage: watched.py LOG MINUTES COMMAND...
+
+Tests write when each of them ends, so only the longest test of a run has to fit. What hangs
+gets SIGABRT first, at which Python writes where it stands (faulthandler): the log names the test.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+GIVEN_UP = 124  # as coreutils' timeout
+LOOK = 5.0  # seconds between two looks at the log
+GRACE = 10.0  # seconds to write where it stands, and to end
+
+
+def start(command, output):
+    """In a process group of its own, which ends as a whole."""
+    return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, preexec_fn=os.setpgrp)
+
+
+def end(process, number):
+    """Sends the signal to the whole group, and kills what is left of it."""
+    send(process, number)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE)
+    send(process, signal.SIGKILL)
+    process.wait()
+
+
+def send(process, number):
+    # What is root's stays: sudo, which gets the signal too, ends it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def watch(process, log, minutes):
+    """The exit code."""
+    size, silent = -1, 0.0
+    while True:
+        try:
+            code = process.wait(LOOK)
+            return code if code >= 0 else 128 - code
+        except subprocess.TimeoutExpired:
+            silent += LOOK
+        if (grown := log.stat().st_size) != size:
+            size, silent = grown, 0.0
+        elif silent >= 60 * minutes:
+            end(process, signal.SIGABRT)
+            with log.open("a") as file:
+                file.write(f"\ngiven up: nothing was written here for {minutes:g} minutes\n")
+            return GIVEN_UP
+
+
+def main(argv):
+    log, minutes, *command = argv
+    with open(log, "wb") as output:
+        process = start(command, output)
+
+    def stop(number, _frame):
+        end(process, signal.SIGTERM)
+        sys.exit(128 + number)
+
+    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(each, stop)
+    return watch(process, Path(log), float(minutes))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
