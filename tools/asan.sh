@@ -4,7 +4,7 @@
 # Leaks are not looked for: Python itself never frees much of what it allocates.
 # usage: asan.sh [--quick] [PYTEST_ARGUMENT...]
 #   --quick, as tests/run.sh asks for: without those marked slow and the files below, whose numbers
-#   take long and whose code others run on smaller meshes.
+#   take long and whose code others run on smaller meshes. The hosted workflow runs all.
 #        asan.sh --run PROGRAM [ARGUMENT...]
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -21,6 +21,16 @@ LONG=(
   # By gcov, once: no line and no branch of C that the others do not run.
   test_harmonic.py test_joint_feet.py test_parts.py test_clearance.py test_fixtures.py
   test_properties.py::test_written_to_by_progress  # the values, of the same work as its other tests
+  # Values of whole solves, of whose kinds test_properties.py and test_fuzz.py make one each on small
+  # shapes; stops and failing allocations of them are in test_clean_up.py.
+  test_promise.py test_clothes.py test_same_character.py test_doubts.py test_predicted.py test_api.py
+  test_lumps.py::test_{stopped_and_gone_on,as_good_as_without_a_coarse_mesh,beside_a_body}
+  test_lumps.py::test_{parts_found_before_the_last_stage_are_one_row,the_same_on_any_number_of_threads}
+  test_symmetry.py::test_map_of_a_body_that_is_off_smoothly
+  test_transfer.py::test_matches_by_hand test_transfer_shapes.py::test_follows_the_nearest_point_and_turns
+  test_{spine_solves,bendy}.py::test_weights_are_good_and_better_than_those_of_the_start
+  test_smoothing.py::test_on_levels test_rigid_search.py::test_with_a_coarser_mesh_the_last_stage_comes_once
+  test_gaps.py test_check_gaps.py  # seconds of the processor, of which sanitizers take most
 )
 # No code of ours but Python's.
 PURE=(
@@ -28,7 +38,9 @@ PURE=(
   test_bench_check.py test_bench_outside.py test_bench_times.py test_beyond_strain.py
   test_body_parts.py test_bone_colors.py
   test_bone_evidence.py test_brings.py test_brush_icons.py
-  test_clocks.py test_kept_files.py
+  test_clocks.py test_kept_files.py test_mcp.py test_agents_page.py test_blender_room.py test_printed.py
+  test_features.py test_dialogs.py test_readme.py test_bench_stability.py test_build.py test_help.py
+  test_documentation.py test_python_page.py test_predicted_page.py
   test_farm_process.py test_farm_reports.py test_languages.py test_layers.py test_likeness.py
   test_manual.py test_outputs.py test_rooms.py
   # Programs of their own, without sanitizers.
