@@ -10,12 +10,17 @@ HANGS = 300  # seconds; a whole test may take three times that
 BREATH = 0.001  # seconds in which others get the processor between two looks
 
 
+class Hung(AssertionError):
+    """What a test waited for never came."""
+
+
 def last_resort(what="nothing happens any more"):
     """To be called again and again: fails when a wait has taken longer than any can."""
     end = time.monotonic() + HANGS
 
     def look():
-        assert time.monotonic() < end, what() if callable(what) else what
+        if time.monotonic() >= end:
+            raise Hung(what() if callable(what) else what)
 
     return look
 

@@ -59,6 +59,7 @@ def open_sidebar(ui):
     yield from still(ui)
 
 
+given_up = set()  # threads that a test which hung has left
 IDLE = 40  # turns; without events a turn is 5 ms of sleep, and what slides moves every 20 ms
 
 
@@ -73,8 +74,9 @@ def still(ui):
     try:
         region(ui, "UI").tag_redraw()
         yield 2
-        turns = 0
+        turns, look = 0, last_resort("the window is drawn again and again")
         while turns < IDLE:
+            look()
             drawn.clear()
             yield
             turns = 0 if drawn else turns + 1
@@ -85,20 +87,25 @@ def still(ui):
 
 @contextmanager
 def held():
-    """In a `with` block the add-on's threads do not come to their end: each waits at its first
-    report of progress until it is cancelled."""
-    worker = scenes.package("base.worker").Worker
-    progress = worker.progress
+    """In a `with` block the thread of an operator's task does not come to its end: it waits at its
+    first report of progress until it is cancelled, at the latest at the end of the block. Other
+    threads, as that of the pictures in the Result box, go on: nobody cancels them."""
+    work, begun = scenes.addon("window.work"), []
+    before = work.Worker
 
-    def wait(thread, *report):
-        thread._cancelled.wait()
-        return progress(thread, *report)
+    class Held(before):
+        def progress(self, *report):
+            begun.append(self)
+            self._cancelled.wait()
+            return super().progress(*report)
 
-    worker.progress = wait
+    work.Worker = Held
     try:
         yield
     finally:
-        worker.progress = progress
+        work.Worker = before
+        for worker in begun:
+            worker.cancel()
 
 
 @contextmanager
@@ -116,7 +123,7 @@ def slow_reading():
 
 def solving():
     """A worker thread is there; it must be the only one apart from Blender's own."""
-    return threading.active_count() > 1
+    return threading.active_count() > 1 + sum(each.is_alive() for each in given_up)
 
 
 def at_work():

@@ -7,7 +7,9 @@ event loop one turn, in which it handles all events and draws; `yield 5` gives a
 waits for seconds: how long a turn takes is the machine's affair. unittest.SkipTest skips. pytest
 cannot drive that, hence this small runner; its results have pytest's XML form.  Each test
 starts with the factory start-up file.  RESULTS.xml is written ahead of each test, so that a crash
-leaves a trace.
+leaves a trace: run once more, the tests go on with the file of the test that crashed.  A test that
+hangs (guard.py) fails with its stack, those of all threads, and a picture; the run goes on, but not
+for ever.
 """
 
 import faulthandler
@@ -16,6 +18,7 @@ import inspect
 import os
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -26,8 +29,11 @@ import bpy
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), *(str(TESTS / d) for d in ("window", "addon", "../demo"))]
-from patience import HANGS  # noqa: E402
+import driver  # noqa: E402
+import guard  # noqa: E402
+from patience import BREATH, Hung  # noqa: E402
 
+MOST_HUNG = 3  # tests that hang before the rest is given up
 NAMED = os.environ.get("ARAPLBS_TEST_ALL")  # its pictures are to be looked at, and the manual's
 
 
@@ -74,30 +80,50 @@ class Runner:
         self.results = Path(results)
         self.suite = ElementTree.Element("testsuite")
         self.ui = Ui(Path(pictures))
-        self.tests = [t for t in find_tests() if name_part in t[1]]
+        tests = [t for t in find_tests() if name_part in t[1]]
+        self.tests = self.left_of(tests) if self.results.exists() else tests
+        self.quiet, self.dog, self.hung = guard.Quiet(), guard.Watchdog(pictures), 0
         self.steps, self.turns = self.run_all(), 0
 
+    def left_of(self, tests):
+        """Those from the file of the test that crashed on; the results of the others are kept."""
+        *_before, crashed = earlier = ElementTree.parse(self.results).getroot().findall("testcase")
+        files = [file for file, _name, _function in tests]
+        for case in earlier:
+            if case.get("classname") != crashed.get("classname"):
+                self.suite.append(case)
+                tell(case, " (before the crash)")
+        return tests[files.index(crashed.get("classname")) :]
+
     def tick(self):
-        """The app timer, called in each turn of the event loop: goes on with the running test."""
+        """The app timer, called in each turn of the event loop: goes on with the running test.
+        Since 5.0 Blender does not sleep between turns while events are simulated."""
+        time.sleep(BREATH)
+        self.dog.beat()
         try:
-            if self.turns <= 1:
+            if self.quiet.is_hung():
+                self.quiet.begin()
+                self.turns = self.steps.throw(Hung("nothing happens any more")) or 1
+            elif self.turns <= 1:
                 self.turns = next(self.steps) or 1
             else:
                 self.turns -= 1
             return 0.0
         except StopIteration:
-            faulthandler.cancel_dump_traceback_later()
+            self.dog.end()
             with self.ui.override():
                 bpy.ops.wm.quit_blender()
 
     def run_all(self):
         for file, name, function in self.tests:
             case = ElementTree.SubElement(self.suite, "testcase", classname=file, name=name)
-            error = ElementTree.SubElement(case, "error", message="crash, or over the time limit")
+            error = ElementTree.SubElement(case, "error", message="crash, or the window hung")
             self.write()
-            faulthandler.dump_traceback_later(3 * HANGS, exit=True)
             start = time.monotonic()
+            self.quiet.begin()
             try:
+                if self.hung >= MOST_HUNG:
+                    raise Hung(f"not run: {MOST_HUNG} tests hung")
                 bpy.ops.wm.read_homefile(use_factory_startup=True)
                 yield 5
                 yield from function(self.ui)
@@ -105,20 +131,34 @@ class Runner:
             except SkipTest as reason:
                 error.tag = "skipped"
                 error.set("message", str(reason))
-            except Exception:
+            except Exception as reason:
                 error.tag, error.text = "failure", traceback.format_exc()
                 error.set("message", error.text.strip().splitlines()[-1])
                 traceback.print_exc()
-                self.ui.picture(f"failed-{name}", needed=True)
+                if self.hung < MOST_HUNG:
+                    self.ui.picture(f"failed-{name}", needed=True)
+                    self.note_hang(reason)
             if error.tag == "ok":
                 case.remove(error)
             case.set("time", f"{time.monotonic() - start:.2f}")
-            told = {"ok": "passed", "skipped": "skipped"}.get(error.tag, "FAILED")
-            print(told, f"{file}::{name}", flush=True)
+            tell(case)
             self.write()
+
+    def note_hang(self, reason):
+        """The threads that are left would keep the next tests waiting, too."""
+        if isinstance(reason, Hung):
+            self.hung += 1
+            faulthandler.dump_traceback(all_threads=True)
+            driver.given_up.update(set(threading.enumerate()) - {threading.main_thread()})
 
     def write(self):
         ElementTree.ElementTree(self.suite).write(self.results)
+
+
+def tell(case, more=""):
+    result = next((each.tag for each in case), "passed")
+    told = {"passed": "passed", "skipped": "skipped"}.get(result, "FAILED")
+    print(told, f"{case.get('classname')}::{case.get('name')}{more}", flush=True)
 
 
 def find_tests():

@@ -7,8 +7,8 @@ must be open in another room. Hundreds of presses take minutes: `tests/run.sh si
 makes them, a run of everything does not."""
 
 import secrets
+import shutil
 from contextlib import contextmanager
-from pathlib import Path
 
 import bpy
 import doors
@@ -30,6 +30,7 @@ from test_panels import panels
 
 REASONS = scenes.package("character.control_bones").REASONS
 FIRST = "VIEW3D_PT_araplbs"
+PAGE = "doors-page"  # the folder of what Compare Methods writes
 SHAPE, POSES = {"rings": 13, "sides": 8}, 4  # small: it is made for each door once more
 # Our operators without a door of their own, and how they are reached.
 INSIDE = {
@@ -297,6 +298,9 @@ def draw_little(ui):
 def enter(ui, set_up):
     bpy.context.preferences.view.show_developer_ui = False
     reset_settings()
+    comparison = bpy.context.scene.araplbs.comparison
+    comparison.directory = str(ui.pictures / PAGE)
+    comparison.judged_poses, comparison.judged_frames = 2, 0
     yield from set_up(ui)
     region(ui, "UI").tag_redraw()
     yield 4
@@ -333,7 +337,7 @@ def try_door(ui, room, set_up, call, press):
         yield from press()
         yield from doors.settled(ui, watched, idname)
         effect = world(ui) != before or watched.opened or watched.drawn - drawn
-        effect = effect or pages(ui)
+        effect = effect or (ui.pictures / PAGE).exists()
         results = [result for name, result in watched.ended if as_idname(name) == idname]
     if results and not session() and {"FINISHED"} not in results:
         failed.append(f"{room}: {call} ended with {results[-1]}")
@@ -341,8 +345,7 @@ def try_door(ui, room, set_up, call, press):
         failed.append(f"{room}: {call} did nothing")
     else:
         pressed.setdefault(idname or call, []).append(room)
-    for each in pages(ui):
-        each.unlink()
+    shutil.rmtree(ui.pictures / PAGE, ignore_errors=True)
     yield from leave(ui)
 
 
@@ -350,11 +353,6 @@ def as_idname(name):
     """object.araplbs_check, of OBJECT_OT_araplbs_check, too."""
     kind, found, rest = name.partition("_OT_")
     return f"{kind.lower()}.{rest}" if found else name
-
-
-def pages(ui):
-    folder = Path(bpy.path.abspath(bpy.context.scene.araplbs.comparison.directory or "//"))
-    return [*folder.glob("*")] if folder.name == "doors-page" else []
 
 
 def assert_good():

@@ -27,10 +27,12 @@ EXCEPTIONS = {
     "package/engine/test_progress.py": "those of a report are compared with those of the call",
     "package/command_line/test_outputs.py": "files get an age",
     "package/check/test_gaps.py": "seconds of the processor, measured against a loop beside it",
+    "tools/test_window_guard.py": "as window/guard.py",
     "package/gaps.py": "as test_gaps.py; `make bench PART=heard`",
     "package/fuzzing.py": "how long `make fuzz` is to go on; seconds of the processor",
     "package/fuzzing_functions.py": "as fuzzing.py",
     "package/command_line/test_farm_process.py": "the time limit of endless work is what is tested",
+    "window/guard.py": "whether the threads of a test that may hang use the processor",
     "window/run_in_gui.py": "the seconds of each test in the results",
     "window/test_refine.py": "test_stalls measures for docs/bench, where its run is named",
 }
