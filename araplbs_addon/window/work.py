@@ -1,6 +1,7 @@
 """The common base of operators whose work is a task, done without a window or in turns of one."""
 
 import time
+import weakref
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -25,6 +26,7 @@ STEP = 0.05  # seconds of reading between its turns
 MEASURED = {MEASURING, "surface strain", "surface strain as Blender deforms"}  # stages
 
 
+_workers = weakref.WeakSet()
 _undone = [0]  # undos and redos: references to Blender's data are invalid then
 
 
@@ -148,6 +150,7 @@ class WorkOperator(TaskOperator):
             except StopIteration:
                 self._reading = None
                 self._worker = Worker(self._task.solve)
+                _workers.add(self._worker)
                 return
 
     def turn(self, context):
@@ -201,5 +204,7 @@ def register():
 
 
 def unregister():
+    for worker in _workers:  # Blender drops an operator whose class goes, and calls nothing of it
+        worker.cancel()
     for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
         handlers.remove(_note_undo)
