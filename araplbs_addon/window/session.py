@@ -15,6 +15,7 @@ from araplbs.base.faults import sentence
 from araplbs.base.refusal import Refused
 
 from ..blender.data.references import Reference
+from ..languages.translate import translated
 
 READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
 IDLE = object()  # yielded where there is nothing to do before the next tick
@@ -28,6 +29,13 @@ _past = {}  # token: session
 def current_session():
     """The LiveSession that is running, or None."""
     return _current[0] if _current else None
+
+
+def no_session(operator):
+    """For a poll: whether no session is running. If one is, the operator says so."""
+    if _current:
+        operator.poll_message_set(translated("A session is running: accept or cancel it first"))
+    return not _current
 
 
 def end_session():

@@ -18,7 +18,7 @@ from ..task import MEASURING
 from ..weighting import WeightingTask
 from .last_report import keep_report
 from .progress import end_progress, show_progress
-from .session import current_session
+from .session import no_session
 from .window import WindowOperator
 
 AT_ONCE = 0.3  # seconds of reading before the window gets turns
@@ -47,8 +47,7 @@ def tell(operator, report, task, done=None):
 
 def poll_targets(operator, context, find):
     """The poll of an operator that works on what find(context) gives."""
-    if current_session():
-        operator.poll_message_set(translated("A session is running: accept or cancel it first"))
+    if not no_session(operator):
         return False
     try:
         find(context)

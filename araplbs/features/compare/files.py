@@ -1,6 +1,8 @@
 """The folder of a comparison: a page for each character, index.html, and report.json with all
 numbers. Each is written as a whole, nothing else is touched."""
 
+import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -15,6 +17,7 @@ from ...disk.outputs import (
     COMPARISON,
     COMPARISON_PAGE,
     Kind,
+    carries,
     page_head,
     refuse_foreign,
     write_content,
@@ -63,9 +66,13 @@ def page_names(names: Sequence[str]) -> list[str]:
     return found
 
 
-def write_comparisons(folder: str | Path, made: Sequence[tuple[str, str, dict[str, Any]]]) -> Path:
+def write_comparisons(
+    folder: str | Path,
+    made: Sequence[tuple[str, str, dict[str, Any]]],
+    source: str | Path | None = None,
+) -> Path:
     """Writes the pages of [(name, page, dictionary)]; the path of index.html. Raises Refused as
-    refuse_folder() does."""
+    refuse_folder() does. source: the file that they are about, by which page_about() finds them."""
     folder = Path(folder)
     titles = [name for name, _page, _content in made]
     refuse_folder(folder, titles)
@@ -80,9 +87,30 @@ def write_comparisons(folder: str | Path, made: Sequence[tuple[str, str, dict[st
     characters = [
         {"page": name, **content} for name, (_name, _page, content) in zip(names, made, strict=True)
     ]
-    content = {"version": araplbs.__version__, "characters": characters}
+    about = {"file": _way(folder, source)} if source else {}
+    content = {"version": araplbs.__version__, **about, "characters": characters}
     write_json(folder / REPORT, COMPARISON, content)
     return folder / INDEX
+
+
+def page_about(folder: str | Path, source: str | Path) -> Path | None:
+    """The index.html that a comparison of this file has left in a folder, or None."""
+    report, page = Path(folder, REPORT), Path(folder, INDEX)
+    try:
+        if not page.is_file() or not carries(report, COMPARISON):
+            return None
+        named = json.loads(report.read_text(encoding="utf-8")).get("file")
+    except (OSError, ValueError):
+        return None
+    return page if named == _way(folder, source) else None
+
+
+def _way(folder: str | Path, source: str | Path) -> str:
+    """The path of a file as seen from a folder, so that both can be moved together."""
+    try:
+        return Path(os.path.relpath(source, folder)).as_posix()
+    except ValueError:  # on another drive
+        return Path(source).as_posix()
 
 
 def _contents(pages: Iterable[tuple[str, str]]) -> str:

@@ -27,7 +27,7 @@ from ...blender.data.ours import mark_ours
 from ...blender.data.references import Reference
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import translated
-from ...window.session import current_session
+from ...window.session import no_session
 from ...window.work import tell
 from .originals import take_originals
 from .outdated import bones_digest, shape_digest
@@ -239,8 +239,7 @@ def tell_outcome(operator, report, task):
 class OfOutcome:
     @classmethod
     def poll(cls, context):
-        if current_session():
-            cls.poll_message_set(translated("A session is running: accept or cancel it first"))
+        if not no_session(cls):
             return False
         if not outcome_at_hand(context):
             cls.poll_message_set(translated("Auto-weight first"))

@@ -11,7 +11,7 @@ from bpy.types import Operator
 
 from ...blender.data.bones import selected_bones
 from ...languages.translate import translated
-from ...window.session import current_session
+from ...window.session import no_session
 from ...window.window import WindowOperator
 from .parameters import bendy_bones, convert_in_steps
 from .refusals import refuse_armature
@@ -97,6 +97,8 @@ export to games. The bendy bones stay as controls that the new bones follow"""
 
     @classmethod
     def poll(cls, context):
+        if not no_session(cls):
+            return False
         reason = refuse_context(context)
         if reason:
             cls.poll_message_set(translated(reason))
@@ -234,8 +236,6 @@ def refuse_context(context):
         return "The active object is not an armature"
     if context.mode not in MODES:
         return "Works in Object, Pose and Edit mode"
-    if current_session():
-        return "A session is running: accept or cancel it first"
     if not armature.visible_get():
         return f"'{armature.name}' is hidden"
     try:

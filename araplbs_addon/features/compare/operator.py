@@ -1,12 +1,13 @@
 """The operator "Compare Methods"."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import bpy
 from araplbs.base.refusal import Refused
-from araplbs.features.compare.files import refuse_folder, write_comparisons
+from araplbs.features.compare.files import page_about, refuse_folder, write_comparisons
 from araplbs.features.compare.methods import METHODS, find_methods
 from araplbs.features.compare.options import CompareOptions
 from araplbs.features.compare.report import compare_summary
@@ -29,7 +30,7 @@ IDNAME = "object.araplbs_compare"
 ASK = "object.araplbs_compare_methods"
 LABEL = "Compare Methods"
 
-_pages: list[Path] = []  # that were made of this file, the last one alone
+_pages: list[Path] = []  # that were made of this file, the last one alone, also in the past
 
 
 def real_folder(directory):
@@ -43,7 +44,7 @@ def real_folder(directory):
 
 
 def page_of_file():
-    """The last page that was made of this file since it was opened, or None."""
+    """The last page that was made of this file, or None."""
     try:
         return _pages[-1] if _pages and _pages[-1].is_file() else None
     except OSError:
@@ -87,7 +88,7 @@ class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
         report = task.apply()
         made = [(report["character"], report.pop("page"), report)]
         keep_report(report)
-        index = write_comparisons(self._folder, made)
+        index = write_comparisons(self._folder, made, bpy.data.filepath)
         _pages[:] = [Path(index)]
         for line in task.warnings:
             self.report({"WARNING"}, translated(line))
@@ -160,12 +161,24 @@ def _forget(*_arguments):
     _pages.clear()
 
 
+@persistent
+def _find_pages(*_arguments):
+    """The page of this file in the folder that its scene names, made before it was opened."""
+    for scene in bpy.data.scenes if bpy.data.filepath else ():
+        with suppress(Refused, OSError, ValueError):
+            folder = real_folder(scene.araplbs.comparison.directory)
+            page = page_about(folder, bpy.data.filepath)
+            _pages[:] = [page] if page else _pages
+
+
 def register():
     bpy.app.handlers.load_pre.append(_forget)
+    bpy.app.handlers.load_post.append(_find_pages)
 
 
 def unregister():
     bpy.app.handlers.load_pre.remove(_forget)
+    bpy.app.handlers.load_post.remove(_find_pages)
     _forget()
 
 

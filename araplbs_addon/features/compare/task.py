@@ -149,5 +149,6 @@ def write_pages(arguments: argparse.Namespace, results: list[dict[str, Any]]) ->
     """For the command line: writes the pages; returns its exit code."""
     reports = [dict(report) for result in results for report in result["armatures"]]
     made = [(report["character"], report.pop("page"), report) for report in reports]
-    say(f"  saved {write_comparisons(arguments.output, made)}")
+    (source,) = arguments.input
+    say(f"  saved {write_comparisons(arguments.output, made, source)}")
     return 0

@@ -8,7 +8,7 @@ from bpy.types import Operator
 from ...languages.translate import translated
 from ...window.guard import handing_over
 from ...window.properties import OptionProperties, option_properties
-from ...window.session import current_session
+from ...window.session import no_session
 from ...window.work import WorkOperator
 from .operator import OWN, draw_choice, find_reduced
 from .task import BoneOrderTask
@@ -59,10 +59,7 @@ class OBJECT_OT_araplbs_ask_fewer_bones(OptionProperties, Operator):
 
     @classmethod
     def poll(cls, _context):
-        if current_session():
-            cls.poll_message_set(translated("A session is running: accept or cancel it first"))
-            return False
-        return bool(_order)
+        return no_session(cls) and bool(_order)
 
     def invoke(self, context, _event):
         manager = context.window_manager

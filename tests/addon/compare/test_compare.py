@@ -176,6 +176,29 @@ def test_the_scene_has_settings(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"), copy=True)
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "other.blend"))
     assert page_of_file() is None, "it is that of another file in this folder"
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert page_of_file() == tmp_path / "comparison/index.html", "made before it was opened"
+    (tmp_path / "comparison/index.html").unlink()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert page_of_file() is None
+
+
+def test_a_page_of_the_command_line_is_found(character, tmp_path):
+    """It is in the folder that the scene of the file names."""
+    assert run("compare", character, "-o", tmp_path / "comparison", *FEW, *QUICK) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(character))
+    page = addon("features.compare.operator").page_of_file()
+    assert page == tmp_path / "comparison/index.html"
+
+
+@pytest.mark.parametrize("report", ["", "{", "[]", '{"generator": "araplbs compare", "file": 3}'])
+def test_a_damaged_report_names_no_page(report, tmp_path):
+    save(tmp_path / "scene.blend")
+    (tmp_path / "comparison").mkdir()
+    (tmp_path / "comparison/index.html").write_text("page")
+    (tmp_path / "comparison/report.json").write_text(report)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert addon("features.compare.operator").page_of_file() is None
 
 
 def test_refusals_of_the_operator(tmp_path):

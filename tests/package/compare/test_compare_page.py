@@ -12,7 +12,12 @@ from araplbs.disk.outputs import TABLE, write_json
 from araplbs.features.compare import figures as compare_figures
 from araplbs.features.compare.compare import compare
 from araplbs.features.compare.figures import VIEWS, draw_all, picture_size, scatter
-from araplbs.features.compare.files import page_names, refuse_folder, write_comparisons
+from araplbs.features.compare.files import (
+    page_about,
+    page_names,
+    refuse_folder,
+    write_comparisons,
+)
 from araplbs.features.compare.page import page
 from araplbs.features.compare.tables import NONE, best_of, number
 from compared import OPTIONS, tube_case
@@ -209,6 +214,21 @@ def test_the_folder(tmp_path, compared, text):
     contents = Reader((folder / "index.html").read_text())
     assert [a["href"] for a in contents.all("a")] == ["A.html", "B.html"]
     assert "<B>" in contents.text
+
+
+def test_the_page_of_a_file(tmp_path, text):
+    """It is found again where the file is, also after both were moved; other files have none."""
+    there = tmp_path / "there"
+    source, folder = there / "a.blend", there / "pages"
+    assert page_about(folder, source) is None
+    index = write_comparisons(folder, [("Tube", text, {})], source)
+    assert page_about(folder, source) == index
+    assert page_about(folder, there / "b.blend") is None
+    moved = there.rename(tmp_path / "elsewhere")
+    assert page_about(moved / "pages", moved / "a.blend") == moved / "pages/index.html"
+    assert page_about(moved / "pages", source) is None
+    write_comparisons(moved / "pages", [("Tube", text, {})])
+    assert page_about(moved / "pages", moved / "a.blend") is None, "it is not known of what"
 
 
 def test_refused_folders(tmp_path):

@@ -1,0 +1,107 @@
+"""After Refine Live the visible problems are counted in a thread, and the Result box follows."""
+
+import threading
+
+import bpy
+import flaws
+import pytest
+from patience import wait_until
+from scenes import addon, entries, package, select
+from sessions import finish, settle, start
+from test_outcome import at_hand, weighted
+
+
+def accepted(*objects):
+    """The Outcome of a session on them that was accepted, with its problems still to be counted."""
+    session = start(*objects)
+    settle(session)
+    session.keep()
+    finish(session)
+    kind = addon("features.auto_weight.refine").OBJECT_OT_araplbs_refine_weights
+
+    class Telling:
+        """Only what tell() needs of the operator."""
+
+        tell = kind.tell
+
+        @staticmethod
+        def report(_level, text):
+            said.append(text)
+
+    said = []
+    assert Telling().tell(session.report, session.task) == {"FINISHED"}
+    outcome = addon("features.auto_weight.outcome").latest_outcome()
+    return outcome, said
+
+
+def counted(outcome):
+    """The thread is done, and the timer has looked."""
+    counting = addon("features.auto_weight.counting")
+    wait_until(lambda: counting.look() is None, lambda: "still counting")
+    assert outcome.counting is None and not counting._counted
+
+
+def test_problems_of_a_session():
+    """Before: of the weights that the session began with; after: those of a new check."""
+    tube, rig = weighted()
+    flaws.stretch(tube, rig)
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    visible = package("features.check.before_after").visible
+    before = visible(flaws.found().findings)
+    outcome, said = accepted(tube, rig)
+    assert outcome is at_hand() and outcome.counting and "problems" not in outcome.facts
+    assert "visible problem" not in said[-1], "nobody waits for them"
+    counted(outcome)
+    assert outcome.facts["problems"] == (before, visible(outcome.findings)) and before > 0
+    first, second = outcome.facts["stretch"]
+    assert second < first and not outcome.worse
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    assert [f.kind for f in flaws.found().findings] == [f.kind for f in outcome.findings]
+
+
+def test_problems_can_be_shown_and_repaired_afterwards():
+    tube, rig = weighted()
+    outcome, _said = accepted(tube, rig)
+    with pytest.raises(RuntimeError, match="Check Weights finds them"):
+        bpy.ops.object.araplbs_show_worst()
+    counted(outcome)
+    assert outcome.poses is not None and outcome.findings is not None
+    with pytest.raises(RuntimeError, match="No problem is left"):
+        bpy.ops.object.araplbs_repair(which="RESULT")
+
+
+def test_what_is_counted_is_written(monkeypatch):
+    """The thread is held: undo or the next weighting may come first, and nothing is lost."""
+    gate, counting = threading.Event(), addon("features.auto_weight.counting")
+    real = counting.gains
+
+    def held(*arguments):
+        gate.wait()
+        return real(*arguments)
+
+    monkeypatch.setattr(counting, "gains", held)
+    tube, rig = weighted()
+    outcome, _said = accepted(tube, rig)
+    before = entries(tube)
+    assert counting.look() == counting.EVERY and "problems" not in outcome.facts
+    other, _said = accepted(tube, rig)
+    gate.set()
+    counted(other)
+    assert "problems" in outcome.facts and "problems" in other.facts
+    assert entries(tube) == before
+
+
+def test_unregister_cancels_what_is_counted(monkeypatch):
+    gate, counting = threading.Event(), addon("features.auto_weight.counting")
+    monkeypatch.setattr(
+        counting, "gains", lambda *arguments: (gate.wait(), arguments[-1].check("", 0))
+    )
+    tube, rig = weighted()
+    outcome, _said = accepted(tube, rig)
+    worker = outcome.counting
+    counting.unregister()
+    gate.set()
+    worker.join()
+    assert isinstance(worker.error, Exception) and counting._counted == []

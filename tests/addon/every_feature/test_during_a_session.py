@@ -1,0 +1,30 @@
+"""While a session runs, operators that would meet its weights refuse, all in the same words."""
+
+import bpy
+import pytest
+from scenes import auto_weight, select, tube_and_rig
+from sessions import finish, settle, start
+
+REFUSING = (
+    *("auto_weight", "show_weights", "keep_shown_weights", "original_weights", "select_note"),
+    *("show_problems", "show_worst", "bendy_to_bones", "ask_fewer_bones", "compare_methods"),
+    *("repair", "check", "optimize_joints"),
+)
+
+
+@pytest.fixture
+def session():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    found = start(tube, rig)
+    settle(found)
+    yield tube, rig
+    found.restore()
+    finish(found)
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_refused(session, name):
+    select(*session, active=session[1] if name == "bendy_to_bones" else session[0])
+    with pytest.raises(RuntimeError, match="A session is running: accept or cancel it first"):
+        getattr(bpy.ops.object, f"araplbs_{name}")()
