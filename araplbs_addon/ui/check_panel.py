@@ -18,12 +18,13 @@ from ..features.quantize.operator import IDNAME as QUANTIZE
 from ..features.repair import operator as repair
 from ..languages.translate import translated
 from ..window import deformer_view, error_view
-from ..window.sidebar import InTab, draw_large, draw_wrapped, list_room, row_text
+from ..window.sidebar import InTab, draw_large, draw_wrapped, list_room, row_text, unit
 
 # Colors of the levels; the names of the icons are others before Blender 4.4.
 _ICONS = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
 _STRIP = "STRIP_COLOR_0" if "STRIP_COLOR_01" in _ICONS else "SEQUENCE_COLOR_0"
 LEVEL_ICONS = {"high": f"{_STRIP}1", "medium": f"{_STRIP}2", "low": f"{_STRIP}3"}
+RESULT_ICONS = {"BETTER": "TRIA_DOWN", "UNCHANGED": "REMOVE", "REPAIRED": "CHECKMARK"}
 ABOUT = {kind: about for kind, _name, about in KINDS}
 # What helps against kinds of findings that Repair leaves: operator, words of the button, options.
 CURES = {
@@ -46,16 +47,39 @@ def _draw_cure(layout, finding):
 
 class DATA_UL_araplbs_findings(UIList):
     def draw_item(self, context, layout, _data, item, _icon, _active, _property, index=0):
-        if index >= len(found.findings):
+        if index >= len(found.rows):
             return
-        finding = found.findings[index]
-        text = row_text(translated(NAMES[finding.kind]), found.place(finding), list_room(context))
-        icon = LEVEL_ICONS[level(finding.severity)]
-        layout.label(text=text, icon=icon, translate=False)
-        if finding.kind in BEYOND:
-            layout.label(icon="BLANK1")
+        finding, is_left = found.rows[index], index < len(found.findings)
+        result = found.result(index) if is_left else None
+        room = list_room(context) - (unit(context) if result else 0)
+        text = row_text(translated(NAMES[finding.kind]), found.place(finding), room)
+        icon = LEVEL_ICONS[level(finding.severity)] if is_left else "CHECKMARK"
+        row = layout.row(align=True)
+        row.active = is_left
+        row.label(text=text, icon=icon, translate=False)
+        if result:
+            row.label(icon=RESULT_ICONS[result.result])
+        if not is_left or finding.kind in BEYOND:
+            row.label(icon="BLANK1")
         else:
-            layout.prop(item, "repair", text="")
+            row.prop(item, "repair", text="")
+
+    def filter_items(self, _context, data, name):
+        """Rows of what was repaired stay among the others, by how bad it was."""
+        items, helpers = getattr(data, name), bpy.types.UI_UL_list
+        shown = []
+        if self.filter_name:
+            flag = self.bitflag_filter_item
+            shown = helpers.filter_items_by_name(self.filter_name, flag, items, "name")
+        if self.use_filter_sort_alpha:
+            return shown, helpers.sort_items_by_name(items, "name")
+        return shown, by_severity(found.rows)
+
+
+def by_severity(findings):
+    """The place of each finding in a list that begins with the worst."""
+    order = sorted(range(len(findings)), key=lambda k: -findings[k].severity)
+    return sorted(range(len(order)), key=order.__getitem__)
 
 
 class VIEW3D_PT_araplbs_check(InTab, Panel):
@@ -68,13 +92,13 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         draw_large(layout, check.IDNAME, icon="VIEWZOOM")
         if found.checked:
             self._draw_notes(context, layout)
-        if found.findings:
+        if found.rows:
             layout.template_list(
                 DATA_UL_araplbs_findings.__name__, "", shown, "findings", shown, "active", rows=5
             )
             self._draw_buttons(layout, shown)
             if 0 <= shown.active < len(found.findings):
-                self._draw_words(context, layout, found.findings[shown.active])
+                self._draw_words(context, layout, shown.active)
         if show_pose.posed_rig():
             layout.operator(show_pose.BACK, icon="LOOP_BACK")
         self._draw_maps(context, layout)
@@ -83,29 +107,36 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         column = layout.column(align=True)
         icon = "NONE" if found.findings else "CHECKMARK"
         draw_wrapped(column, context, check.counted(found.findings), icon=icon)
+        if found.repaired:
+            draw_wrapped(column, context, f"{len(found.repaired)} repaired", icon="CHECKMARK")
         for name in found.out_of_date[:1]:
             row = column.row()
             row.alert = True
             draw_wrapped(row, context, f"'{name}' changed: check again", icon="FILE_REFRESH")
 
     def _draw_buttons(self, layout, shown):
+        is_chosen = 0 <= shown.active < len(found.findings)
         row = layout.row(align=True)
         sub = row.row(align=True)
-        sub.enabled = shown.active >= 0
+        sub.enabled = is_chosen
         sub.operator(check.SELECT, text="Select", icon="RESTRICT_SELECT_OFF").index = -1
         sub.operator(check.VIEW, text="View", icon="ZOOM_SELECTED").index = -1
         row.prop(shown, "show", text="", icon="HIDE_OFF" if shown.show else "HIDE_ON")
         row = layout.row(align=True)
         row.operator_context = "INVOKE_DEFAULT"
-        row.enabled = not found.out_of_date
+        row.enabled = bool(found.findings) and not found.out_of_date
         sub = row.row(align=True)
-        sub.enabled = shown.active >= 0
+        sub.enabled = is_chosen
         sub.operator(repair.IDNAME, text="Repair", icon="TOOL_SETTINGS").which = "ACTIVE"
         row.operator(repair.IDNAME, text="Repair Marked").which = "MARKED"
 
-    def _draw_words(self, context, layout, finding):
+    def _draw_words(self, context, layout, index):
+        finding, result = found.findings[index], found.result(index)
         box = layout.box().column()
         draw_wrapped(box, context, finding.words)
+        if result:
+            words = result.words or "Better since the repair, and still found"
+            draw_wrapped(box, context, words, icon=RESULT_ICONS[result.result])
         draw_wrapped(box, context, ABOUT[finding.kind], icon="QUESTION")
         if finding.kind in CURES:
             _draw_cure(box, finding)

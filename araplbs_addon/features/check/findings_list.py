@@ -2,7 +2,7 @@
 the bones, a mesh or its weights have changed."""
 
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -32,6 +32,8 @@ class Checked:
     poses: object = None  # (p, m, 3, 4) transforms of the bones in which they were found
     active: int = -1  # of the list
     marks: list[bool] | None = None
+    repaired: list = field(default_factory=list)  # findings that repairs of this list have ended
+    results: list = field(default_factory=list)  # the Outcome of a repair or None, of each finding
 
     @property
     def references(self):
@@ -57,6 +59,21 @@ class Found:
         return self.list.findings if self.list else []
 
     @property
+    def rows(self):
+        """The findings, and after them those that were repaired: the lines of the list."""
+        return [*self.findings, *self.repaired]
+
+    @property
+    def repaired(self):
+        """Findings that are no longer there, since repairs of this list."""
+        return self.list.repaired if self.list else []
+
+    def result(self, index):
+        """The Outcome of the repair that has left this finding, or None."""
+        results = self.list.results
+        return results[index] if index < len(results) else None
+
+    @property
     def armature(self):
         return self.list.armature
 
@@ -64,18 +81,20 @@ class Found:
     def objects(self):
         return self.list.objects
 
-    def keep(self, findings, bones, armature, objects, poses):
+    def keep(self, findings, bones, armature, objects, poses, repaired=(), results=()):
         """The subject of the findings, as a Checked has it."""
         self._remember()
         self.past = self.past[-MOST_PAST:]
         new = Checked(list(findings), list(bones), armature, list(objects), [], poses)
+        new.repaired, new.results = list(repaired), list(results)
         new.states = _states(new.references, True)
         self._show(new)
 
-    def keep_of(self, findings, reading):
+    def keep_of(self, findings, reading, repaired=(), results=()):
         """reading: the CheckTask that has read what the findings are about."""
         bones, poses = reading.problem.skeleton.names, reading.judged_poses.transforms
-        self.keep(findings, bones, reading.armature, reading.objects, poses)
+        objects = reading.objects
+        self.keep(findings, bones, reading.armature, objects, poses, repaired, results)
 
     def look(self, flush=False):
         """Brings out_of_date up to date, and the list, where an earlier one is about what there is
@@ -142,7 +161,7 @@ found = Found()
 
 
 class ARAPLBS_finding(bpy.types.PropertyGroup):
-    """A line of the list, at the same place as in Found.findings."""
+    """A line of the list, at the same place as in Found.rows."""
 
     repair: BoolProperty(name="Repair", description="Repair Marked repairs this too", default=True)
 
@@ -187,17 +206,19 @@ def show_findings(active=-1, marks=None):
     """Makes the list of the panel that of `found`."""
     with quietly() as check:
         check.findings.clear()
-        for k, finding in enumerate(found.findings):
+        for k, finding in enumerate(found.rows):
             item = check.findings.add()
             item.name = f"{NAMES[finding.kind]} {found.place(finding)}"
-            item.repair = marks[k] if marks else finding.kind not in BEYOND
+            is_marked = marks and k < len(marks)
+            item.repair = marks[k] if is_marked else finding.kind not in BEYOND
         check.active = active
     redraw_views()
 
 
 def marked():
     """[bool]: which findings Repair Marked takes."""
-    return [item.repair for item in bpy.context.window_manager.araplbs_check.findings]
+    items = bpy.context.window_manager.araplbs_check.findings
+    return [item.repair for item in items[: len(found.findings)]]
 
 
 def _look():

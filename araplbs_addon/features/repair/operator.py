@@ -7,6 +7,7 @@ from araplbs.base.refusal import Refused
 from araplbs.features.check.before_after import VISIBLE
 from araplbs.features.check.findings import KINDS, level
 from araplbs.features.repair.report import EVERY_KIND, repair_lines, repair_notes, repair_summary
+from araplbs.features.repair.rows import gone, outcomes_of
 from araplbs.model.options import Options
 from bpy.props import EnumProperty
 from bpy.types import Operator
@@ -112,9 +113,11 @@ unchanged. If the new ones are not better, the old ones stay, too"""
         return wanted
 
     def tell(self, report, task):
-        found.keep_of(task.repaired.findings, task.checked)
+        left, outcomes = task.repaired.findings, task.repaired.outcomes
+        before = [each.finding for each in outcomes] if task.known is None else found.rows
+        found.keep_of(left, task.checked, gone(left, before), outcomes_of(left, outcomes))
         if self._outcome:
-            self._outcome.renew(task.repaired.findings, task.stretch)
+            self._outcome.renew(left, task.stretch)
             self._outcome.draw_again(task.checked.problem, task.rows)
         for line in task.warnings + repair_notes(report):
             self.report({"WARNING"}, translated(line))
