@@ -51,7 +51,10 @@ EXAMPLES = {
     "shapes": ("in.blend -o out.blend --source Body --target Shirt",),
 }
 WIDTH = 98  # of a description
-EXIT_CODES = "exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something"
+EXIT_CODES = (
+    "exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something, or "
+    "weights\nare worse than before (--if-worse fail)"
+)
 
 
 def read_arguments(argv, prog=f"blender -c {COMMAND}"):

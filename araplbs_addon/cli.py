@@ -47,8 +47,8 @@ _handles = []  # Blender's handle of the registered command
 
 def run(argv, results=None, prog=f"blender -c {COMMAND}"):
     """The command; returns the exit code: 0 all is done, 1 a file failed or could not be
-    started, 2 wrong arguments, 3 `check` has found something to fail on, 128 + the signal that
-    stopped it. `results` gets what the report says of each file."""
+    started, 2 wrong arguments, 3 `check` or --if-worse has found something to fail on, 128 + the
+    signal that stopped it. `results` gets what the report says of each file."""
     results = [] if results is None else results
     _print_any_name()
     try:
@@ -127,8 +127,8 @@ def _do_files(command, plan, options, arguments, stop, outputs, results, output)
     try:
         if arguments.report and arguments.merge and (plan or Path(arguments.report).is_dir()):
             farm.merge_and_warn(arguments.report)
-        if not code and command.finish:
-            return command.finish(arguments, results)
+        if not code and (command.finish or command.code_of):
+            return (command.finish or command.code_of)(arguments, results)
     except (Refused, OSError) as error:
         code = _fail(error)
     return code

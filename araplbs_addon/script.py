@@ -15,11 +15,11 @@ from .blender.data.references import reason_of, references_of
 from .blender.poses import own_motion
 from .blender.read import control_bones
 from .blender.read.targets import Targets, share_meshes
+from .features.auto_weight.compared import ComparedWeighting
 from .features.joints import data as joint_settings
 from .features.new_vertices.task import NewVerticesTask
 from .features.quantize import engine_limits
 from .features.restore import stored as kept_weights
-from .weighting import WeightingTask
 
 PROG = "python -m araplbs.blender"
 # What files hold of ours. While the add-on is enabled all of it is registered.
@@ -63,7 +63,7 @@ def bind(meshes, armature, *, only_new, preset, threads, progress, **options):
     table = options_of(options, values, without=())
     view_layer = bpy.context.view_layer
     _refuse_absent([*meshes, armature], view_layer)
-    task = (NewVerticesTask if only_new else WeightingTask)(table, threads)
+    task = (NewVerticesTask if only_new else ComparedWeighting)(table, threads)
     with data_registered():
         (targets,) = share_meshes([Targets(armature, meshes)], view_layer)
         references = references_of(targets)

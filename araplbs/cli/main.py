@@ -48,7 +48,8 @@ EPILOG = """examples:
   araplbs weight characters/*.glb -o weighted/ --preset game-8 --jobs 4
   araplbs check out.glb --fail-on high --json findings.json
 
-exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something
+exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something, or weights are
+worse than before (--if-worse fail)
 'araplbs COMMAND --help' has the options of a command."""
 
 

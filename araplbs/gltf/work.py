@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 from ..base.progress import Listener
+from ..measures.standing import standing
 from ..model.options import Options
 from ..reports.report import make_report
 from ..skeleton.poses import Poses
@@ -29,9 +31,11 @@ def weigh_character(
     rigid: Sequence[Sequence[Any]] = (),
     threads: int = 0,
     progress: Listener | None = None,
+    compares: bool = False,
 ) -> tuple[Weighed, dict[str, Any]]:
-    """(new weights, report). rigid: of each mesh, vertices of parts that keep their shape. The
-    document is not changed: see Character.write()."""
+    """(new weights, report). rigid: of each mesh, vertices of parts that keep their shape.
+    compares: the report has "compared", the result of standing(). The document is not changed: see
+    Character.write()."""
     meshes = character.meshes
     if rigid:
         meshes = [
@@ -47,4 +51,9 @@ def weigh_character(
         threads=threads,
         progress=progress,
     )
-    return found, make_report(found.problem, found.solution, options, character.name)
+    report = make_report(found.problem, found.solution, options, character.name)
+    if compares:
+        present = found.problem.present(meshes)
+        deformation = copy(report["deformation"])  # of heat is measured only to compare with it
+        report["compared"] = standing(found.problem, present, deformation, options, threads)
+    return found, report

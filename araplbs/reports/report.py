@@ -23,7 +23,7 @@ from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
 from .doubts import doubt_about, torn_off
 from .notes import bare_bones
-from .warning_lines import deformer_lines, far_lines, size_lines, unseen_lines
+from .warning_lines import deformer_lines, far_lines, size_lines, unseen_lines, worse_lines
 
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside the tets is worth a warning
 PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
@@ -304,5 +304,6 @@ def warnings(report: dict[str, Any] | None) -> list[Sentence]:
         report, False, "was weighted by distance alone", "were weighted by distance alone"
     )
     lines += far_lines(report)
+    lines += worse_lines(report)
     doubt = doubt_about(report)
     return lines + ([doubt.line] if doubt else [])

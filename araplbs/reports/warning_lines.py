@@ -23,6 +23,22 @@ def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) ->
     return [Sentence(line, which=which, vertex=parts[0]["vertex"], object=parts[0]["object"])]
 
 
+def worse_lines(report: dict[str, Any]) -> list[Sentence]:
+    """Whether the new weights are worse than those that they were compared with, if any."""
+    compared = report.get("compared")
+    if not compared or not compared["worse"]:
+        return []
+    after = f"{100 * report['deformation']['after']['surface_strain']:.1f}"
+    if "file" in compared:
+        before = f"{100 * compared['file']['surface_strain']:.1f}"
+        line = "The surface stretches more than with the earlier weights: {after} %, not {before} %"
+    else:
+        before = f"{100 * compared['heat']['surface_strain']:.1f}"
+        line = "The surface stretches more than with bone heat: {after} %, not {before} %"
+    kept = [Sentence("The earlier weights were kept")] if report.get("kept") else []
+    return [Sentence(line, after=after, before=before), *kept]
+
+
 def far_lines(report: dict[str, Any]) -> list[Sentence]:
     """Parts that have most likely been selected, or left somewhere, by mistake."""
     lines = []

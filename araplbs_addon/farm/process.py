@@ -23,6 +23,7 @@ from contextlib import suppress
 
 LENGTH = 8  # bytes of the number before a reply
 LONGEST = 1 << 28  # bytes of a reply
+FOUND = 3  # exit code of a task that is done: what --if-worse asks for
 PATIENCE = 20  # seconds for a process to end in order
 
 
@@ -183,7 +184,7 @@ def read_reply(stream):
 def result_of(reply):
     """The entry of a reply for the one file of its task."""
     result = dict(reply["results"][0]) if reply["results"] else {}
-    if reply["code"] and "error" not in result:
+    if reply["code"] not in (0, FOUND) and "error" not in result:
         result["error"] = f"exit code {reply['code']}"
     return result
 

@@ -1,5 +1,6 @@
 """The Result box: the result of the last weighting, in an artist's words."""
 
+from araplbs.measures.standing import is_worse
 from araplbs.reports.doubts import CONTROL, JOINTS, TAILS
 from araplbs.reports.last_lines import from_to, percent, problems_in_words
 
@@ -76,7 +77,7 @@ def _draw_gains(context, layout, outcome):
     facts = outcome.facts
     if "problems" in facts:
         row = layout.row(align=True)
-        row.alert = outcomes.is_worse(facts["problems"])
+        row.alert = is_worse(*facts["problems"])
         good = not facts["problems"][1]
         words = problems_in_words(facts["problems"], ARROW)
         draw_wrapped(row, context, words, icon="CHECKMARK" if good else "INFO")
@@ -90,7 +91,7 @@ def _draw_gains(context, layout, outcome):
         draw_wrapped(layout, context, "Counting visible problems...", icon="SORTTIME")
     if facts["stretch"][1] is not None:
         row = layout.row(align=True)
-        row.alert = outcomes.is_worse(facts["stretch"])
+        row.alert = is_worse(*facts["stretch"])
         text = from_to(facts["stretch"], percent, ARROW)
         draw_wrapped(row, context, f"Stretch in poses {text} %", icon="MOD_LATTICE")
     if facts.get("heat") is not None:

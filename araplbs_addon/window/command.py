@@ -53,6 +53,7 @@ class Command:
     only: Any = None  # those that it takes, None for all
     choose: Callable | None = None  # (this Command, arguments) -> the Command that these mean
     finish: Callable | None = None  # of one that saves no .blend file: (arguments, results) -> code
+    code_of: Callable | None = None  # of one that saves: the exit code, if no file has failed
     also_writes: Callable | None = None  # (arguments, names of armatures) -> [(path, kind)]
     conclude: Callable | None = None  # once all tasks of a file are applied: (tasks)
     weights_of: Callable[[dict], Any] = lambda _report: None  # the part of a report about weights

@@ -19,8 +19,9 @@ from ...gltf.work import weigh_character
 from ...model.options import Options
 from ...reports.report import notes, summary, warnings
 from ..command import Command, Job, Outcome
-from ..errors import WrongArguments
+from ..errors import FINDINGS, WrongArguments
 from ..files import OBJ, RIGS, is_obj, refuse_input
+from ..worse import FAIL, KEEP, add_if_worse, is_worse
 
 # Options of the panel about data that glTF does not have.
 WITHOUT = frozenset(
@@ -68,6 +69,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="store weights as floats, also where the file has whole numbers",
     )
+    add_if_worse(parser)
 
 
 def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -121,9 +123,14 @@ def _work(job: Job) -> Outcome:
             predicted.give_weights(character, numbers)
         rigid = character.parts_of(arguments.rigid_material, arguments.rigid_mesh)
         found, report = weigh_character(
-            character, job.options, rigid, arguments.threads, job.progress
+            character, job.options, rigid, arguments.threads, job.progress, compares=True
         )
-        character.write(found.rows, FLOAT if arguments.float_weights else None)
+        if is_worse(report) and arguments.if_worse == FAIL:
+            outcome.code = FINDINGS
+        if is_worse(report) and arguments.if_worse == KEEP and "file" in report["compared"]:
+            report["kept"] = True
+        else:
+            character.write(found.rows, FLOAT if arguments.float_weights else None)
         report["notes"], report["warnings"] = notes(report), warnings(report)
         outcome.characters.append(report)
         for line in report["notes"]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...base.progress import Listener, Progress
 from ...character.pose_sets import checked_poses, measured_poses
 from ...character.problem import Problem
+from ...measures.standing import has_weights
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights
 from ...skeleton.poses import Poses
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from .findings import Finding
 
 JUDGED_POSES = 12  # random ones in which problems are looked for, as many as Check Weights takes
-WEIGHTED = 0.5  # of the vertices: where fewer had weights, there is nothing to compare with
 VISIBLE = ("high", "medium")  # levels of findings that are seen
 
 
@@ -29,12 +29,6 @@ def visible(findings: Iterable[Finding]) -> int:
     """The number of visible findings."""
     counts = health(findings)
     return sum(counts[level] for level in VISIBLE)
-
-
-def has_weights(rows: SparseWeights) -> bool:
-    """Whether enough of the vertices have weights for a comparison with others."""
-    had = rows.sums() > 0
-    return bool(len(had)) and bool(had.mean() >= WEIGHTED)
 
 
 def gains(

@@ -2,7 +2,8 @@
 and measures more than a script asks for."""
 
 from araplbs.base.progress import Listener, Progress
-from araplbs.features.check.before_after import gains, has_weights
+from araplbs.features.check.before_after import gains
+from araplbs.measures.standing import has_weights
 
 from ...task import MEASURING
 from ...weighting import WeightingTask

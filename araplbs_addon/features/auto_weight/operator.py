@@ -1,9 +1,11 @@
 """The operator "Auto-weight (ARAP)"."""
 
 from dataclasses import replace
+from functools import partial
 
 import bpy
 from araplbs.base.refusal import Refused
+from araplbs.cli.worse import KEEP, REPORT, add_if_worse, code_if_worse
 from araplbs.model.options import Options
 from araplbs.reports.report import summary, summary_of_new
 from bpy.types import Operator
@@ -19,6 +21,7 @@ from ...window.properties import (
 )
 from ...window.work import WorkOperator
 from ..new_vertices.task import NewVerticesTask
+from .compared import ComparedWeighting
 from .measured import MeasuredWeighting
 from .outcome import tell_outcome
 
@@ -59,18 +62,22 @@ def is_seen():
     return not bpy.app.background
 
 
-def _only_new(parser):
+def _own(parser):
     parser.add_argument(
         "--only-new",
         action="store_true",
         help="weight the vertices without weights only, all others stay unchanged; if there are "
         "none, the output is the same as the input",
     )
+    add_if_worse(parser)
 
 
 def _choose_new(command, arguments):
     if not arguments.only_new:
-        return command
+        keep = arguments.if_worse == KEEP
+        return replace(command, task=partial(ComparedWeighting, keep=keep))
+    if arguments.if_worse != REPORT:
+        raise Refused(f"--only-new and --if-worse {arguments.if_worse} exclude each other")
     for name, usual in (("volume", "none"), ("start_from", "fresh")):
         value = getattr(arguments, name)
         if value != usual:
@@ -84,12 +91,13 @@ COMMAND = Command(
     "weight",
     "weight the meshes of .blend files",
     f"Weights every armature's meshes: {WHICH}",
-    WeightingTask,
+    ComparedWeighting,
     Options,
     summary,
-    own=_only_new,
+    own=_own,
     choose=_choose_new,
     weights_of=lambda report: report,
     has_pictures=True,
     has_presets=True,
+    code_of=code_if_worse,
 )

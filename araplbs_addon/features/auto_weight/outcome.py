@@ -18,6 +18,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.worker import Worker
 from araplbs.features.check.before_after import VISIBLE, visible
 from araplbs.features.check.findings import Finding, level
+from araplbs.measures.standing import is_worse
 from araplbs.reports.last_lines import result_line
 from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
@@ -33,7 +34,6 @@ from .originals import take_originals
 from .outdated import bones_digest, shape_digest
 
 MOST = 2  # that are kept: each holds all weights twice
-WORSE = 0.005  # of what it was: less is not seen
 ORIGINAL, BEFORE, AFTER = "ORIGINAL", "BEFORE", "AFTER"
 
 
@@ -77,7 +77,7 @@ class Outcome:
     def worse(self):
         """Whether a visible measure is worse than before."""
         return any(
-            is_worse(self.facts[name]) for name in ("problems", "stretch") if name in self.facts
+            is_worse(*self.facts[name]) for name in ("problems", "stretch") if name in self.facts
         )
 
     def renew(self, findings, stretch):
@@ -118,12 +118,6 @@ class Outcome:
 
 _outcomes: list[Outcome] = []  # the latest last
 _shown_before_saving: list[tuple[Outcome, str]] = []
-
-
-def is_worse(both):
-    """Whether the second of (before, after) is worse by what people are shown of it."""
-    before, after = both
-    return before is not None and after is not None and after - before > WORSE * before
 
 
 def keep_outcome(report, task):

@@ -182,9 +182,9 @@ def test_old_weights_can_be_kept(which, tmp_path):
 
 
 def test_worse_is_said():
-    is_worse = addon("features.auto_weight.outcome").is_worse
-    assert is_worse((0.375, 0.447)) and is_worse((0, 1)) and is_worse((13, 14))
-    assert not any(map(is_worse, [(0.3, 0.3001), (None, 5), (5, None), (5, 5), (5, 4)]))
+    is_worse = package("measures.standing").is_worse
+    assert is_worse(0.375, 0.447) and is_worse(0, 1) and is_worse(13, 14)
+    assert not any(is_worse(*b) for b in [(0.3, 0.3001), (None, 5), (5, None), (5, 5), (5, 4)])
     weighted(truss=50)
     auto_weight(truss=1)
     outcome = at_hand()

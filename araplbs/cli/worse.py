@@ -1,0 +1,37 @@
+"""--if-worse: what becomes of weights that are worse than those that the file had."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from .errors import DONE, FINDINGS
+
+REPORT, FAIL, KEEP = "report", "fail", "keep"
+
+
+def add_if_worse(parser: argparse.ArgumentParser) -> None:
+    """The argument."""
+    parser.add_argument(
+        "--if-worse",
+        choices=(REPORT, FAIL, KEEP),
+        default=REPORT,
+        metavar="WHAT",
+        help="if the surface stretches more than with the earlier weights, or with bone heat if "
+        "there were none: report it, fail with exit code 3, or keep the earlier weights "
+        f"(default: {REPORT})",
+    )
+
+
+def is_worse(report: dict[str, Any]) -> bool:
+    """Whether the report of a character says that its new weights are worse."""
+    return bool(report.get("compared", {}).get("worse"))
+
+
+def code_if_worse(arguments: argparse.Namespace, results: Sequence[dict[str, Any]]) -> int:
+    """The exit code that these entries of a report ask for."""
+    if arguments.if_worse != FAIL:
+        return DONE
+    reports = [report for each in results for report in each.get("armatures", ())]
+    return FINDINGS if any(map(is_worse, reports)) else DONE

@@ -1,0 +1,74 @@
+"""How new weights stand against those that the meshes had, or, if they had none, against those of
+bone heat. No bpy: any thread may compute it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.progress import Listener
+from ..character.pose_sets import measured_poses
+from .deformation import as_report, measure
+
+if TYPE_CHECKING:
+    from ..character.problem import Problem
+    from ..model.options import Options
+    from ..model.sparse_weights import SparseWeights
+
+WORSE = 0.005  # of what it was: less is not seen
+MUCH = 1.5  # times as much stretch: no drift is worth that
+FOLLOWS = 0.05  # limb radii: so much less of drift is seen
+WEIGHTED = 0.5  # of the vertices: where fewer had weights, there is nothing to compare with
+ONE_BONE = 0.95  # of all weight: where one bone had more, there is nothing either
+
+
+def is_worse(before: float | None, after: float | None) -> bool:
+    """Whether a measure is worse than before by what people are shown of it."""
+    return before is not None and after is not None and after - before > WORSE * before
+
+
+def stretches_more(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether the surface stretches more by what people are shown of it: by half, or by less if
+    limbs do not follow their bones better for that. Of two reports of deformation."""
+    was, now = before["surface_strain"], after["surface_strain"]
+    if not is_worse(was, now):
+        return False
+    return now > MUCH * was or not follows_better(before["limb_drift"], after["limb_drift"])
+
+
+def follows_better(before: float | None, after: float | None) -> bool:
+    """Whether limbs drift so much less that it is seen."""
+    return before is not None and after is not None and before - after > FOLLOWS
+
+
+def has_weights(rows: SparseWeights) -> bool:
+    """Whether enough of the vertices have weights for a comparison with others, and not nearly all
+    of one bone: what is held by one bone stretches nothing, and that is no merit."""
+    had = rows.sums() > 0
+    if not len(had) or had.mean() < WEIGHTED:
+        return False
+    shares = np.bincount(rows.bones, rows.weights)
+    return bool(shares.max() < ONE_BONE * shares.sum())
+
+
+def standing(
+    problem: Problem,
+    present: SparseWeights,
+    deformation: dict[str, Any],
+    options: Options,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> dict[str, Any]:
+    """{"file" or "heat": report of deformation with those weights, "worse": bool}, {"worse": False}
+    if there is nothing to compare with. present: the weights that the meshes had. deformation: of
+    the report of the new weights."""
+    named = {}
+    if has_weights(present):
+        poses = measured_poses(problem, options)
+        found = measure(problem, present, poses, threads=threads, progress=progress)
+        named["file"] = as_report(problem.skeleton, found)
+    elif options.initial == "HEAT" and options.start_from == "FRESH":
+        named["heat"] = deformation["before"]
+    after = deformation["after"]
+    return {**named, "worse": any(stretches_more(each, after) for each in named.values())}

@@ -1,0 +1,52 @@
+"""Work that compares its weights with those that were there, for scripts and the command line: a
+window measures more (measured.py)."""
+
+from araplbs.base.progress import Listener, Progress
+from araplbs.measures.standing import standing
+from araplbs.reports.report import make_report
+
+from ...task import MEASURING
+from ...weighting import WeightingTask
+
+WEIGHTING_SHARE = 0.9  # of the time: the rest is measuring
+
+
+class ComparedWeighting(WeightingTask):
+    """The report has "compared", the result of standing(). keep: weights that are worse than those
+    that were there are not written, and the report has "kept": True."""
+
+    reads_weights = True
+    compared = None
+
+    def __init__(self, options, threads=0, keep=False):
+        super().__init__(options, threads)
+        self.keep = keep
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See WeightingTask."""
+        progress = Progress.of(progress)
+        super().solve(progress.part(0, WEIGHTING_SHARE, energies=True))
+        self.compared = standing(
+            self.problem,
+            self.problem.present(self.reading.meshes),
+            self.solution.report["deformation"],
+            self.options,
+            self.threads,
+            progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
+        )
+
+    @property
+    def keeps(self):
+        """Whether the weights that were there stay."""
+        return bool(self.keep and self.compared["worse"] and "file" in self.compared)
+
+    def apply(self):
+        """See WeightingTask."""
+        if self.keeps:
+            armature, _objects = self.find_objects()
+            report = make_report(self.problem, self.solution, self.options, armature.name)
+            report["kept"] = True
+        else:
+            report = super().apply()
+        report["compared"] = self.compared
+        return report

@@ -1,0 +1,112 @@
+"""--if-worse on .blend files, and what scripts are told of weights that were there before."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from command import opened, run, save
+from scenes import addon, auto_weight, deform_names, entries, package, tube_and_rig, weights
+
+WORSE = ("--truss", 300, "--initial", "nearest")
+
+
+@pytest.fixture
+def good(tmp_path):
+    """A file whose weights stretch the surface as little as can be."""
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig, truss=0)
+    before = entries(tube)
+    return save(tmp_path / "in.blend"), before
+
+
+def report_of(path):
+    return json.loads(path.read_text())["files"][0]["armatures"][0]
+
+
+def test_reported(good, tmp_path, capfd):
+    source, before = good
+    out, path = tmp_path / "out.blend", tmp_path / "report.json"
+    assert run("weight", source, "-o", out, "--json", path, *WORSE) == 0
+    report = report_of(path)
+    after, was = (
+        report["deformation"]["after"]["surface_strain"],
+        report["compared"]["file"]["surface_strain"],
+    )
+    assert report["compared"]["worse"] and after > was > 0 and "kept" not in report
+    line = f"more than with the earlier weights: {100 * after:.1f} %, not {100 * was:.1f} %"
+    assert line in capfd.readouterr().out and any(line in each for each in report["warnings"])
+    opened(out)
+    assert entries(bpy.data.objects["Tube"]) != before
+
+
+def test_fails(good, tmp_path):
+    source, _before = good
+    out = tmp_path / "out.blend"
+    assert run("weight", source, "-o", out, "--if-worse", "fail", *WORSE) == 3
+    assert out.exists(), "it is there to be looked at"
+    assert run("weight", out, "-o", tmp_path / "b.blend", "--if-worse", "fail", "--truss", 0) == 0
+
+
+def test_kept(good, tmp_path, capfd):
+    """The weights, and whatever else the mesh has."""
+    source, before = good
+    out, path = tmp_path / "out.blend", tmp_path / "report.json"
+    assert run("weight", source, "-o", out, "--json", path, "--if-worse", "keep", *WORSE) == 0
+    assert report_of(path)["kept"] is True and "were kept" in capfd.readouterr().out
+    opened(out)
+    assert entries(bpy.data.objects["Tube"]) == before
+
+
+@pytest.mark.slow
+def test_several_at_a_time(good, tmp_path):
+    """The exit code of a process is not taken for a failure."""
+    source, _before = good
+    arguments = ("-o", f"{tmp_path}/made/", "--jobs", 1, "--if-worse", "fail", "-q")
+    assert run("weight", source, *arguments, *WORSE) == 3
+
+
+def test_the_exit_code_of_a_task_is_no_error():
+    result_of = addon("farm.process").result_of
+    assert result_of({"code": 3, "results": [{"armatures": []}]}) == {"armatures": []}
+    assert result_of({"code": 1, "results": [{"armatures": []}]})["error"] == "exit code 1"
+
+
+def test_excludes_only_new(good, tmp_path, capfd):
+    source, _before = good
+    arguments = ("-o", tmp_path / "out.blend", "--only-new", "--if-worse", "keep")
+    assert run("weight", source, *arguments) == 2
+    assert "--only-new and --if-worse keep exclude each other" in capfd.readouterr().err
+
+
+def test_nothing_before(tmp_path):
+    tube_and_rig()
+    source, path = save(tmp_path / "in.blend"), tmp_path / "report.json"
+    assert run("weight", source, "-o", tmp_path / "out.blend", "--json", path) == 0
+    compared = report_of(path)["compared"]
+    heat = report_of(path)["deformation"]["before"]
+    assert compared == {"heat": heat, "worse": compared["worse"]}
+
+
+def test_the_same_weights_as_without_earlier_ones(tmp_path):
+    """What was there is compared with, and decides nothing."""
+    made = []
+    for truss in (0, 300, None):
+        tube, rig = tube_and_rig()
+        if truss is not None:
+            auto_weight(tube, rig, truss=truss)
+        source, out = save(tmp_path / "in.blend"), tmp_path / f"out{truss}.blend"
+        assert run("weight", source, "-o", out) == 0
+        opened(out)
+        made.append(weights(bpy.data.objects["Tube"], deform_names(bpy.data.objects["Rig"])))
+        bpy.ops.wm.read_homefile(use_empty=True)
+    np.testing.assert_array_equal(made[0], made[1])
+    np.testing.assert_array_equal(made[0], made[2])
+
+
+def test_bind_compares(good):
+    opened(good[0])
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    report = package("blender").bind([tube], rig, firmness=300, initial="NEAREST")
+    assert report["compared"]["worse"] and "file" in report["compared"]
+    assert any("earlier weights" in str(each) for each in report["warnings"])

@@ -1,0 +1,182 @@
+"""What the Result box says of a character, each sentence checked by what knows nothing of our
+energy: yardstick.py on the file's own frames, the weights of the file, and rig_response.py.
+
+A Statement is true, untrue, or cannot be checked, which is left out. Two kinds are no sentences:
+what a box that tells of gains must not pass over in silence."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import rig_response
+from rig_judge import NOTHING, judge
+from yardstick import normalized
+
+MARGIN = 0.05  # of a measure: less is a matter of which poses are looked at
+SURE = 0.10  # the same, of the count of problems, which looks at other things than a measure
+OWN, MOST_OWN = rig_response.OWN, rig_response.LEAST_OWN
+ALONE = 0.9  # mean weight of the bone of a part that follows one
+STIFF = 0.02  # the most by which weights of a rigid part differ
+HEARD = 0.5  # of the way by the file's weights: a bone that moves its skin so far does answer
+
+
+@dataclass
+class Statement:
+    """kind: in KINDS; says: the words of the box; so: whether it is true; why: against it."""
+
+    kind: str
+    says: str
+    so: bool
+    why: str = ""
+
+
+KINDS = {
+    "stretch": "the stretch of the surface became less, or more",
+    "problems": "there are fewer visible problems, or more",
+    "heat": "the stretch is less, or more, than with bone heat",
+    "bare": "a bone has no skin",
+    "deaf": "a bone hardly moves its skin",
+    "control": "a bone only controls the rig",
+    "alone": "a part follows one bone",
+    "rigid": "a part is rigid",
+    "above": "vertices have more influences than asked for",
+    "silence: bone": "bones that no longer move their skin are named",
+    "silence: gap": "parts that leave what they touch are named, or counted as problems",
+}
+
+
+def statements(name, arrays):
+    """([Statement], the Judged)"""
+    said = json.loads(str(arrays["said"]))
+    judged, over, afresh = judge(name, arrays), said["over_file"], said["afresh"]
+    found = []
+    if "error" not in over:
+        found += [*_gains(judged, over), *_bones(arrays, over), *_parts(arrays, over)]
+        found += _silence(judged, arrays, over)
+    if "error" not in afresh:
+        found += _heat(judged, afresh)
+    return found, judged
+
+
+def _gains(judged, said):
+    before, after = said["facts"]["stretch"]
+    ratio = judged.ratio("file")
+    if before and after is not None and np.isfinite(ratio):
+        says = f"stretch {100 * before:.1f} -> {100 * after:.1f} %"
+        yield _direction("stretch", says, after / before, ratio, MARGIN)
+    before, after = said["facts"].get("problems", (None, None))
+    if before is not None and before != after and np.isfinite(ratio):
+        worse = [ratio, *_ratios(judged)]
+        all_say = min(worse) > 1 + SURE or max(worse) < 1 - SURE
+        says = f"{before} -> {after} visible problems"
+        if all_say:
+            yield _direction("problems", says, (after + 1) / (before + 1), worse[0], SURE)
+        else:
+            yield Statement("problems", says, True)
+
+
+def _ratios(judged):
+    """Of measures other than the stretch: the worst percent, creases, crossings."""
+    folds = [(each["ours"], each["file"]) for each in (judged.crease, judged.crossing)]
+    pairs = [(judged.p99("ours"), judged.p99("file")), *folds]
+    return [ours / them for ours, them in pairs if np.isfinite(ours) and them > 1e-4]
+
+
+def _direction(kind, says, told, real, margin):
+    """A Statement that something became less (told < 1) or more; real: the independent ratio."""
+    so = not (told < 1 < real / (1 + margin) or told > 1 > real / (1 - margin))
+    return Statement(kind, says, so, f"{real:.2f} of the file's on its own frames")
+
+
+def _heat(judged, said):
+    heat, after = said["facts"].get("heat"), said["facts"]["stretch"][1]
+    ratio = judged.ratio("heat")
+    if heat and after is not None and np.isfinite(ratio):
+        says = f"stretch {100 * after:.1f} %, bone heat {100 * heat:.1f} %"
+        yield _direction("heat", says, after / heat, ratio, MARGIN)
+
+
+def _weights(arrays):
+    deform = arrays["bone_deform"].astype(float)
+    return normalized(arrays["ours"] * deform), normalized(arrays["W"] * deform)
+
+
+def _bones(arrays, said):
+    names = [str(each) for each in arrays["bone_names"]]
+    ours, file = _weights(arrays)
+    answers = _answers(arrays)
+    for note in said["notes"]:
+        for bone in map(names.index, note["bones"]):
+            if "without skin" in note["text"]:
+                share = float(ours[:, bone].mean())
+                yield Statement("bare", f"'{names[bone]}' has no skin", share < NOTHING,
+                                f"it has {100 * share:.2f} % of all weight")  # fmt: skip
+            elif "hardly" in note["text"] and bone in answers:
+                way = answers[bone]
+                yield Statement("deaf", f"'{names[bone]}' hardly moves its skin", way < HEARD,
+                                f"it moves it {100 * way:.0f} % as far as the file's")  # fmt: skip
+    if file.any():
+        for name in said["left_out"]:
+            own = int((file[:, names.index(name)] > OWN).sum())
+            yield Statement("control", f"'{name}' is a control bone", own < MOST_OWN,
+                            f"it owns {own} vertices in the file")  # fmt: skip
+    above = next((note["above"] for note in said["notes"] if note["above"]), 0)
+    if above:
+        many = bool(((ours > 0).sum(1) > above).any())
+        yield Statement("above", f"vertices have more than {above}", many, "none has")
+
+
+def _answers(arrays):
+    """{bone: how far its skin of the file goes along, of the way by the file's weights}"""
+    ours, file = _weights(arrays)
+    if not file.any():
+        return {}
+    bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_parent"))
+    return rig_response.responses(arrays["V"].astype(float), *bones, ours, file)
+
+
+def _parts(arrays, said):
+    """Parts that are said to follow one bone, or to be rigid, do. Where corners in one place make
+    another part of it than the report's, nothing is said."""
+    ours, _file = _weights(arrays)
+    first, starts = 0, {}
+    for name, size in zip(arrays["rig"][1:], _sizes(arrays), strict=True):
+        starts[str(name)] = first
+        first += size
+    label = rig_response.loose_parts(arrays["V"].astype(float), arrays["F"])
+    alone = [each for each in said["parts"] if each["rigid"]]
+    for part in [*said["rigid"], *alone]:
+        own = label == label[starts[part["object"]] + part["vertex"]]
+        if own.sum() != part["size"]:
+            continue
+        place = f"the part at vertex {part['vertex']} of '{part['object']}'"
+        if part in alone:
+            most = float(ours[own].mean(0).max())
+            yield Statement("alone", f"{place} follows one bone", most > ALONE,
+                            f"mean weight of it {most:.2f}")  # fmt: skip
+        else:
+            apart = float(np.ptp(ours[own], axis=0).max())
+            yield Statement("rigid", f"{place} is rigid", apart < STIFF,
+                            f"its weights differ by {apart:.2f}")  # fmt: skip
+
+
+def _sizes(arrays):
+    return arrays["sizes"] if "sizes" in arrays else [len(arrays["V"])]
+
+
+def _silence(judged, arrays, said):
+    """Of bones and parts that are ruined, whether anything is said."""
+    if np.isnan(judged.l1):
+        return
+    told = {name for note in said["notes"] for name in note["bones"]} | set(said["left_out"])
+    names = [str(each) for each in arrays["bone_names"]]
+    told |= {names[bone] for kind, _s, bone, _m in said["findings"] if kind == "DEAF_BONE"}
+    for name in judged.deaf:
+        yield Statement("silence: bone", "(nothing)", name in told,
+                        f"'{name}' no longer moves its skin")  # fmt: skip
+    ours, file = judged.gap["ours"], judged.gap["file"]
+    if ours > file + 0.015:
+        spoken = any(kind in {"LOOSE_PART", "INTERSECTION"} for kind, *_rest in said["findings"])
+        spoken |= any("leave" in note["text"] for note in said["notes"])
+        yield Statement("silence: gap", "(nothing)", spoken,
+                        f"gaps of {100 * ours:.1f} %, in the file {100 * file:.1f}")  # fmt: skip

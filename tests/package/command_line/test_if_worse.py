@@ -1,0 +1,143 @@
+"""--if-worse: weights that are worse than those of the file are reported, fail, or are not kept."""
+
+import json
+
+import numpy as np
+import pytest
+from gltf_files import plain, rows
+from gltf_validity import File
+
+WORSE = ("--firmness", "300", "--initial", "nearest")  # stiff limbs: the joints take the stretch
+
+
+@pytest.fixture
+def main(core):
+    return core("cli.main").main
+
+
+@pytest.fixture
+def good(main, tmp_path, monkeypatch):
+    """A file with our weights, which stretch the surface as little as can be."""
+    monkeypatch.chdir(tmp_path)
+    plain().write(tmp_path / "in.glb")
+    assert main(["weight", "in.glb", "-o", "good.glb", "--firmness", "0", "-q"]) == 0
+
+
+def report_of(path):
+    return json.loads(open(path, encoding="utf-8").read())["files"][0]["characters"][0]
+
+
+def weights(path):
+    return rows(File(path))[1]
+
+
+def test_better_weights_are_no_matter(main, good, capsys):
+    """Those of in.glb are all of one bone: they stretch nothing, and are no measure."""
+    assert main(["weight", "in.glb", "-o", "out.glb", "--json", "r.json", "--quiet"]) == 0
+    assert set(report_of("r.json")["compared"]) == {"heat", "worse"}
+    assert main(["weight", "good.glb", "-o", "worse.glb", "-q", *WORSE]) == 0
+    arguments = ["--json", "r.json", "--if-worse", "fail", "--firmness", "0"]
+    assert main(["weight", "worse.glb", "-o", "out.glb", *arguments]) == 0
+    compared = report_of("r.json")["compared"]
+    assert not compared["worse"] and set(compared) == {"file", "worse"}
+    assert "stretches more" not in capsys.readouterr().out
+
+
+def test_reported(main, good, capsys):
+    """By default: a warning, and the numbers; the file is written all the same."""
+    assert main(["weight", "good.glb", "-o", "out.glb", "--json", "r.json", *WORSE]) == 0
+    report = report_of("r.json")
+    after, before = (
+        report["deformation"]["after"]["surface_strain"],
+        report["compared"]["file"]["surface_strain"],
+    )
+    assert report["compared"]["worse"] and after > before
+    line = f"more than with the earlier weights: {100 * after:.1f} %, not {100 * before:.1f} %"
+    assert line in capsys.readouterr().out
+    assert any(line in each for each in report["warnings"]) and "kept" not in report
+    assert not np.array_equal(weights("out.glb"), weights("good.glb"))
+
+
+def test_fails(main, good, tmp_path):
+    """With an exit code of its own; the output is there to be looked at."""
+    arguments = ["weight", "good.glb", "-o", "out.glb", "--if-worse", "fail", "-q"]
+    assert main([*arguments, *WORSE]) == 3
+    assert not np.array_equal(weights("out.glb"), weights("good.glb"))
+
+    arguments = [
+        "weight",
+        "worse.glb",
+        "-o",
+        "b.glb",
+        "--if-worse",
+        "fail",
+        "--firmness",
+        "0",
+        "-q",
+    ]
+    (tmp_path / "out.glb").rename(tmp_path / "worse.glb")
+    assert main(arguments) == 0
+
+
+def test_kept(main, good, capsys):
+    arguments = ["--if-worse", "keep", "--json", "r.json"]
+    assert main(["weight", "good.glb", "-o", "out.glb", *arguments, *WORSE]) == 0
+    assert np.array_equal(weights("out.glb"), weights("good.glb"))
+    assert report_of("r.json")["kept"] is True
+    assert "The earlier weights were kept" in capsys.readouterr().out
+
+
+def test_several_at_a_time(main, good):
+    arguments = ["in.glb", "good.glb", "-o", "made/", "--jobs", "2", "-q", "--if-worse", "fail"]
+    assert main(["weight", *arguments, *WORSE]) == 3
+
+
+def test_the_measure_is_that_of_the_report(main, good):
+    """The stretch of the file's weights is what a report says that starts from them."""
+    assert main(["weight", "good.glb", "-o", "a.glb", "--json", "a.json", "-q"]) == 0
+    made = report_of("a.json")
+    assert main(["weight", "a.glb", "-o", "b.glb", "--json", "b.json", "-q"]) == 0
+    again = report_of("b.json")
+    stretch = made["deformation"]["after"]["surface_strain"]
+    assert again["compared"]["file"]["surface_strain"] == pytest.approx(stretch, rel=1e-3)
+
+
+def test_bone_heat_where_there_was_nothing(core):
+    """Compared with heat only if the meshes had no weights, and if heat was the start."""
+    standing = core("measures.standing").standing
+    rows = core("model.sparse_weights").make_sparse_weights
+    nothing = rows(4, np.zeros(0, int), np.zeros(0, int), np.zeros(0))
+    options = core("model.options").Options
+    heat, new = ({"surface_strain": each, "limb_drift": 0.2} for each in (0.2, 0.3))
+    both = {"before": heat, "after": new}
+    assert standing(None, nothing, both, options()) == {"heat": heat, "worse": True}
+    line = core("reports.warning_lines").worse_lines
+    report = {"compared": {"heat": heat, "worse": True}, "deformation": both}
+    assert [str(each) for each in line(report)] == [
+        "The surface stretches more than with bone heat: 30.0 %, not 20.0 %"
+    ]
+    assert line({"deformation": both}) == []
+    assert standing(None, nothing, both, options(initial="NEAREST")) == {"worse": False}
+    new["limb_drift"] = 0.1
+    assert not standing(None, nothing, both, options())["worse"], "limbs follow better for it"
+    new["surface_strain"] = 0.31
+    assert standing(None, nothing, both, options())["worse"], "but not so much"
+    new |= {"surface_strain": 0.2, "limb_drift": 0.2}
+    assert not standing(None, nothing, both, options())["worse"]
+    heat["surface_strain"] = None
+    assert not standing(None, nothing, both, options())["worse"]
+
+
+def test_weights_of_one_bone_are_nothing(core):
+    """They stretch nothing, and that is no merit."""
+    has_weights = core("measures.standing").has_weights
+    rows = core("model.sparse_weights").make_sparse_weights
+    vertices = np.arange(40)
+    assert not has_weights(rows(40, vertices, np.zeros(40, int), np.ones(40)))
+    assert has_weights(rows(40, vertices, vertices // 36, np.ones(40)))
+    assert not has_weights(rows(100, vertices, vertices % 2, np.ones(40))), "too few of them"
+
+
+def test_wrong_values(main, good, capsys):
+    assert main(["weight", "in.glb", "-o", "out.glb", "--if-worse", "cry"]) == 2
+    assert "--if-worse" in capsys.readouterr().err
