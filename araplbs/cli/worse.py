@@ -18,8 +18,8 @@ def add_if_worse(parser: argparse.ArgumentParser) -> None:
         choices=(REPORT, FAIL, KEEP),
         default=REPORT,
         metavar="WHAT",
-        help="if the surface stretches more than with the earlier weights, or with bone heat if "
-        "there were none: report it, fail with exit code 3, or keep the earlier weights "
+        help="if the surface stretches more than with the earlier weights: report it, fail with "
+        "exit code 3, or keep the earlier weights "
         f"(default: {REPORT})",
     )
 

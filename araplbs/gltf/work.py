@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -54,6 +53,6 @@ def weigh_character(
     report = make_report(found.problem, found.solution, options, character.name)
     if compares:
         present = found.problem.present(meshes)
-        deformation = copy(report["deformation"])  # of heat is measured only to compare with it
+        deformation = report["deformation"]
         report["compared"] = standing(found.problem, present, deformation, options, threads)
     return found, report

@@ -1,5 +1,4 @@
-"""How new weights stand against those that the meshes had, or, if they had none, against those of
-bone heat. No bpy: any thread may compute it."""
+"""How new weights stand against those that the meshes had. No bpy: any thread may compute it."""
 
 from __future__ import annotations
 
@@ -60,15 +59,12 @@ def standing(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> dict[str, Any]:
-    """{"file" or "heat": report of deformation with those weights, "worse": bool}, {"worse": False}
-    if there is nothing to compare with. present: the weights that the meshes had. deformation: of
-    the report of the new weights."""
-    named = {}
-    if has_weights(present):
-        poses = measured_poses(problem, options)
-        found = measure(problem, present, poses, threads=threads, progress=progress)
-        named["file"] = as_report(problem.skeleton, found)
-    elif options.initial == "HEAT" and options.start_from == "FRESH":
-        named["heat"] = deformation["before"]
-    after = deformation["after"]
-    return {**named, "worse": any(stretches_more(each, after) for each in named.values())}
+    """{"file": report of deformation with the weights that the meshes had, "worse": bool}; without
+    "file" if there is nothing to compare with. present: those weights. deformation: of the report
+    of the new ones."""
+    if not has_weights(present):
+        return {"worse": False}
+    poses = measured_poses(problem, options)
+    found = measure(problem, present, poses, threads=threads, progress=progress)
+    before = as_report(problem.skeleton, found)
+    return {"file": before, "worse": stretches_more(before, deformation["after"])}

@@ -29,12 +29,8 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
     if not compared or not compared["worse"]:
         return []
     after = f"{100 * report['deformation']['after']['surface_strain']:.1f}"
-    if "file" in compared:
-        before = f"{100 * compared['file']['surface_strain']:.1f}"
-        line = "The surface stretches more than with the earlier weights: {after} %, not {before} %"
-    else:
-        before = f"{100 * compared['heat']['surface_strain']:.1f}"
-        line = "The surface stretches more than with bone heat: {after} %, not {before} %"
+    before = f"{100 * compared['file']['surface_strain']:.1f}"
+    line = "The surface stretches more than with the earlier weights: {after} %, not {before} %"
     kept = [Sentence("The earlier weights were kept")] if report.get("kept") else []
     return [Sentence(line, after=after, before=before), *kept]
 

@@ -127,7 +127,7 @@ def _work(job: Job) -> Outcome:
         )
         if is_worse(report) and arguments.if_worse == FAIL:
             outcome.code = FINDINGS
-        if is_worse(report) and arguments.if_worse == KEEP and "file" in report["compared"]:
+        if is_worse(report) and arguments.if_worse == KEEP:
             report["kept"] = True
         else:
             character.write(found.rows, FLOAT if arguments.float_weights else None)

@@ -38,7 +38,7 @@ class ComparedWeighting(WeightingTask):
     @property
     def keeps(self):
         """Whether the weights that were there stay."""
-        return bool(self.keep and self.compared["worse"] and "file" in self.compared)
+        return bool(self.keep and self.compared["worse"])
 
     def apply(self):
         """See WeightingTask."""
