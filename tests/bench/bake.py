@@ -28,13 +28,14 @@ SHOWN = 0.03  # of the size: the darkest color
 LIMIT = 600  # seconds for one run
 FOLDER = BUILD / "bake"
 NOTE = f"""\
-Root mean square distance to the target, % of the diagonal of the mesh, at most 4 influences, no
-smoothness, all processors, each run in a process of its own. *Volume*: the artist's weights over
+Root mean square distance to the target, in % of the diagonal of the mesh. At most 4 influences, no
+smoothness, all processors, each run in its own process. *Volume*: the artist's weights over
 the character's animation with dual quaternions (Preserve Volume); *smooth*: linear blending of
 these after the smoothing of Corrective Smooth (delta mush). *Given*: the bones of the character
-with their transforms, one step of the weights; *new*: {NEW_BONES} bones from the sequence alone,
-{ITERATIONS} iterations. *before*: the artist's weights. Dem Bones: {PEER} of PyPI, with its
-defaults except for these; *times*: how many times as long it takes, in all and so per iteration."""
+with their transforms, and one step of the weights. *New*: {NEW_BONES} bones found from the
+sequence alone, in {ITERATIONS} iterations. *before*: the artist's weights. Dem Bones: {PEER} from
+PyPI, with its defaults except for these settings. *times*: how many times as long it takes, in
+total and per iteration."""
 
 
 def peer_python():
@@ -233,8 +234,9 @@ def main(_zip, output, *asked):
     sizes = memory(python, CHARACTERS[0] if not asked else chosen[0])
     picture = draw_errors(Path(output), PICTURED) if PICTURED in chosen else None
     told = [
-        f"The frame of {PICTURED} (*volume*, *given*) where the artist's weights are farthest off, "
-        f"and the largest error in it; darkest from {100 * SHOWN:.0f} % of the size:"
+        f"The frame of {PICTURED} (*volume*, *given*) in which the artist's weights are farthest "
+        f"off, with its largest error. The darkest color means {100 * SHOWN:.0f} % of the size or "
+        f"more:"
     ]
     head = (
         *("character", "target", "bones", "vertices", "of it", "frames", "before %", "ours %"),
@@ -243,8 +245,8 @@ def main(_zip, output, *asked):
     of_memory = ("character", "frames", "ours MiB", "Dem Bones MiB", "ours s", "Dem Bones s")
     write_page(
         Path(output), "bake", "Bake", NOTE, table(head, map(line, rows)),
-        "Memory that a run adds to what it starts with, over the number of frames, which ours "
-        "reads one by one from a file (weights of given bones):",
+        "Memory that a run needs beyond the memory at its start, by number of frames. Ours reads "
+        "the frames one by one from a file (weights of given bones):",
         table(of_memory, map(memory_line, sizes)), *(told if picture else ()),
         pictures=[picture] if picture else [], rows=rows + sizes,
     )  # fmt: skip

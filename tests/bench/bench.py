@@ -65,10 +65,10 @@ FILES = {  # modules of tests/package have the names
 HEADER = """\
 # Benchmark
 
-Written by `make bench`. `make bench PART="stages heat"` makes some of the pages below.
-`make bench CHARACTERS="knight mage"` takes some characters, and writes into build/bench/some. Each
-page names its machine and the engine that made it; `tools/bench_pages.py` lists the pages that are
-older than today's engine.
+Written by `make bench`. `make bench PART="stages heat"` makes the pages *stages* and *heat* again.
+`make bench CHARACTERS="knight mage"` takes these two characters only, and writes into
+`build/bench/some`. Each page names its machine and the engine that made it; `tools/bench_pages.py`
+lists the pages that are older than today's engine.
 """
 
 

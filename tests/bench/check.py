@@ -22,8 +22,8 @@ FASTEST = "once each" if RUNS == "1" else f"each the fastest of {RUNS}"
 NOTE = f"""\
 Each cell: findings of high / medium / low severity, in 12 random poses (swings up to 60, twists up
 to 10 degrees of every bone). *heat*: Blender's automatic weights. *check s*: seconds of Check
-Weights on our weights with all that it reads from Blender; *Auto-weight s*: those of the whole
-operator on the same mesh; {FASTEST}. *new*: number of our findings of high
+Weights on our weights, including reading from Blender. *Auto-weight s*: seconds of the whole
+operator on the same mesh. Times are {FASTEST}. *new*: number of our findings of high
 severity for which the artist's weights have none of the same kind and severity at the same place (a
 fifth of the smaller one's vertices)."""
 KINDS_NOTE = """\

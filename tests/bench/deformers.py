@@ -20,18 +20,18 @@ DEFORMERS = ("linear", "dual", "centers")
 WAYS = ("artist", "heat", "ours", "for it")
 MEASURES = {"area": ".1f", "p99": ".0f", "volume": ".1f"}
 NOTE = f"""\
-Each cell: by linear blending / by dual quaternions (Preserve Volume) / by optimized centers of
-rotation. *Heat*: without a limit; *ours*: 4 influences, optimized for linear blending; *for it*:
-`deformer="dual_quaternions"`. *area*: surface strain in %, root mean square by area; *p99*: 99th
-percentile over the triangles; *volume*: mean change in %, of closed meshes. Measured by
+Each cell: linear blending / dual quaternions (Preserve Volume) / optimized centers of rotation.
+*Heat*: no limit of influences. *Ours*: 4 influences, optimized for linear blending. *For it*:
+optimized with `deformer="dual_quaternions"`. *area*: surface strain in %, root mean square by area;
+*p99*: 99th percentile over the triangles; *volume*: mean change in %, of closed meshes. Measured by
 `tests/bench/yardstick.py`, which knows nothing of any energy, on {POSES} random poses that no
 optimization has seen: with swings up to 60 degrees and twists up to 10 degrees of every bone, and
 with twists up to {np.degrees(TWIST):.0f} degrees, for which ours were then optimized, too."""
 
 
 STAGE = """\
-The stage for dual quaternions: by how much it changes the energy that it starts from, spokes
-included; seconds of the solve without and with it."""
+The stage for dual quaternions: its change of the energy, springs included, and the seconds of the
+solve without and with this stage."""
 
 
 def arguments_of(arrays):

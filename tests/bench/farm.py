@@ -29,8 +29,8 @@ FILES = 500
 MOST_BYTES = 600_000  # of a file that the many are copies of
 TASKS = 2000
 NOTE = """\
-All characters of the shared folder, weighted with the defaults; seconds from the start of the
-command to its end, the ways in turns, means of {repeats} rounds. *Alone*: a Blender for each
+All characters of the shared folder, weighted with the defaults. Seconds from the start of the
+command to its end; the ways alternate, means of {repeats} rounds. *Alone*: a new Blender for each
 file."""
 DASK = """
 import sys, time

@@ -25,15 +25,15 @@ SHOWN = ("mh_game", "random", 3)
 MOST_OFF = 0.03  # of the size, in the last color
 NOTE = f"""\
 Characters of 50 to 66 deform bones with the weights of their artists, brought to {STAY}. The bones
-that go are the same in each column, those that *Reduce Bones* chooses in {POSES} random poses.
-*all*: every bone. *merged*: the usual way, the weights of a bone added to those of the nearest
-ancestor that stays. *dissolved*: groups deleted and the rest normalized; what had no other bone
-follows the ancestor. *ours*: solved again. Judged in the 24 random poses of the yardstick and 24
-frames of the animation, which nothing was solved in; all bones are posed, and removed bones move
-nothing. **Off**: how far vertices are from where all bones and their weights take them, root
-mean square, in % of the size. **Strain**: of the surface against its shape at rest, in %: root mean
-square over area / 99th percentile. A surface that moves less is strained less: strain below that of
-*all* is motion that was lost."""
+that are removed are the same in each column: those that *Reduce Bones* chooses in {POSES} random
+poses. *all*: every bone. *merged*: the usual way; the weights of a removed bone are added to the
+nearest remaining ancestor. *dissolved*: groups are deleted and the rest is normalized; vertices
+without another bone follow the ancestor. *ours*: solved again. Judged in the 24 random poses of the
+yardstick and in 24 frames of the animation, none of which was used to solve. All bones are posed,
+and removed bones move nothing. **Off**: distance of the vertices from their positions with all
+bones, root mean square, in % of the size. **Strain**: of the surface against its shape at rest, in
+%: root mean square over area / 99th percentile. A surface that moves less is strained less, so
+strain below *that of *all* means lost motion."""
 
 
 def ancestor(parents, gone, deform, bone):

@@ -28,14 +28,15 @@ NOISY = 9  # cells of the creature in each direction: 180,000 triangles
 SHOWN = ("split edges", "inner hull")
 WAYS = ("heat", "as it is", "ours")
 NOTE = f"""\
-A creature of arms and fingers, and the same as generators leave it (tests/package/generated.py): a
+A creature of arms and fingers, clean and as generators make meshes (tests/package/generated.py): a
 union of voxels, a second shell 0.4 % of the size below the skin, a hull inside, all edges between
 its sides split and up to 0.002 % of the size apart, fragments next to it, noise. *heat*: Blender's
-automatic weights; an asterisk where vertices got none. *as it is*: the solver without what keeps
-shells and seams together. *ours*: Auto-weight with its defaults. **Opens**: by how much more than
-at rest, in % of the size, in the worst of {POSES} poses that none was made in: the two sides of
-split edges, and each vertex of a shell and the nearest point of what it lies on. Last, what Check
-Weights names of the mesh with our weights."""
+automatic weights; an asterisk where vertices got none. *as it is*: the solver without the links
+that keep shells and seams together. *ours*: Auto-weight with its defaults. **Opens**: how much
+wider than at rest a gap gets, in % of the size, in the worst of {POSES} poses that no method was
+made for. Gaps are measured between the two sides of split edges, and between a vertex of a shell
+and the nearest point of the surface below it. The last
+column lists the findings of Check Weights about the mesh with our weights."""
 
 REAL = """
 

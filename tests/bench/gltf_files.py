@@ -32,11 +32,11 @@ TORN = 0.05
 TRIES = 3  # of which the fastest counts
 SIZE = 8000  # vertices of the character whose time is asked for
 NOTE = """\
-`araplbs weight FILE -o OUT.glb`, with defaults and all processors. **Seams**: places in which
-vertices of several primitives lie; **torn**: those whose weights differ by more than 0.05, in the
-file / in the output. **New faults**: those of our own check of the format that the input has not.
-**Seconds**: wall time from the shell, the start of Python included, the fastest of 3; **of
-processors**: the time that they worked, which other work on the machine changes less."""
+`araplbs weight FILE -o OUT.glb`, with defaults and all processors. **Seams**: places that vertices
+of several primitives share. **Torn**: seams whose weights differ by more than 0.05, in the file /
+in the output. **New faults**: faults that our own check of the format finds in the output and not
+in the input. **Seconds**: wall-clock time in the shell, including the start of Python, the fastest
+of 3 runs. **Of processors**: processor time, which depends less on other work on the machine."""
 
 
 def seams(path):

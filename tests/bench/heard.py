@@ -13,10 +13,10 @@ sys.path.append(str(ROOT / "tests/package"))
 import gaps
 
 NOTE = """\
-Problems that are large for what they ask (`tests/package/gaps.py`), on one thread; seconds of the
-processor. *calls*: of the progress function. *longest*: from one to the next, in which Esc has no
-effect; the work polls every 0.05 s if it can. A request within a solver's step ends the work where
-the step can begin again, or with it."""
+Problems that are large for their kind (`tests/package/gaps.py`), on one thread; processor seconds.
+*calls*: number of calls of the progress function. *longest*: the longest time between two calls, in
+which Esc has no effect. Work polls every 0.05 s if it can. A request during a solver's step ends
+the work at the next point from which the step can start again, or at its end."""
 
 
 def main(_zip_path, output, *_asked):

@@ -35,13 +35,13 @@ HEAD = (
 NOTE = """\
 B: Blender's `parent_set(type='ARMATURE_AUTO')`, o: ours, the whole operator, from the click to the
 groups, on all processors; in one process of Blender {version}, by turns, the fastest of 3 runs, of
-5 below 5,000 vertices. *s*: seconds of the wall, and of the processors, with those of the system.
-*x4*: subdivided once (Catmull-Clark), up to about 60,000 vertices. Asterisk: it left vertices of
-faces without weights. *bones*: the number of deform bones, by their flag. *MiB*: peak memory above
-what the process had before. Visible measures of both: [seen](seen.md)."""
+5 below 5,000 vertices. *s*: wall-clock seconds, and processor seconds including system time.
+*x4*: subdivided once (Catmull-Clark), up to about 60,000 vertices. Asterisk: the method left
+vertices of faces without weights. *bones*: the number of deform bones, by their flag. *MiB*: peak
+memory above what the process had before. Visible measures of both: [seen](seen.md)."""
 MEDIANS = """\
 Medians of ours / Blender, over the characters where Blender's weights succeed, and over all; below
-1 ours is faster. In the plot those with x4."""
+1 ours is faster. The plot includes the subdivided meshes (x4)."""
 
 
 def measure(zip_path, paths):

@@ -21,25 +21,25 @@ METHODS = ("alternate", "together")
 FAR = {"max_shift": 2.0, "least_length": 0.25, "tolerance": 2e-4, "iterations": 60}
 NOTE = f"""\
 Every joint is displaced at random, by {100 * OFF:.0f} % of the bounding box diagonal in the root
-mean square. Energies: of the weights that a `Solver` finds afterwards for the skeleton as it then
-is, on {UNSEEN} random poses of that skeleton that no optimization has seen, of the surface alone:
-without the truss, which is optimized for as well. Distances: the mean over the joints that bones
-turn about, in % of the diagonal, to where the artist put them, and to where they end when they are
-optimized from there; across: less what is along the artist's bone.
-The energy has its own idea of the best places: joints do not return to the artist's. Displaced
-joints may go farther than by default (`max_shift`, `least_length`), as fingers are shorter than
-2 %."""
+mean square. Energies are those of the weights that a `Solver` then finds for the resulting
+skeleton, on {UNSEEN} of its random poses that no optimization has used. They are energies of the
+surface alone, without the springs, which are optimized as well. Distances are means over the joints
+that bones turn about, in % of the diagonal: to the artist's position, and to the position that the
+optimization reaches from there. *Across*: without the component along the artist's bone.
+The best positions by this energy are not the artist's, so joints do not return there. Displaced
+joints may move farther than by default (`max_shift`, `least_length`), because fingers are shorter
+than 2 %."""
 TIMES_NOTE = """\
-Set-up: the sums over the mesh and the system of the joints; a step: dense solve, new transforms,
-local step in double precision. For scale, one iteration of the weights alone (global and local
-step) on the same influence maps: the fastest of some. Measured in wall-clock time, on a machine
-with other load. The paper reports 5 to 10 s and 1 to 4 s per iteration."""
+Set-up: the sums over the mesh, and the system of the joints. A step: a dense solve, new
+transforms, and a local step in double precision. For comparison, one iteration of the weights
+alone (global and local step) on the same influence maps, the fastest of several. Wall-clock time,
+on a machine with other work. The paper reports 5 to 10 s and 1 to 4 s per iteration."""
 METHODS_NOTE = """\
 From the displaced joints. *alternate*: up to 4 steps of the joints, then 3 iterations of the
-weights on a system assembled and factorized for the new poses. *together*: a step of each in
-turn; the first factor preconditions conjugate gradients. Energies are those of the optimized
-poses, with the truss; seconds of processor time, all threads together; to 1 %: the time until the
-energy is within 1 % of the lowest of both."""
+weights on a system assembled and factorized for the new poses. *together*: one step of each in
+turn; the first factor preconditions the conjugate gradients. Energies are those of the optimized
+poses, springs included. Seconds are processor time of all threads. *To 1 %*: the time until the
+energy is within 1 % of the lower of both."""
 
 
 def energy_of(problem, heads, tails):

@@ -26,9 +26,9 @@ MOST_STRAIN = 1.0
 MARGIN = 0.06  # of the picture, around what it shows
 HEIGHT, LEAST_WIDTH = 5.0, 2.0  # inches, of a panel
 NOTE = f"""\
-Bone heat, the artist and the default weights in one pose; the darker a face, the more it is
-strained: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %.
-Blue: bone heat left vertices without weights there, which stay at rest."""
+Bone heat, the artist's weights and our default weights in one pose. Darker faces are strained
+more: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %.
+Blue: vertices that bone heat left without weights; they stay at rest."""
 
 
 @dataclass

@@ -17,12 +17,12 @@ FOLDER = BUILD / "only_new"
 LIMIT = 1800  # seconds for one character
 NOTE = """\
 The largest mesh of each character is weighted with the defaults (*whole*: seconds of the operator),
-then weights are removed around three random vertices and *Weight Only What Is New* runs; all other
-weights are the same afterwards, to the last bit. *new*: vertices without weights, on average;
-*seconds*: of this operator, the mean of the places, of each the faster of two runs; *share*: of the
-whole. *off*: sum of the differences to the former weights of a vertex, mean. *seam*, *inside*:
-the sum of the differences of weights along an edge, mean over those that cross the seam and those
-between new vertices, before and after."""
+then weights are removed around three random vertices, and *Weight Only What Is New* runs. All
+other weights stay the same, to the last bit. *new*: mean number of vertices without weights.
+**seconds*: time of this operator, the mean over the places, each the faster of two runs. *share*:
+*that time as a share of *whole*. *off*: mean over the vertices of the sum of the differences to
+their former weights. *seam*, *inside*: sum of the differences of weights along an edge, mean over
+the edges that cross the seam and over those between new vertices, before and after."""
 
 
 def measure(zip_path, name):

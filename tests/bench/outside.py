@@ -40,8 +40,8 @@ HEADS = {
 NOTE = """\
 Each cell: Blender's bone heat / the weights of the file / ours by default, on 24 random poses
 (swings up to 60, twists up to 10 degrees of every bone). All columns are those of
-[seen.md](seen.md). The weights of the file decide which skin belongs to a bone. A - stands for heat
-that leaves vertices without weights, and for the volume of open meshes."""
+[seen.md](seen.md). The weights of the file decide which skin belongs to a bone. A dash (-) means
+that heat leaves vertices without weights or, for the volume, that the mesh is open."""
 
 
 @dataclass

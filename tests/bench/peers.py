@@ -76,37 +76,38 @@ OTHERS = [
 ]  # fmt: skip
 NOTE = f"""\
 On 24 random poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames
-of the animation, by `tests/bench/yardstick.py`, which none of them optimizes. *Blender envelope*:
-with the envelopes that the armature of the file has. *libigl BBW*: bounded biharmonic weights of
-tets of the inside with vertices on the bones, where TetGen can fill the mesh. *Dem Bones* wants a
-sequence: here the animation posed by the artist's weights, and the transforms of the bones, for
-which it finds weights. It is shown the answer; that it is near to the artist says little.
-*Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface), *biharmonic* (without bounds):
-`araplbs.automatic_weights` by these methods. All of them have any number of influences. *Ours*: the
-operator with its defaults, at most 4; *as published*: its preset *As published (2018 paper)*. Each
-in a process of its own, with {LIMIT} s for each character. **Times are rough**: other work
-of the machine counts, against the limit, too.
+of the animation, measured by `tests/bench/yardstick.py`, which no method optimizes. *Blender
+envelope*: with the envelopes stored in the armature of the file. *libigl BBW*: bounded biharmonic
+weights on tets inside the mesh, with vertices on the bones, if TetGen can fill the mesh. *Dem
+Bones* needs a sequence: it gets the animation, posed by the artist's weights, and the transforms
+of the bones, and finds weights for them. So it has seen the answer, and its closeness to the artist
+proves little. *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface), *biharmonic*
+(without bounds): `araplbs.automatic_weights` by these methods. All of them have any number of
+influences. *Ours*: the operator with its defaults, at most 4; *as published*: its preset *As
+published (2018 paper)*. Each method runs in its own process, with {LIMIT} s for each character.
+**Times are rough**: other work of the machine counts, also toward the limit.
 
 *area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the triangles;
 *drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of closed meshes;
 *L1*: mean distance to the artist's weights, 0 to 2; *precision*, *recall* of influences and *L1 by
 the protocol*: weights below 0.001 dropped, then, of the weights that are judged, those below 0.35
-of the largest of their vertex (`araplbs/measures/likeness.py`), so that the artist's own small
-influences count as missed; *bi-Laplacian*: the energy that biharmonic weights minimize, of the
+of the largest of their vertex (`araplbs/measures/likeness.py`), so the artist's own small
+influences count as missed; *bi-Laplacian*: the energy that biharmonic weights minimize, on the
 surface. A method that leaves vertices of triangles without weights has failed (-). fox_soup and
-human_game_engine, a soup of triangles and a rig that does not fit its mesh, are in the tables but
-not in the means."""
+human_game_engine, a set of unconnected triangles and a rig that does not fit its mesh, are in the
+tables but not in the means."""
 
 CLAIMS = """\
-Bounded biharmonic weights are said to be smoother than heat. Their bi-Laplacian energy on the
-surface as a multiple of that of heat (below 1: smoother; libigl minimizes that of the volume).
-Biharmonic weights have to be 1 at the handles of their bone, which heat need not, and Blender cuts
-heat below 0.025."""
+The literature says that bounded biharmonic weights are smoother than heat. Below is their
+bi-Laplacian energy on the surface, as a multiple of that of heat. Values below 1 are smoother.
+(libigl minimizes the energy of the volume.)
+Biharmonic weights must be 1 at the handles of their bone; heat need not be. Blender cuts heat off
+below 0.025."""
 GIVEN_NOTE = """\
 Meshes, skeletons and weights of the files in the folder `--reference`, joints turned into bones; in
 docs/bench the first of those that RigNet's repository shows (`quick_start/*_ori.obj` and
-`*_ori_rig.txt`): its own skeletons, and the weights that it predicts for them. There is no artist
-to compare with. The others take RigNet's skeleton."""
+`*_ori_rig.txt`): its own skeletons, and the weights that it predicts for them. There are no
+weights of an artist to compare with. The others take RigNet's skeleton."""
 
 
 @dataclass
@@ -324,8 +325,9 @@ def section(rows, ways, kinds):
     by_head = {m.head: m for m in STRAIN + OTHERS}
     pick = lambda *heads: [by_head[head] for head in heads]  # noqa: E731
     blocks = [
-        "Geometric means of *area*, *p99* and *bi-Laplacian* as multiples of ours, arithmetic "
-        "means of the others beside ours, on the characters that the method can weight.",
+        "For *area*, *p99* and *bi-Laplacian*: geometric means as multiples of ours. For the "
+        "others: arithmetic means next to ours. Each over the characters that the method can "
+        "weight.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
         "**Better than ours**:", "\n".join(told(judged, ways)),
@@ -384,7 +386,7 @@ def main(zip_path, output, *asked):
         blocks += ["## RigNet's files", GIVEN_NOTE, *section(more, chosen, ("random",))]
     drawn = [row for row in rows if row["name"] not in rigged.LEFT_OUT]
     picture = seen.draw(drawn, output, "peers.png", ways, WAYS)
-    write_page(output, "peers", "All ways side by side", *blocks, pictures=[picture])
+    write_page(output, "peers", "All methods next to each other", *blocks, pictures=[picture])
 
 
 if __name__ == "__main__":

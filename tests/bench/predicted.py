@@ -26,9 +26,9 @@ MEASURES = (
     ("limb drift", "limb_drift", 1, ".2f"),
 )
 NOTE = """\
-`araplbs weight MESH.obj -o OUT.glb --from RIG.txt`: the rig and the weights are as the authors
-publish them. Each cell: the predicted weights / ours that start from them / ours that ignore them
-(`--start-from fresh`)."""
+`araplbs weight MESH.obj -o OUT.glb --from RIG.txt`: the rigs and the weights are those that the
+authors published. Each cell: the predicted weights / ours that start from them / ours that ignore
+them (`--start-from fresh`)."""
 
 
 def measure(name, rig, mesh):

@@ -38,21 +38,22 @@ LARGEST = 14_000  # vertices of the characters that are weighted
 SHOWN = {"cesium_man": (-70, 5), "m2m_horse": (-25, 10)}  # azimuth and elevation of the viewer
 PICTURED = 5  # poses
 NOTE = f"""\
-{TARGETS} targets for each chain, all of which a pose within the limits reaches; each solve begins
-at rest. *free*: joints turn as they like. *limited*: each turns by at most 60 degrees about X and Z
-and by 10 about itself. *hinged*: all but the first turn about X alone, from 0 to 120 degrees.
-*reached*: share of the targets within {TOLERANCE:g} of the chain's length
+{TARGETS} targets for each chain. A pose within the limits reaches each of them. Each solve starts
+at rest. *free*: joints turn without limits. *limited*: each joint turns by at most 60 degrees
+about X and Z, and by 10 about its own axis. *hinged*: all joints except the first turn only about
+X, from 0 to 120 degrees. *reached*: share of the targets within {TOLERANCE:g} of the chain's length
 (the tolerance; Blender has one of its own); *error*: mean and 95th percentile, in percent of the
-length; *iterations*: mean, which Blender does not tell; *µs*: time of a solve, of Blender an
-evaluation with the constraint less one without it, median. At most {ITERATIONS} iterations."""
+length; *iterations*: mean (Blender does not report it); *µs*: median time of a solve; for Blender,
+the time of an evaluation with the constraint minus one without it. At most {ITERATIONS}
+iterations."""
 SHARE_NOTE = f"""\
-`reach_poses`: share of the 80 random poses in which limbs reach; multiples of what 0 gives, the
-geometric means over the characters with an animation, each the mean of {len(SEEDS)} seeds. *area*,
-*p99* and *drift* are those of [seen](seen.md), random poses / animation; an animation is what no
-optimization has seen, and the random poses of the yardstick do not reach. *better*, *worse*:
+`reach_poses`: share of the 80 random poses in which limbs reach; values are relative to a share of
+0: geometric means over the characters with an animation, each the mean of {len(SEEDS)} seeds.
+*area*, *p99* and *drift* are those of [seen](seen.md), random poses / animation. No optimization
+has used the animation, and in the random poses of the yardstick no limb reaches. *better*, *worse*:
 characters whose strain by area on their animation changes by more than 0.5 %. *other seed*: the
-second seed as a multiple of the first, both with 0. *{WIDE}*: no pose reaches, but bones swing by
-more than the 60 degrees of the others, as joints do that reach."""
+second seed as a multiple of the first, both with 0. *{WIDE}*: no limb reaches, but bones swing by
+more than the usual 60 degrees, like the joints of limbs that reach."""
 
 
 def chain_of(name):

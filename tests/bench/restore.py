@@ -30,21 +30,21 @@ SHOWN = ("mh_game", "voxel")
 MOST_OFF = 0.5  # L1, in the last color
 LIMIT_OFF = 0.05
 WHY = f"""\
-Why more than {LIMIT_OFF:g}: detail that the new mesh has no vertices for is lost in every way, as
-the columns say (decimated to some hundred vertices; fingers and toes that voxels and QuadriFlow
-fuse, red in the picture). Where Data Transfer is nearer, it gives vertices more bones than any had
-before (cut to as many it is as far off as ours). Data Transfer needs the copy, and knows of no
-renamed bones, corrections or locks."""
+Reasons for more than {LIMIT_OFF:g}: detail for which the new mesh has no vertices is lost with
+every method, as the columns show (decimated to some hundred vertices; fingers and toes that voxels
+and QuadriFlow fuse, red in the picture). In the cases in which Data Transfer is closer, it gives
+vertices more bones than any vertex had before. Cut to the same number, it is as far off as ours.
+Data Transfer needs the copy, and does not handle renamed bones, corrections or locks."""
 NOTE = """\
-Characters with the weights of their artists, changed by five tools of Blender: Voxel Remesh (150
+Characters with their artists' weights, changed by five of Blender's tools: Voxel Remesh (150
 voxels along the diagonal), QuadriFlow (as many faces), Decimate to half, Subdivision Surface (one
-level), and all parts joined to one mesh in another order. **L1**: how far the weights are from
-those of before, the sum over bones of |w - w before| (0 to 2), at all vertices and centers of
-triangles of the mesh of before, each against the weights at the nearest point of the present mesh:
-mean / 99th percentile, so that what a coarser mesh cannot hold counts, too. *left*: the weights
-that the tool itself has left in the vertex groups. *Data Transfer*: from a copy that was made
-before, nearest face interpolated. *ours*: Keep Weights, Restore Weights, with their defaults.
-"fails" where the tool makes nothing; "-" where there is one part."""
+level), and all parts joined into one mesh in a different order. **L1**: distance to the earlier
+weights, the sum over bones of |w - w before| (0 to 2), mean / 99th percentile. It is measured at
+all vertices and triangle centers of the earlier mesh, against the weights at the nearest point of
+the new mesh. So detail that a coarser mesh cannot hold counts as well. *left*: the weights that
+remain in the vertex groups after the tool. *Data Transfer*: from a copy made before, *Nearest Face
+Interpolated*. *ours*: Keep Weights, Restore Weights, with their defaults.
+"fails": the tool makes nothing. "-": there is only one part."""
 
 
 def shares_at(vertices, triangles, points):

@@ -25,27 +25,29 @@ SUFFIXES = {".blend", ".glb", ".gltf", ".vrm", ".fbx"}  # what rig_weights.py op
 LIMIT = 1800  # seconds for one file
 PICTURES = 5
 NOTE = f"""\
-Every file as its maker left it: the rig that deforms the most vertices, all its meshes, control
-rig, constraints and drivers. The weights of its bones are taken away, and *ours* are those of the
-operator by its defaults, *heat* Blender's automatic weights, *file* those that were there. Columns:
+Every file is used as its maker left it: the rig that deforms the most vertices, with all its
+meshes, control rig, constraints and drivers. The weights of its bones are removed. *Ours* are the
+weights of the operator with its defaults, *heat* Blender's automatic weights, *file* the original
+weights. Columns:
 
 - *area*, *p99*: strain by area and of the worst percent of the faces, in %, on up to 24 frames of
-  the file's own actions, or on {RANDOM} random poses if it has none. A - where heat or the file
+  the file's own actions, or on {RANDOM} random poses if it has none. A dash (-): heat or the file
   leaves vertices without weights.
 - *extra*: share of our weight on bones that the file leaves empty, in %.
 - *deaf*: bones that do not move their skin. A bone is looked at if the file gives it more than
-  {OWN} at {LEAST_OWN} vertices. It is turned by 40 degrees about two axes across it, with all bones
-  that hang on it. It is deaf if these vertices then move less than {DEAF} as far by our weights as
+  {OWN} at {LEAST_OWN} vertices. It is turned by 40 degrees about two axes across it, together with
+  its children. It is deaf if these vertices then move less than {DEAF} as far by our weights as
   by the file's. Strain does not show this: a bone without influence stretches nothing. In some
   files a limb's skin follows bones next to it: of the deaf bones, those are counted whose vertices
   are at least {ELSEWHERE} times as far from them as from the nearest bone.
-- *parts*: loose parts of {LEAST_PART} vertices or more on another bone, of all those that the file
-  hangs on one bone (mean weight of {HANGS} or more). A part is on another bone if ours gives that
+- *parts*: loose parts of {LEAST_PART} vertices or more on a wrong bone, of all that the file hangs
+  on one bone (mean weight of {HANGS} or more). A part is on a wrong bone if ours gives the file's
   bone a mean weight of less than {HELD}.
-- *gap*: how far loose parts leave what they touch at rest, in the widest pose. 95th percentile over
-  pairs of vertices in contact, in % of the size; of the file and of ours.
+- *gap*: how far loose parts move away, in the widest pose, from the surface that they touch at
+  rest. 95th percentile over pairs of vertices in contact, in % of the size, for the file and for
+  ours.
 - *L1*: mean over the vertices of the sum of |ours - file|, from 0 to 2.
-- *s*: seconds of the whole operator and of heat.
+- *s*: seconds of the whole operator, and of heat.
 
 A file falls short if
 
@@ -58,13 +60,14 @@ A file falls short if
 EMPTY = """\
 ## Bones that the file leaves empty
 
-Of files with more than 1 % of our weight on such bones: the heaviest of these, what heat gives
-them, and the bone to which the file gives most of that skin. Some are skin that the file gives to
-the bone next to it, such as the other side of the seam of a mirrored body."""
+For files with more than 1 % of our weight on such bones: the bones with the most weight, the
+weight that heat gives them, and the bone to which the file gives most of that skin. Some are skin
+that the file gives to the bone next to it, such as the other side of the seam of a mirrored
+body."""
 STRETCHED = """\
 ## Bones that stretch
 
-In the frames of {name} {percent:.0f} % of the bones that anyone gives weight to become more than
+In the frames of {name}, {percent:.0f} % of the bones with weight become more than
 1.1 times as long or as short. Skin that follows one of them alone stretches with it."""
 EMPTY_HEAD = ["file", "bone", "ours %", "heat %", "of the skin that the file gives to", "%"]
 MOST_EMPTY = 8  # rows of a file
@@ -72,8 +75,9 @@ MANY = 0.5  # of the bones
 WORST = """\
 ## The worst
 
-The files whose strain is the highest multiple of heat's or the file's, each in the pose in which it
-is most above both, with the strain by area in that pose. Vertices without weights are blue."""
+The files with the highest strain relative to heat or to the file's weights. Each is shown in the
+pose in which it is most above both, with the strain by area in that pose. Vertices without weights
+are blue."""
 HEAD = [
     *("file", "vertices", "deform bones", "poses", "area heat / ours / file"),
     *("p99 heat / ours / file", "extra %", "deaf", "parts", "gap file / ours", "L1"),

@@ -24,16 +24,17 @@ PER_BONE = 2 * (36 + 36)
 PER_ROTATION = 19 + 10 + 27 + 26 + 4 * 15 + 5 + 30 + 5 + 90 + 39 + 45 + 8
 ITERATIONS = 8  # of a stage, those of the last on the mesh itself; the fastest counts
 NOTE = f"""\
-On one thread, iterations of the last stage, on the mesh itself. *Local*: nanoseconds of a local
-step with its right-hand side and energy, per ring that is visited and pose. Rings where no weight
-can move, as those of vertices with one bone and neighbors of the same, are passed over: *visited*.
+Iterations of the last stage, on the mesh itself, on one thread. *Local*: nanoseconds of a local
+step with its right-hand side and energy, for each visited ring and pose. *Visited*: the share of
+the rings that are computed. Rings in which no weight can change are skipped, such as those of
+vertices that have the same single bone as their neighbors.
 Its *limit* is the time of the operations of the kernel alone, {PER_BONE} for each bone that the
 maps and spokes of the ring have and {PER_ROTATION} for the rotation, at the measured speed of
 single-precision matrix products: sums made once per ring for all poses are above it. *Solve*: a
-back-substitution with all that belongs to a global step; it reads the factor twice, and its
-*limit* is the time to read an array of that size twice, from the cache that holds it if one does.
-Limits are measured by NumPy on this machine, and a loop of square roots, divisions and products
-with three columns does not reach those of matrix products. *Factor*: the last factorization, in
+back-substitution and the rest of a global step. It reads the factor twice. Its *limit* is the time
+to read an array of that size twice, from the cache if it fits.
+Limits are measured with NumPy on this machine. A loop of square roots, divisions and products with
+three columns does not reach the speed of matrix products. *Factor*: the last factorization, in
 single precision where it is supernodal (simplicial ones, of small systems, are in double); its
 *limit* is the time of its multiplications and additions at the speed of products of that
 precision."""
@@ -180,7 +181,8 @@ def main(zip_path, output, *names):
     ]  # fmt: skip
     bandwidth = found["read an array, GB/s"][0]
     write_page(
-        output, "roofline", "Beside the limits of the machine", what, NOTE, table(head, lines),
+        output, "roofline", "Compared with the limits of the machine", what, NOTE,
+        table(head, lines),
         pictures=[draw(rows, bandwidth, output)], rows={"machine": found, "rows": rows},
     )  # fmt: skip
 

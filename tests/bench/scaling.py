@@ -22,10 +22,10 @@ FIFTY, TWO_HUNDRED = (6, 4), (12, 8)  # bones of the spine, of an arm: 54 and 20
 MEMORY = 0.7  # share of the free memory that a case may take
 LIMIT = 3600  # seconds for a case
 NOTE = f"""\
-A synthetic creature, a spine with arms to both sides in one closed mesh
-(`tests/bench/synthetic.py`), with default settings, each size in a process of its own that may
-take {100 * MEMORY:.0f} % of the free memory. Seconds per [stage](stages.md), of the smaller
-sizes the fastest of several runs. *MiB*: peak memory less what the mesh alone takes.
+A synthetic creature: a spine with arms on both sides, in one closed mesh
+(`tests/bench/synthetic.py`). Default settings; each size runs in its own process, which may use
+{100 * MEMORY:.0f} % of the free memory. Seconds per [stage](stages.md), for the smaller sizes
+the fastest of several runs. *MiB*: peak memory minus that of the mesh alone.
 `BENCH_MOST=1000000` adds the million.
 {{}}"""
 

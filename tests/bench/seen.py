@@ -40,15 +40,15 @@ LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "sec
 NOTE = """\
 Each cell: Blender's bone heat / the artist / ours by default / with what version 0.1.0 had by
 default (the paper's edge weights, no truss, no price of influences, control bones included) /
-the preset *As published*; all weights of one character from one process of Blender. On 24 random
-poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames of the
+the preset *As published*; all weights of one character come from one process of Blender. On 24
+random poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames of the
 animation. *area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the
 triangles; *drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of
 closed meshes; *L1*: mean distance to the artist's weights, 0 to 2 (no reference where the artist
-pressed the button of heat; painted ones are marked +); *core*: mean weight of a bone where the
-artist gives it more than 0.9; *influences* of a vertex; *s*: seconds of the whole operator.
-`tests/bench/yardstick.py` defines them. Heat or an artist that leaves vertices of triangles
-without weights counts as failed (-). fox_soup and human_game_engine are left out: a set of
+pressed the button of heat; painted ones are marked +); *core*: mean weight of a bone at vertices
+where the artist gives it more than 0.9; *influences* of a vertex; *s*: seconds of the whole
+operator. `tests/bench/yardstick.py` defines them. A dash (-) means failed: heat or the artist
+leaves vertices of triangles without weights. fox_soup and human_game_engine are left out: a set of
 unconnected triangles, and a rig that does not fit its mesh."""
 
 BEYOND_NOTE = """\
@@ -56,13 +56,13 @@ BEYOND_NOTE = """\
 
 Each cell: Blender's bone heat / the artist / ours by default, on random poses. A bone without
 influence stretches nothing, and a fold that closes stretches little. A *deaf* bone does not move
-the skin that is its own by the artist's weights (turned by 40 degrees, this skin moves less than a
-quarter as far). *parts*: loose parts on another bone than the artist's, of those that the artist
-hangs on one bone. *gap*: how far loose parts leave what they touch at rest, in % of the diagonal.
-*crossing*: area of triangles that pass through others in a pose and not at rest, in %. *crease*:
-edges that fold by 60 degrees more than at rest, in % of their length. *below*: vertices that lie on
-another part of the mesh at rest, as clothes do, and end below it, in %; *through*: vertices under
-another part that come through it. *asymmetry*: mean difference
+its own skin as the artist's weights define it: turned by 40 degrees, it moves this skin less than
+a quarter as far. *parts*: loose parts on a different bone from the artist's, of those that the
+artist hangs on one bone. *gap*: how far loose parts move away from the surface that they touch at
+rest, in % of the diagonal. *crossing*: area of triangles that pass through others in a pose and not
+at rest, in %. *crease*: edges that fold by 60 degrees more than at rest, in % of their length.
+*below*: vertices that lie on another part of the mesh at rest, as clothes do, and end below it, in
+%; *through*: vertices under another part that come through it. *asymmetry*: mean difference
 to the weights of the other side, 0 to 2, of characters with two sides.
 `tests/bench/beyond_strain.py` defines them."""
 

@@ -17,25 +17,28 @@ from results import table, write_page
 NOTE = """\
 A cylinder, a tail and an arm with a hand, 2 m long and of {n:,} vertices, with the weights that the
 solver finds for 20 poses. The first and the last ring are locked to the first and the last bone.
-*Ends free*: nothing is locked; the weights then save energy by doing less.
+*Ends free*: nothing is locked; the weights then save energy by moving less.
 
-- *ARAP energy*: the mean squared error of edges against those of one-rings that turn rigidly,
-for any kind of bones.
-- *as desired*: the same against edges as long as the bones want them (as rigid as desired, the
-  paper's section 4.1): `araplbs.energy` with their kinds. The ARAP energy counts all stretch of an
-  arm as error, also that which is wanted, so of two that stretch it as far the better one can have
-  more of it.
-- *reached*: how far the last ring moves against the first in the last pose, of what the bones do.
-- *thinnest*: the least distance from the axis over that at rest, in poses that do not bend it.
-- *longest edge*: over its length at rest; *of the hand*: in its outer two thirds.
+- *ARAP energy*: the mean squared error of edges relative to one-rings that turn rigidly, for any
+kind of bones.
+- *as desired*: the same relative to edges of the length that the bones prescribe (as rigid as
+  desired, section 4.1 of the paper): `araplbs.energy` with the kinds of the bones. The ARAP energy
+  counts all stretch of an arm as error, even wanted stretch. So of two results with equal stretch,
+  the better one can have more energy.
+- *reached*: movement of the last ring relative to the first in the last pose, as a share of the
+movement of the bones.
+- *thinnest*: smallest distance from the axis, relative to that at rest, in poses that do not bend
+the axis.
+- *longest edge*: relative to its length at rest. *of the hand*: in its outer two thirds.
 
 The quads are cut along alternating diagonals. With all cut along *one diagonal* an STB counts much
 of the wanted stretch as error: the paper takes it along the principal axes of the covariance of a
 one-ring, which lie along the bone only where edges are as many to all sides. A rigid bone with
-`bone_stretch` takes it from its transform, so it does not mind.
+`bone_stretch` takes it from its transform, so the diagonals do not matter.
 
-The picture has the last poses, bones in blue, and the error of each one-ring there (root of its
-energy): of the arm as desired, of the others ARAP. Its captions have the energies of all poses."""
+The picture shows the last poses with bones in blue, and the error of each one-ring (root of its
+energy): *as desired* for the arm, ARAP for the others. Its captions give the energies of all
+poses."""
 POSES = 20
 RADIUS, LENGTH, WRIST, AROUND, ALONG = 0.3, 2.0, 1.25, 32, 81
 SEGMENTS = 8

@@ -30,12 +30,12 @@ WAYS = {  # of the second table
 }
 NOTE = f"""\
 L1: mean over vertices of the sum of |w - w'|, from 0 to 2. *Seeds*: between the weights of seeds
-0, 1 and 2, mean of the pairs. *Many poses*: from these to the weights of {MANY:,} random poses on
-all levels. *Subdivided*: between the weights that a vertex has on the mesh and on the same surface
-with every triangle split in four, seed 0. Default settings."""
+0, 1 and 2, mean of the pairs. *Many poses*: distance to the weights of {MANY:,} random poses on
+all levels. *Subdivided*: between the weights of a vertex on the mesh and on the same surface with
+every triangle split into four, seed 0. Default settings."""
 CAUSES = """\
-The means again with one setting changed, on both sides of each comparison: a smaller number with
-a setting is due to it."""
+The same means with one setting changed on both sides of each comparison: if a number is smaller,
+that setting causes it."""
 
 
 def halves(edges, first):

@@ -19,8 +19,8 @@ skin to the bones, rigid parts; *visibility*: nearest bones, and which of them a
 *heat*: initial weights and their maps; *poses*: sampling them; *levels*: making coarser meshes, and
 bringing their weights to finer ones; *maps*: which bones may influence a vertex; *assembly* and
 *factor* of the system; *local*: best rotations, right-hand sides, energies; *solve*:
-back-substitutions, clipping, acceleration; *result*: tidy weights and their energy. Work on coarser
-meshes counts in its stage."""
+back-substitutions, clipping, acceleration; *result*: removing small weights, and the energy. Work
+on coarser meshes counts toward its stage."""
 
 
 def timed(make):
@@ -56,10 +56,13 @@ def left_out(rows):
         1 - sum(row["seconds"][stage] for stage in row["seconds"] if stage != "total")
         / row["seconds"]["total"] for row in rows
     )  # fmt: skip
-    text = f"In no stage, the Python boundary among it: at most {100 * max(rest, 0):.1f} %."
+    text = (
+        "Time outside the stages, including the Python boundary: at most "
+        f"{100 * max(rest, 0):.1f} %."
+    )
     if small:
         names = ", ".join(f"*{stage}*" for stage in small)
-        text += f" Less than {100 * LEAST:g} % everywhere, and not shown: {names}."
+        text += f" Not shown, because always below {100 * LEAST:g} %: {names}."
     return text
 
 

@@ -22,20 +22,20 @@ RUNS = 3  # of the character
 CROWDS = (2, 4, 16)  # processors of `saved_seconds` in a report
 NOTE = f"""\
 {CHARACTER} of the [characters](stages.md), and the synthetic creature of [scaling](scaling.md);
-default settings. The counts alternate, and the fastest run of {RUNS} counts, of {SIZES[100_000]}
-and 1 for the larger creatures. Seconds in all and per [stage](stages.md). *Side by side*: the share
-of one thread's work that all threads do together, if the rest is done by one (Amdahl's law).
+default settings. Thread counts alternate. The fastest of {RUNS} runs is shown, of {SIZES[100_000]}
+and 1 runs for the larger creatures. Seconds in all and per [stage](stages.md). *Side by side*: the
+share of the work that runs in parallel, if one thread does the rest (Amdahl's law).
 `BENCH_MOST=1000000` adds the million.
 {{}}"""
 MORE = """\
 ## What more processors would bring
 
-From the run of one thread, by its report: *can be shared*, the time in sections of chunks, in
-factorizations, and in asynchronous work, of all. *Simulated*: times as fast on so many
+From the report of the run on one thread: *can be shared* is the share of the time in parallel
+sections, in factorizations, and in asynchronous work. *Simulated*: times as fast on so many
 processors, if chunks of a section take equally long (c of them on p take c / p rounded up), a
 factorization its longest path through the elimination tree and a p-th of the rest, asynchronous
-work as the longer of both, and all threads of a section but one come 20 us late. It knows
-nothing of memory that many wait for, nor of clocks that fall when all work. *Measured*: the table
+work as the longer of both, and all threads of a section but one come 20 us late. The simulation
+ignores waits for memory, and clock rates that fall when all processors work. *Measured*: the table
 above."""
 
 

@@ -34,20 +34,20 @@ SHOWN = {
 }  # fmt: skip
 WAYS = ("Blender", "published", "taken", "refined")
 NOTE = f"""\
-Each garment takes the weights of the body below it. *Blender*: Data Transfer, nearest face
-interpolated. *published*: robust weight transfer (Abdrashitov et al. 2023) with its limits, 0.05 of
-the garment's own diagonal and 30 degrees, one side. *taken*: ours without Refine; *refined*: ours
-with the defaults of the operator. **Below**: of the vertices that are above the skin at rest, at
-most {NEAR:g} of the body's size off it, those below it in a pose, in % over vertices and poses: the
-24 random poses of the yardstick, and {FRAMES} frames of the character's animation where it has one.
-A vertex is compared with the {CANDIDATES} triangles of the skin that are nearest at rest, so that
+Each garment takes the weights of the body below it. *Blender*: Data Transfer, *Nearest Face
+Interpolated*. *published*: robust weight transfer (Abdrashitov et al. 2023) with its limits, 0.05
+of the garment's own diagonal and 30 degrees, one side. *taken*: ours without *Refine*. *refined*:
+ours with the defaults of the operator. **Below**: percentage of the vertices at most {NEAR:g} of
+the body's size above the skin at rest that are below it in a pose, over vertices and poses:
+the 24 random poses of the yardstick, and {FRAMES} frames of the character's animation if it has
+one. A vertex is compared with the {CANDIDATES} triangles of the skin that are nearest at rest, so
 another limb that passes through does not count. **Strain**: of the garment's surface, as the
 yardstick measures it, in %. Seconds are those of the engine, for Data Transfer those of its
 operator."""
 LOD_NOTE = """\
-Levels of detail of mh_game by Blender's Decimate modifier, weights from LOD0. Distances between the
-posed surfaces, both ways from the vertices, in thousandths of the size of the body: mean, and the
-largest over all poses."""
+Levels of detail of mh_game by Blender's Decimate modifier, weights from LOD0. Distances between
+the posed surfaces, from the vertices of each to the other, in thousandths of the body's size:
+mean, and largest over all poses."""
 
 
 def dense_of(rows, bones):

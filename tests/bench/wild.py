@@ -23,17 +23,18 @@ from rig_judge import falls_short
 SOURCES = paths.SHARED / "wild/sources.tsv"
 KINDS = {".blend": "drawn in Blender (.blend)", ".glb": "glTF, imported", ".fbx": "FBX, imported"}
 NOTE = """\
-Files of {repositories} public repositories, as a new user opens them: .blend unchanged, .glb and
-.fbx with the default settings of Blender's importers, so that bones point where these leave them.
-[rigs.md](rigs.md) explains the columns and when a file falls short. In the tables of kinds and of
-generators, numbers of ours are over all files. After a semicolon follow ours and heat's over the
-files on which heat gives weights to every vertex. Means of strain are geometric,
-with the number of files on which both are known."""
+Files of {repositories} public repositories, as a new user opens them: .blend files unchanged, .glb
+and .fbx files with the default settings of Blender's importers, so bones point in the importers'
+directions.
+[rigs.md](rigs.md) explains the columns and when a file falls short. In the tables of kinds and
+generators, our numbers are means over all files. The numbers after a semicolon are ours and heat's
+over the files in which heat weights every vertex. Means of strain are geometric; the number of
+files in which both are known is given."""
 GENERATORS = """\
 ## By names of bones
 
-These files and [those of riggers](rigs.md), by the generators or engines whose names their bones
-have; a file may count for several."""
+These files and [production rigs](rigs.md), grouped by the generators or engines that their bone
+names follow. A file may count for several."""
 KIND_HEAD = [
     *("kind", "files", "strain of heat's", "worst", "strain of the file's", "worst"),
     *("deaf bones ours / heat", "parts on another bone ours / heat", "L1 ours / heat"),

@@ -13,10 +13,10 @@ from test_wires import NO_FACES, creature, nearest, strands
 
 UNSEEN = 100
 NOTE = f"""\
-Meshes without any face, weighted with the defaults: mean stretch (root of the ARAP energy with the
+Meshes without faces, weighted with the defaults: mean stretch (root of the ARAP energy with the
 wire edges of the paper's section 6, %) on {UNSEEN} random poses that no optimization has seen, and
 the longest edge in them over its length at rest. *Nearest*: every vertex follows its nearest bone.
-*Firmness* keeps the limbs of the creature on their bones, for which its edges stretch more.
+*Firmness* keeps the limbs of the creature on their bones; in return, its edges stretch more.
 Below: at rest, and three of the poses with heat weights (gray) and ours (blue) over the bones
 (orange), seen from the front."""
 

@@ -25,16 +25,16 @@ CHARACTER, OTHERWISE = "mh_game", "generated"  # which is always there
 SHARES = (0.25, 0.75)
 LIMIT = 3600  # seconds for a case
 NOTE = """\
-Default settings, one thread, each in a process of its own. *Seconds*: of processor time, with those
-of the system, from the mesh to the weights, of one run; on a busy machine they are up to twice
-those of a quiet one. *Coarse*: vertices of the next coarser mesh, 0 without one. *Factor*: of the
-last system. *MiB*: peak memory above what Python and the mesh take."""
+Default settings, one thread, each in a process of its own. *Seconds*: processor time including
+system time, from the mesh to the weights, of one run. On a busy machine it is up to twice as long
+as on a quiet one. *Coarse*: vertices of the next coarser mesh, 0 if there is none. *Factor*: size
+of the factor of the last system. *MiB*: peak memory above what Python and the mesh take."""
 GENERATED = "Generated inputs: `tests/bench/worst_inputs.py`."
 ONE = """\
-{name}: {vertices:,} vertices, {bones} bones. With each preset of the extension, those of the same
-settings in one line; then with the first of them and a share of the vertices locked, from one end
-of its longest side on, or in rigid parts: the vertices of each of some bones. Only settings of the
-engine count from a preset; control bones are decided before."""
+{name}: {vertices:,} vertices, {bones} bones. First with each preset of the extension; presets with
+the same settings share a line. Then with the first preset and a share of the vertices locked, from
+one end of the longest side, or in rigid parts made of the vertices of some bones. Only the
+engine's settings of a preset matter here; control bones are decided before."""
 
 
 def measure(*about):
