@@ -1,7 +1,9 @@
 """One session of a user, for test_update.py: does as asked and writes down what it saw.
 
 blender -b -P update_step.py -- RESULT.json STEP...     or     python update_step.py -- ...
-STEP: install=ZIP, import=MODULE, use, or nothing but a look.
+STEP: install=ZIP, import=MODULE, use, save=FILE, open=FILE, or nothing but a look. `save` leaves a
+character with weights, settings, a correction and kept weights in a file; `open` reads it, presses
+the button, and restores the kept weights.
 """
 
 import importlib
@@ -15,7 +17,10 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from scenes import MODULE, auto_weight, tube_and_rig
+from scenes import MODULE, auto_weight, select, tube_and_rig
+
+SETTINGS = {"max_influences": 2, "truss": 6.0, "symmetric": False, "seed": 7}
+PINNED = (3, 4)  # vertices
 
 
 def look():
@@ -43,13 +48,56 @@ def use():
     assert auto_weight(tube, rig) == {"FINISHED"} and len(tube.vertex_groups) == 3
 
 
+def weights(tube):
+    """Of each vertex {bone: weight}."""
+    names = [group.name for group in tube.vertex_groups]
+    return [{names[g.group]: g.weight for g in vertex.groups} for vertex in tube.data.vertices]
+
+
+def save(path):
+    tube, rig = tube_and_rig()
+    settings = bpy.context.scene.araplbs
+    for name, value in SETTINGS.items():
+        setattr(settings, name, value)
+    select(rig, tube)
+    for vertex in tube.data.vertices:
+        vertex.select = vertex.index in PINNED
+    pin = bpy.ops.object.araplbs_edit_vertices
+    tube.vertex_groups.new(name="upper")
+    assert pin("EXEC_DEFAULT", kind="WEIGHT", bone="upper", weight=0.25) == {"FINISHED"}
+    options = {name: getattr(settings, name) for name in SETTINGS}
+    assert auto_weight(tube, rig, **options) == {"FINISHED"}
+    select(tube)
+    assert bpy.ops.object.araplbs_keep_weights("EXEC_DEFAULT") == {"FINISHED"}
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    return {"weights": weights(tube)}
+
+
+def open_file(path):
+    bpy.ops.wm.open_mainfile(filepath=path)
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    settings = bpy.context.scene.araplbs
+    found = {
+        "weights": weights(tube),
+        "settings": {name: getattr(settings, name) for name in SETTINGS},
+        "edits": [[item.kind, item.bone, item.use] for item in tube.data.araplbs.edits],
+    }
+    assert auto_weight(tube, rig, **found["settings"]) == {"FINISHED"}
+    found["pressed"] = weights(tube)
+    tube.vertex_groups.clear()
+    select(tube)
+    assert bpy.ops.object.araplbs_restore_weights("EXEC_DEFAULT") == {"FINISHED"}
+    found["restored"] = weights(tube)
+    return found
+
+
 if not bpy.app.binary_path:  # the module bpy starts with factory settings
     bpy.ops.wm.read_userpref()
 result, *steps = sys.argv[sys.argv.index("--") + 1 :]
 seen = []
 for step in steps:
     name, _, argument = step.partition("=")
-    error = None
+    error, found = None, {}
     try:
         if name == "install":
             install(argument)
@@ -57,9 +105,13 @@ for step in steps:
             importlib.import_module(argument)
         elif name == "use":
             use()
+        elif name == "save":
+            found = save(argument)
+        elif name == "open":
+            found = open_file(argument)
     except BaseException:
         error = traceback.format_exc()
-    seen.append({"step": name, "error": error, **look()})
+    seen.append({"step": name, "error": error, **look(), **found})
     Path(result).write_text(json.dumps(seen))
 sys.stdout.flush()
 sys.stderr.flush()

@@ -27,13 +27,13 @@ LARGE, EACH = 5000, 4  # larger meshes: one pose of so many
 NOTE = f"""\
 `araplbs.elastic_poses` moves every vertex freely so that the strain of the surface, the bending of
 its one-rings and the change of their distance from the bones are least while limbs stay on their
-bones: these are not weights, and no weights can do as well. Each cell: reference / skin alone
+bones: the result is not made of weights, so weights cannot reach it in general. Each cell: reference / skin alone
 (`inside=0`: nothing keeps thickness) / ours / heat / artist, on 24 random poses (swings up to 60,
 twists up to 10 degrees of every bone) and on up to 24 frames of the animation, as
 `tests/bench/yardstick.py` measures: surface strain by area and its 99th percentile, drift of limbs
 in radii, change of volume of closed meshes. *Heat* is the engine's initial weights and *ours* its
-default weights, both without control bones. This reference starts from ours. *s*: seconds of it for
-all these poses, a quarter of them for meshes of more than {LARGE:,} vertices. *Above the
+default weights, both without control bones. This reference starts from ours. *s*: seconds for
+all these poses, or for a quarter of them if the mesh has more than {LARGE:,} vertices. *Above the
 reference*: strain by area minus that of a reference that starts from these weights and lets no
 limb drift farther than they do, in percentage points.
 

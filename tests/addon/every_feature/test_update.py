@@ -168,3 +168,36 @@ def test_update_from_before_the_package(session, before_the_package):
     assert "while 0.1.9 was in use: restart Blender" in updated["notice"]
     assert_ready(session("look")[0])
     assert session("use")[0]["error"] is None
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["unused", "in use"])
+def test_update_from_a_released_zip(session, tmp_path, used):
+    """ARAPLBS_OLD_ZIP names the zip of an earlier version: its file keeps weights, settings,
+    corrections and kept weights. If its engine is in use, one sentence asks for a restart."""
+    old = os.environ.get("ARAPLBS_OLD_ZIP")
+    if not old:
+        pytest.skip("ARAPLBS_OLD_ZIP names no zip of an earlier version")
+    file = str(tmp_path / "old.blend")
+    first, saved, *last = session(f"install={old}", f"save={file}", *([f"install={ZIP}"] * used))
+    assert first["error"] is None and saved["error"] is None
+    if used:
+        assert last[0]["error"] is None and not last[0]["registered"]
+        assert "restart Blender" in last[0]["notice"]
+        started = session("look")[0]
+        if started["notice"]:  # as above
+            assert sys.platform == "win32" and "install the extension again" in started["notice"]
+            session(f"install={ZIP}")
+        opened = session(f"open={file}")[0]
+    else:
+        updated, opened = session(f"install={ZIP}", f"open={file}")
+        assert_ready(updated)
+    assert opened["error"] is None and opened["registered"] and opened["notice"] is None
+    assert opened["weights"] == saved["weights"]
+    assert opened["settings"] == {"max_influences": 2, "truss": 6.0, "symmetric": False, "seed": 7}
+    assert opened["edits"] == [["WEIGHT", "upper", True]]
+    for vertex in (3, 4):
+        assert opened["pressed"][vertex]["upper"] == pytest.approx(0.25, abs=2e-3)
+    assert max(map(len, opened["pressed"])) <= 2
+    for before, after in zip(saved["weights"], opened["restored"], strict=True):
+        for bone in {*before, *after}:
+            assert after.get(bone, 0) == pytest.approx(before.get(bone, 0), abs=1e-3)
