@@ -158,7 +158,7 @@ def _refuse_foreign(path, source):
     with open_regular(path) as file:
         start = file.read(100)
     if start and not MARK.match(start):
-        raise OSError(f"{path} is there already, and not weights of this program")
+        raise OSError(f"{path} already exists and was not written by this program")
     if not (os.stat(path).st_mode & 0o222 and os.access(path, os.W_OK)):
         raise OSError(f"{path} is write-protected")
 
@@ -193,7 +193,7 @@ def write_weights(path, source, rows):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(
-        prog="python -m araplbs.replay", description="Solves a problem again that was kept."
+        prog="python -m araplbs.replay", description="Solves a saved problem again."
     )
     parser.add_argument("file", metavar="FILE.npz")
     parser.add_argument("--threads", type=int, default=0, help="processors; 0: all (default)")

@@ -120,7 +120,7 @@ def _add_command(parsers, command, prog):
         parser.add_argument(
             "--json",
             metavar="REPORT.json|-",
-            help="write what was done for programs; -: to standard output, without other lines",
+            help="write a report for programs; -: to standard output, without other lines",
         )
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
     parser.add_argument("--quiet", "-q", action="store_true", help="print errors only")

@@ -151,7 +151,7 @@ def make_parser(command: Command) -> Parser:
             "--in-place", action="store_true", help="replace the inputs instead of --output"
         )
     parser.add_argument(
-        "--json", metavar="FILE|-", help="write what was done for programs; -: standard output"
+        "--json", metavar="FILE|-", help="write a report for programs; -: standard output"
     )
     if command.page:
         parser.add_argument(

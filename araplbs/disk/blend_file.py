@@ -58,14 +58,14 @@ def _blocks(file: Any) -> Iterator[tuple[bytes, int, int, int]]:
         head = struct.Struct("<4sIQII")
         little, order = header[7:9] == b"-v", (0, 3, 4, 1)
     if not header.startswith(b"BLENDER") or not little:
-        raise ValueError("no .blend file of 64 bits, little-endian")
+        raise ValueError("not a 64-bit, little-endian .blend file")
     while len(found := file.read(head.size)) == head.size:
         values = head.unpack(found)
         code, number, count, size = (values[i] for i in order)
         if code == b"ENDB":
             return
         yield code, number, count, size
-    raise ValueError("the file has no end")
+    raise ValueError("the file is cut short")
 
 
 def count(path: str | Path) -> tuple[int, int]:

@@ -103,7 +103,7 @@ def refuse_foreign(path: str | Path, kind: Kind) -> None:
     except OSError as error:
         raise Refused(f"'{path}' cannot be read: {error.strerror}") from None
     if foreign:
-        raise Refused(f"'{path}' is there already, and no {kind.name}: name another place")
+        raise Refused(f"'{path}' already exists and is not a {kind.name}: choose another path")
 
 
 class Outputs:

@@ -43,9 +43,9 @@ class ShapeOptions(OptionTable):
     sliders: str = option(
         "NONE",
         "Sliders",
-        "Settings that the new keys take over as well",
+        "Settings of the body's keys that the new keys get",
         choices=(
-            ("NONE", "As New", "Range 0 to 1, at 0; keys that are there already keep theirs"),
+            ("NONE", "As New", "Range 0 to 1, at 0; existing keys keep theirs"),
             ("COPY", "Copy", "Ranges, values and drivers of the active mesh's keys"),
             (
                 "FOLLOW",
@@ -217,7 +217,7 @@ def shapes_warnings(report: dict[str, Any]) -> list[str]:
         if each["matched"] < FEW * each["vertices"]:
             lines.append(
                 f"only {each['matched']} of {each['vertices']} vertices of '{name}' match: is it "
-                "in its place on the source? Distance and Angle say what matches"
+                "in position on the source? Distance and Angle set which vertices match"
             )
         if not each["keys"]:
             lines.append(f"no shape key of '{report['source']}' moves '{name}'")

@@ -85,9 +85,9 @@ class Predicted:
             lost = int((away > SAME_PLACE * size).sum())
             if lost:
                 raise Refused(
-                    f"{self.path} is of another mesh: {lost:,} of the {len(away):,} vertices of "
-                    f"'{mesh.name}' have no surface there. Add --start-from fresh to take only its "
-                    "skeleton"
+                    f"{self.path} belongs to another mesh: {lost:,} of the {len(away):,} vertices "
+                    f"of '{mesh.name}' have no surface there. Add --start-from fresh to take only "
+                    "its skeleton"
                 )
             _give(character, k, rows, corners, shares, bones)
 

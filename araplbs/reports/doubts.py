@@ -113,8 +113,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
         return Doubt(
             Sentence("Much stretch: {which} nothing", which=which),
             Sentence(
-                "{much}. {which} nothing although skin is nearby: look at the armature over the "
-                "mesh",
+                "{much}. {which} nothing although skin is nearby: check the bones against the mesh",
                 much=much,
                 which=which,
             ),
@@ -124,8 +123,8 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     return Doubt(
         Sentence("Much stretch: look at the joints"),
         Sentence(
-            "{much}. The likeliest cause is a joint outside the part that it bends: look at the "
-            "armature over the mesh",
+            "{much}. The likeliest cause is a joint outside the part that it bends: check the "
+            "bones against the mesh",
             much=much,
         ),
     )

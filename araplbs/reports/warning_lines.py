@@ -14,10 +14,12 @@ def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) ->
     parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
     if not parts:
         return []
-    which = Sentence("1 part that sees no bone {one}", one=Sentence(one))
+    which = Sentence("1 part without a visible bone {one}", one=Sentence(one))
     if len(parts) > 1:
         which = Sentence(
-            "{parts} parts that see no bone {several}", parts=len(parts), several=Sentence(several)
+            "{parts} parts without a visible bone {several}",
+            parts=len(parts),
+            several=Sentence(several),
         )
     line = "{which} (first: vertex {vertex} of '{object}')"
     return [Sentence(line, which=which, vertex=parts[0]["vertex"], object=parts[0]["object"])]

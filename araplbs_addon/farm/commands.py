@@ -23,15 +23,15 @@ def add_commands(commands):
     """The commands other than those that weight. Programs alone call the first two."""
     task = commands.add_parser(
         "task",
-        description="Does one of the tasks that --plan has printed: a farm calls this.",
+        description="Runs one of the tasks that --plan printed; a farm calls this command.",
     )
     task.add_argument("plan", metavar="PLAN", help="what --plan has printed")
     task.add_argument("number", type=int, metavar="NUMBER", help="1 for the first, and so on")
     task.set_defaults(apart=_task)
     serving = commands.add_parser(
         "serve",
-        description="Does tasks that arrive on standard input, each a line of JSON. --jobs and the "
-        "farm call this.",
+        description="Runs tasks that arrive on standard input, each a line of JSON. --jobs and the "
+        "farm call this command.",
     )
     serving.add_argument("key", metavar="KEY", help="prefix of the replies")
     serving.set_defaults(apart=_serve)

@@ -66,10 +66,10 @@ def add_arguments(parser):
     group.add_argument(
         "--resume",
         action="store_true",
-        help="leave out files that the reports contain: the same input, options, and output",
+        help="skip files that the reports already cover: same input, options and output",
     )
     group.add_argument(
-        "--plan", action="store_true", help="print the tasks as lines of JSON, and do nothing"
+        "--plan", action="store_true", help="print the tasks as lines of JSON, and run none"
     )
     group.add_argument(
         "--merge",

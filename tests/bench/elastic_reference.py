@@ -27,9 +27,10 @@ LARGE, EACH = 5000, 4  # larger meshes: one pose of so many
 NOTE = f"""\
 `araplbs.elastic_poses` moves every vertex freely so that the strain of the surface, the bending of
 its one-rings and the change of their distance from the bones are least while limbs stay on their
-bones: the result is not made of weights, so weights cannot reach it in general. Each cell: reference / skin alone
-(`inside=0`: nothing keeps thickness) / ours / heat / artist, on 24 random poses (swings up to 60,
-twists up to 10 degrees of every bone) and on up to 24 frames of the animation, as
+bones: the result is not made of weights, so weights cannot reach it in general. Each cell:
+reference / skin alone (`inside=0`: nothing keeps thickness) / ours / heat / artist, on 24 random
+poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames of the
+animation, as
 `tests/bench/yardstick.py` measures: surface strain by area and its 99th percentile, drift of limbs
 in radii, change of volume of closed meshes. *Heat* is the engine's initial weights and *ours* its
 default weights, both without control bones. This reference starts from ours. *s*: seconds for

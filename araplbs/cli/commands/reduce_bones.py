@@ -37,8 +37,8 @@ def _work(job: Job) -> Outcome:
 COMMAND = Command(
     "reduce-bones",
     "weights for fewer joints",
-    "Takes the weights off the joints that a character misses least, and solves those of the "
-    "others again. The joints themselves stay in the file.",
+    "Removes the weights of the joints that a character needs least, and solves the weights of the "
+    "other joints again. The joints themselves stay in the file.",
     """examples:
   araplbs reduce-bones in.glb -o out.glb --bones 30
   araplbs reduce-bones in.glb -o out.glb --remove ends""",

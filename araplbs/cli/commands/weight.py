@@ -40,8 +40,8 @@ def _add(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="predicted",
         metavar="FILE",
-        help="a rig that a network predicted for this mesh (.glb, .gltf, .vrm, or .txt as of "
-        "RigNet and Puppeteer): take its skeleton, and start from its weights. With --start-from "
+        help="a rig that a network predicted for this mesh (.glb, .gltf, .vrm, or .txt as RigNet "
+        "and Puppeteer write it): take its skeleton, and start from its weights. With --start-from "
         "fresh its weights are ignored",
     )
     parser.add_argument(
@@ -67,7 +67,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--float-weights",
         action="store_true",
-        help="store weights as floats, also where the file has whole numbers",
+        help="store weights as floats even if the file has integers",
     )
     add_if_worse(parser)
 

@@ -16,7 +16,7 @@ KINDS = (
     ("DRIFT", "Drift", "A limb leaves its bone when posed"),
     ("BONE_OUTSIDE", "Bone Outside", "The bone is outside the part that it moves"),
     ("IDLE_BONE", "Idle Bone", "A deform bone moves no vertex"),
-    ("DEAF_BONE", "Deaf Bone", "A bone hardly moves the skin around it"),
+    ("DEAF_BONE", "Weak Bone", "A bone hardly moves the skin around it"),
     ("UNWEIGHTED", "Unweighted", "Vertices without weights stay where they are"),
     ("UNNORMALIZED", "Not Normalized", "Weights do not sum to 1"),
     ("SPECKLE", "Speckle", "Single vertices have weights unlike those around them"),

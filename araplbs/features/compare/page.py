@@ -52,10 +52,9 @@ READING = (
         "To the weights in the file, by the protocol of the papers that learn weights: weights "
         f"below {LEAST} are dropped, then, of those that are judged, those below {KEPT} of the "
         f"largest of their vertex; rows whose reference sums to 1 within {SUM_ERROR} count. L1 is "
-        "the mean over vertices of the sum of differences, 0 to 2; precision is the share of the "
-        "influences that the file has, "
-        "too, recall the share of the file's that are there. It only says something where an "
-        "artist has painted the weights in the file.",
+        "the mean over the vertices of the sum of differences, from 0 to 2. Precision is the share "
+        "of the influences that the file also has; recall is the share of the file's influences "
+        "that are found. It is meaningful only if an artist painted the weights in the file.",
     ),
     (
         "Which poses",
@@ -72,9 +71,9 @@ READING = (
     ),
     (
         "Best",
-        "The best of each column is marked; values that are shown as equal count as equal. A "
-        "reference is left "
-        "out, as are the weights in the file where they are compared with themselves.",
+        "The best of each column is marked; values that are shown as equal count as equal. "
+        "References "
+        "are left out, and so are the file's weights if they would be compared with themselves.",
     ),
     (
         "Time",
@@ -83,8 +82,8 @@ READING = (
     ),
     (
         "Body parts",
-        "Chains of bones, named by their first bone, with the triangles that go with them; chains "
-        "that move little are taken together.",
+        "Chains of bones, named by their first bone, with the triangles that follow them; chains "
+        "that move little are combined.",
     ),
 )
 

@@ -43,7 +43,7 @@ def restore_summary(report: dict[str, Any]) -> str:
     objects = report["objects"]
     count, matched = (sum(each[key] for each in objects) for key in ("vertices", "matched"))
     where = f"'{objects[0]['name']}'" if len(objects) == 1 else f"{len(objects)} meshes"
-    line = f"Weights of {where} restored: {matched:,} of {count:,} vertices match what was kept"
+    line = f"Weights of {where} restored: {matched:,} of {count:,} vertices match the kept mesh"
     return line if matched == count else f"{line}, the rest filled in"
 
 

@@ -234,7 +234,7 @@ def transfer_warnings(report: dict[str, Any]) -> list[str]:
     """Lines about what a rigger should look at."""
     return [
         f"only {each['matched']} of {each['vertices']} vertices of '{each['name']}' match: is it "
-        "in its place on the source? Distance and Angle say what matches"
+        "in position on the source? Distance and Angle set which vertices match"
         for each in report["objects"]
         if each["matched"] < FEW * each["vertices"]
     ]

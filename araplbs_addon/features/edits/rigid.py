@@ -162,7 +162,7 @@ class OBJECT_OT_araplbs_clear_rigid(_OfAnyMode, Operator):
             with Change(self.bl_label, ob):
                 left = leave_rigid_parts(ob.data, vertices)
         if not left:
-            self.report({"WARNING"}, translated(f"No rigid part of '{ob.name}' is there"))
+            self.report({"WARNING"}, translated(f"'{ob.name}' has no rigid part there"))
         return {"FINISHED"}
 
 

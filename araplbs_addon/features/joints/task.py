@@ -41,7 +41,7 @@ class JointTask(WeightingTask):
 
     def __init__(self, options: JointOptions, threads: int = 0) -> None:
         if options.volume != "NONE":
-            raise Refused("Joints are found for the surface: set Volume to Surface Only")
+            raise Refused("Joints are optimized for the surface: set Volume to Surface Only")
         options = replace(options, through_rig=False)  # joints that move take their poses along
         if not options.optimize_weights:
             options = replace(options, start_from="PRESENT")
@@ -74,7 +74,8 @@ class JointTask(WeightingTask):
         if self.run.start:
             names = [skeleton.names[bone] for bone in self.run.start.bones]
             self.warnings.append(
-                f"Not where the weights bend, and moved there: {names_in_line(names)}"
+                "Joints that were not where the weights bend, and moved there: "
+                f"{names_in_line(names)}"
             )
 
     @staticmethod

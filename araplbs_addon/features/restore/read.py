@@ -41,7 +41,7 @@ def read_kept_in_steps(ob, armature, skeleton, view_layer):
     """The Kept of a mesh, as a generator of short steps. Raises Refused if it has nothing that
     could be restored."""
     if not ob.data.polygons:
-        raise Refused(f"'{ob.name}' has no faces: its weights could not be found again")
+        raise Refused(f"'{ob.name}' has no faces: its weights could not be restored later")
     names, (owner, group, weight) = yield from named_entries_in_steps(ob)
     known = (group < len(names)) & (weight > 0)  # files can hold entries of groups that are gone
     rows = make_sparse_weights(len(ob.data.vertices), owner[known], group[known], weight[known])

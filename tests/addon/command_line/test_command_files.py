@@ -145,7 +145,7 @@ def test_what_the_file_uses_is_not_replaced(tmp_path, monkeypatch, capfd):
     assert run("weight", path, "-o", "library.blend") == 1
     assert "library.blend would replace" in capfd.readouterr().err
     assert run("weight", path, "-o", "out.blend", "--json", "skin.png") == 2
-    assert "'skin.png' is there already" in capfd.readouterr().err
+    assert "'skin.png' already exists" in capfd.readouterr().err
     assert {p: p.read_bytes() for p in before} == before
     assert folder_of(tmp_path) == ["in.blend", "library.blend", "skin.png"]
 

@@ -119,11 +119,11 @@ def test_refusals_of_the_command(character, tmp_path, capfd):
     assert "no armature 'None'" in error(character, "-o", folder, "--armature", "None", code=1)
     folder.mkdir()
     (folder / "index.html").write_text("<h1>mine</h1>")
-    assert "is there already, and no comparison" in error(character, "-o", folder)
+    assert "already exists and is not a comparison" in error(character, "-o", folder)
     assert folder_of(folder) == ["index.html"]
     (folder / "index.html").unlink()
     (folder / "report.json").write_text("{}")
-    assert "report.json' is there already" in error(character, "-o", folder)
+    assert "report.json' already exists" in error(character, "-o", folder)
     assert (folder / "report.json").read_text() == "{}"
 
 
@@ -213,7 +213,7 @@ def test_refusals_of_the_operator(tmp_path):
     (tmp_path / "file").write_text("x")
     refuse("is not a folder", tmp_path / "file")
     (tmp_path / "index.html").write_text("mine")
-    refuse("is there already, and no comparison", tmp_path)
+    refuse("already exists and is not a comparison", tmp_path)
     with pytest.raises(RuntimeError, match="no method glue"):
         compare(tube, rig, folder=tmp_path / "other", methods="heat, glue")
     assert folder_of(tmp_path) == ["file", "index.html"]

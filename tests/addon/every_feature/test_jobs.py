@@ -359,7 +359,7 @@ def test_refusal_of_a_task(tmp_path):
     bad = ["weight", str(path), "--no-such-option"]
     pool = addon("farm.pool").Pool(addon("blender.data.restart").command("araplbs"), 1)
     pool.run([task(*words), task(*bad)], lambda _t, r: found.append(r["error"]), stop())
-    assert "out.blend' is there already, and no .blend file" in found[0]
+    assert "out.blend' already exists and is not a .blend file" in found[0]
     assert found[1].startswith("unrecognized arguments: --no-such-option")
 
 

@@ -128,5 +128,5 @@ def test_a_report_of_0_1_0_is_not_replaced(tmp_path):
     """It has no mark that says whose it is."""
     outputs, refusal = package("disk.outputs"), package("base.refusal")
     shutil.copy(KEPT / "report_0_1_0.json", tmp_path / "old.json")
-    with pytest.raises(refusal.Refused, match="is there already"):
+    with pytest.raises(refusal.Refused, match="already exists"):
         outputs.refuse_foreign(tmp_path / "old.json", outputs.RESULTS)

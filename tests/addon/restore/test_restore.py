@@ -348,7 +348,7 @@ def test_refusals(tmp_path):
     assert "'Wire' has no faces" in refused("keep", wire, rig)
     foreign = tmp_path / "mine.txt"
     foreign.write_text("mine", encoding="utf-8")
-    assert "is there already" in refused("keep", tube, rig, file=str(foreign))
+    assert "already exists" in refused("keep", tube, rig, file=str(foreign))
     assert foreign.read_text(encoding="utf-8") == "mine"
     assert "holds no kept weights" in refused("restore", tube, rig, file=str(foreign))
     assert "cannot be read" in refused("restore", tube, rig, file=str(tmp_path / "none.kept"))

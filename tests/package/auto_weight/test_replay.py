@@ -308,7 +308,7 @@ def test_what_comes_while_it_solves_stays(problem, tmp_path, monkeypatch, capsys
 
     monkeypatch.setattr(replay, "solve", meanwhile)
     assert replay.main([str(source), "--output", str(path)]) == 1
-    assert path.read_text() == "theirs" and "is there already" in capsys.readouterr().err
+    assert path.read_text() == "theirs" and "already exists" in capsys.readouterr().err
 
 
 def test_no_file(tmp_path, capsys):

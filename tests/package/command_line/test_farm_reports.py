@@ -117,7 +117,7 @@ def test_no_report(tmp_path):
 def test_merge_replaces_nothing_foreign(name, tmp_path):
     report(tmp_path, "a.blend", entry("a.blend", armature()))
     (tmp_path / name).write_text("MINE")
-    with pytest.raises(Refused, match=f"{name}' is there already"):
+    with pytest.raises(Refused, match=f"{name}' already exists"):
         reports.merge(tmp_path)
     assert (tmp_path / name).read_text() == "MINE"
     assert sorted(os.listdir(tmp_path)) == ["a.blend.json", name]

@@ -53,7 +53,7 @@ def test_each_kind_is_known_again(name, tmp_path):
     for other in KINDS.values():
         assert outputs.carries(path, other) == (other is KINDS[name])
         if other is not KINDS[name]:
-            with pytest.raises(Refused, match=f"is there already, and no {other.name}"):
+            with pytest.raises(Refused, match=f"already exists and is not a {other.name}"):
                 write(path, other)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["anything"]
 
@@ -75,7 +75,7 @@ FOREIGN = {
 def test_foreign_files_stay(name, what, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(FOREIGN[what])
-    with pytest.raises(Refused, match=r"file' is there already, and no "):
+    with pytest.raises(Refused, match=r"file' already exists and is not a "):
         write(path, KINDS[name])
     assert path.read_bytes() == FOREIGN[what] and os.listdir(tmp_path) == ["file"]
 
@@ -90,7 +90,7 @@ def test_empty_file_holds_nothing(tmp_path):
 def test_what_comes_meanwhile_stays(tmp_path):
     """A file that another puts there while ours is written."""
     path = tmp_path / "out.blend"
-    with pytest.raises(Refused, match="is there already"), replaced(path, BLEND) as temporary:
+    with pytest.raises(Refused, match="already exists"), replaced(path, BLEND) as temporary:
         temporary.write_bytes(b"BLENDER")
         path.write_text("theirs")
     assert path.read_text() == "theirs" and os.listdir(tmp_path) == ["out.blend"]
@@ -183,7 +183,7 @@ def test_pages_of_a_comparison(tmp_path):
     page = outputs.page_head(outputs.COMPARISON_PAGE)
     made = [("Anna", page, {}), ("Ben", page, {})]
     (tmp_path / "Ben.html").write_text("MY PAGE ABOUT BEN")
-    with pytest.raises(Refused, match=r"Ben.html' is there already, and no comparison"):
+    with pytest.raises(Refused, match=r"Ben.html' already exists and is not a comparison"):
         write_comparisons(tmp_path, made)
     assert os.listdir(tmp_path) == ["Ben.html"]
     (tmp_path / "Ben.html").unlink()

@@ -236,7 +236,7 @@ def test_refused_folders(tmp_path):
     with pytest.raises(Refused, match="is not a folder"):
         refuse_folder(tmp_path / "file")
     write_json(tmp_path / "report.json", TABLE, {"version": "1"})
-    with pytest.raises(Refused, match=r"report.json' is there already, and no comparison"):
+    with pytest.raises(Refused, match=r"report.json' already exists and is not a comparison"):
         refuse_folder(tmp_path)
     (tmp_path / "report.json").unlink()
     (tmp_path / "index.html").mkdir()
