@@ -21,17 +21,72 @@ BUILD = ROOT / "build"
 PACKAGE = ROOT / "araplbs"
 API = """# Python reference
 
-This page is made from the stubs of the module `araplbs`. [Python module](docs/manual/python.md) is
-an introduction.
+This page is made from the docstrings and stubs of the package `araplbs`. [Python
+module](docs/manual/python.md) is an introduction.
+
+## One call
+
+{calls}
+## The engine
+
+For programs that need its parts.
 
 ::: araplbs
+    options:
+      heading_level: 3
 """
+CALL = """::: araplbs.{place}
+    options:
+      heading_level: 3
+      show_root_heading: true
+      heading: "araplbs.{name}"
+      toc_label: "{name}"
+
+"""
+CALLS = {  # as people import it: the file that has it
+    "weights": "api.weights",
+    "Weights": "api.weights",
+    "load_gltf": "api.gltf",
+    "save_gltf": "api.gltf",
+    "GltfFile": "api.gltf",
+    "GltfCharacter": "api.gltf",
+    "Rows": "api.rows",
+    "Skeleton": "skeleton.skeleton",
+    "baseline_weights": "api.baseline",
+    "Refused": "base.refusal",
+    "blender.bind": "blender.__init__",
+}
 LAST_OVERLOAD = re.compile(r"^@overload\n(?=def (\w+)\b(?!.*^def \1\b))", re.MULTILINE | re.DOTALL)
 
 
 def version():
     text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     return re.search(r'^version = "(.*)"$', text, re.MULTILINE)[1]
+
+
+def listed(text):
+    """Python whose docstrings have their arguments as lists (paragraphs in which a line that begins
+    an argument is followed by indented ones) and their examples as code."""
+
+    def changed(found):
+        inside = found[2].split("\n\n")
+        for k, part in enumerate(inside[1:], 1):
+            lines = part.split("\n")
+            indents = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+            if part.lstrip().startswith(">>> "):
+                margin = " " * indents[0]
+                inside[k] = f"{margin}```pycon\n{part.rstrip()}\n{margin}```"
+            elif indents and indents[0] == min(indents) and indents[0] + 4 in indents:
+                marked = [
+                    f"{line[: indents[0]]}- {line.lstrip()}"
+                    if line.strip() and not line[indents[0]].isspace()
+                    else line
+                    for line in lines
+                ]
+                inside[k] = "\n".join(marked)
+        return found[1] + "\n\n".join(inside) + found[1]
+
+    return re.sub(r'(""")(.*?)"""', changed, text, flags=re.DOTALL)
 
 
 def reference(folder):
@@ -41,7 +96,23 @@ def reference(folder):
     for file in PACKAGE.glob("*.pyi"):
         text = file.read_text(encoding="utf-8")
         name = "__init__.pyi" if file.stem == "_engine" else file.name  # as people import it
-        (folder / "araplbs" / name).write_text(LAST_OVERLOAD.sub("", text), encoding="utf-8")
+        (folder / "araplbs" / name).write_text(
+            listed(LAST_OVERLOAD.sub("", text)), encoding="utf-8"
+        )
+    for place in set(CALLS.values()):
+        file = Path(f"{place.replace('.', '/')}.py")
+        (folder / "araplbs" / file.parent).mkdir(exist_ok=True)
+        (folder / "araplbs" / file.parent / "__init__.py").touch()
+        text = (PACKAGE / file).read_text(encoding="utf-8")
+        (folder / "araplbs" / file).write_text(listed(text), encoding="utf-8")
+
+
+def api_page():
+    calls = [
+        CALL.format(name=name, place=f"{place.removesuffix('.__init__')}.{name.split('.')[-1]}")
+        for name, place in CALLS.items()
+    ]
+    return API.format(calls="".join(calls))
 
 
 def configuration(pages, output):
@@ -63,7 +134,7 @@ def build(output):
     pages.mkdir(parents=True)
     count = site_pages.copy(pages)
     reference(python)
-    (pages / "api.md").write_text(API, encoding="utf-8")
+    (pages / "api.md").write_text(api_page(), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools"), "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--quiet", "-f", configuration(pages, output)],

@@ -87,6 +87,18 @@ def test_reference_has_every_public_name(built, site):
     assert {f"araplbs.{name}" for name in names} <= reference.ids
 
 
+def test_reference_has_the_calls_of_the_package(built, site):
+    """All that araplbs/__init__.py adds to the engine, and bind()."""
+    text = (ROOT / "araplbs/__init__.py").read_text("utf-8")
+    places = dict(re.findall(r'^    "(\w+)": "\.([\w.]+)",$', text, re.MULTILINE))
+    assert {"weights", "load_gltf"} <= places.keys()
+    wanted = {f"araplbs.{place}.{name}" for name, place in places.items()}
+    assert wanted | {"araplbs.blender.bind"} <= built[site / "api/index.html"].ids
+    text = (site / "api/index.html").read_text("utf-8")
+    assert "<li>joints (m, 3)" in text  # arguments are lists, and examples are code
+    assert "language-pycon" in text and "&gt;&gt;&gt;" in text and "<blockquote>" not in text
+
+
 def test_search_knows_the_manual(site):
     index = (site / "search/search_index.json").read_text(encoding="utf-8")
     for word in ("Unity", "Godot", "padlock", "quarantine"):
