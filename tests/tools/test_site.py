@@ -96,7 +96,7 @@ def test_reference_has_the_calls_of_the_package(built, site):
     assert wanted | {"araplbs.blender.bind"} <= built[site / "api/index.html"].ids
     text = (site / "api/index.html").read_text("utf-8")
     assert "<li>joints (m, 3)" in text  # arguments are lists, and examples are code
-    assert "language-pycon" in text and "&gt;&gt;&gt;" in text and "<blockquote>" not in text
+    assert '<span class="gp">&gt;&gt;&gt; ' in text and "<blockquote>" not in text
 
 
 def test_search_knows_the_manual(site):
