@@ -7,7 +7,7 @@
  * you like), read the weights. One thread at a time may use a solver; two solvers share nothing.
  *
  * This is the only public header; settings.def is a part of it. It includes none of the other
- * headers, each of which belongs to the room that its folder is (ARCHITECTURE.md). */
+ * headers; each of those belongs to the room of its folder (ARCHITECTURE.md). */
 #ifndef ARAP_H
 #define ARAP_H
 
@@ -43,7 +43,7 @@ typedef struct arap_error {
 typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
 
 #define ARAP_MOST_THREADS 256
-#define ARAP_CROWDS 3 /* numbers of processors for which it is noted what they would bring */
+#define ARAP_CROWDS 3 /* numbers of processors for which the speedup is estimated */
 
 typedef struct arap_context {
     int threads; /* 1 to ARAP_MOST_THREADS */
@@ -59,8 +59,8 @@ typedef struct arap_context {
     int deaf;
     const char *asked;
     struct arap_team *team;
-    /* Of work on one thread: seconds that more could share, and how many fewer it would take on
-     * each of ARAP_CROWDS numbers of processors (base/context.h). */
+    /* For work on one thread: the seconds that more threads could share, and the seconds that each
+     * of ARAP_CROWDS numbers of processors would save (base/context.h). */
     double shared, saved[ARAP_CROWDS];
 } arap_context;
 
@@ -107,8 +107,8 @@ typedef struct arap_bones {
     int count;
     const double *heads;     /* (count, 3) */
     const double *tails;     /* (count, 3) */
-    const char *ways;        /* (count) the parent reaches to this bone's head, not to its tail;
-                                NULL: bones reach to their tails */
+    const char *ways;        /* (count) the parent ends at this bone's head, not at its own tail;
+                                NULL: bones end at their tails */
     const int *parents;      /* (count) -1 for a root */
     const double *roll_axes; /* (count, 3) local Z of the bone, any length */
     const char *deform;      /* (count) */
@@ -152,8 +152,8 @@ typedef struct arap_sparse_weights {
     const double *weight;
 } arap_sparse_weights;
 
-/* What an artist changes while the weights converge, in the caller's vertices and bones; NULL or 0
- * where there is nothing. */
+/* Changes that an artist makes while the weights converge, in the caller's vertices and bones;
+ * NULL or 0 for no change. */
 typedef struct arap_edits {
     int constraint_count; /* soft constraints w(vertex, bone) = target */
     const int *constraint_vertex, *constraint_bone;
@@ -172,7 +172,7 @@ typedef struct arap_edits {
 
 /* ---- Settings ----
  *
- * settings.def says what each is for, its range and its default. */
+ * settings.def gives the purpose, range and default of each. */
 
 /* Precision of the loop over poses; sums over edges and vertices are always double. */
 typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
@@ -230,7 +230,7 @@ typedef struct arap_settings {
 
 void arap_settings_default(arap_settings *settings);
 
-/* Everything a problem is made of; NULL or 0 where there is nothing. */
+/* All parts of a problem; NULL or 0 for absent ones. */
 typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;
@@ -256,7 +256,7 @@ typedef struct arap_problem {
     const int *part_keeper;  /* (vertices) the deforming bone, numbered among these, that alone
                                 moves its part, -1: none; NULL: found by inner_bones.c */
     const char *inner_bone;  /* (deforming bones) whether each is such a bone */
-    const int *visit;        /* (vertices) the order in which they become clusters, or NULL */
+    const int *visit;        /* (vertices) the order in which clusters take them, or NULL */
 } arap_problem;
 
 enum arap_timing {
@@ -301,14 +301,14 @@ typedef struct arap_report {
                                blending until the stage for another deformer, then of that */
     /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
     int stage_start[ARAP_MOST_STAGES + 1];
-    double seconds[ARAP_TIMES]; /* all that the solver has worked, in creation, iterations, edits
-                                   and arap_solver_weights */
+    double seconds[ARAP_TIMES]; /* all work of the solver: creation, iterations, edits and
+                                   arap_solver_weights */
 } arap_report;
 
 /* ---- The solver ---- */
 
-/* Influence maps and weights: rows of a sparse (vertices, deforming bones) matrix, or of the
- * caller's vertices and bones where they are handed out; bones ascending in a row. */
+/* Influence maps and weights: rows of a sparse (vertices, deforming bones) matrix, or, when they
+ * are returned, of the caller's vertices and bones. Bones ascend in each row. */
 typedef struct arap_influences {
     int count;      /* vertices */
     size_t *start;  /* (count + 1) */
@@ -358,7 +358,7 @@ typedef struct arap_usage {
 arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
                               const arap_influences *weights, arap_usage *out);
 
-/* How the skin of each bone of the caller answers to it: see responses.h. */
+/* How far the skin of each of the caller's bones follows it: see responses.h. */
 #define ARAP_NO_SKIN (-1)
 #define ARAP_NO_DEFORM (-2)
 typedef struct arap_answers {

@@ -1,15 +1,16 @@
 /* Bake: see bake.h.
  *
  *     min sum_p sum_i |sum_b w_ib T_b^p v_i - x_i^p|^2   over w >= 0, sum_b w_ib = 1,
- * at most K of a vertex not 0, and, of bones that move, over the transforms. In turn: the best
- * transforms for the weights (motion.h), frame by frame, and sums over all frames (sums.h) in one
- * pass; from these the best weights (fit.h). Neither raises the error plus the pulls to given
- * weights and to neighbors: transforms that are to be rigid begin with the rotations nearest to
- * those given. The error alone rises at most by what the pulls fall, for a damping of d by the root
- * of 2 d in sizes of the mesh. If all transforms stay, one pass is enough.
+ * at most K of a vertex not 0, and, of bones that move, over the transforms. The two are found in
+ * turn. One pass over the frames finds the best transforms for the weights, frame by frame
+ * (motion.h), and sums over all frames (sums.h); these sums give the best weights (fit.h). Neither
+ * step raises the error plus the pulls to given weights and to neighbors: transforms that must be
+ * rigid start from the rotations nearest to the given ones. The error alone rises at most by as
+ * much as the pulls fall: for a damping of d, by the root of 2 d in sizes of the mesh. If all
+ * transforms stay, one pass is enough.
  *
- * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for invalid input,
- * which the message names, without memory, when cancelled and if reading a frame fails. */
+ * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for invalid input, which
+ * the message names, on out-of-memory, when cancelled, and if a frame cannot be read. */
 #include "bake/bake.h"
 
 #include <math.h>
@@ -143,7 +144,7 @@ static arap_status take_weights(arap_bake_state *state) {
         int length = (int)(given->start[i + 1] - given->start[i]);
         if (length > longest) longest = length;
     }
-    /* Locked weights may leave no room below the limit, and get one more then. */
+    /* If locked weights use up the limit, a vertex gets one more influence. */
     int room = (longest > limit ? longest : limit) + (state->problem->locked_bones ? 1 : 0);
     if (room > state->bones) room = state->bones;
     arap_status status = create_weights(state->context, state->n, room, &state->weights);
@@ -205,7 +206,7 @@ static arap_status check_size(const arap_bake_state *state, int pose, int bone,
     return ARAP_OK;
 }
 
-/* Transforms of the caller about the centers, those that are to be rigid made so; new bones rest.
+/* The caller's transforms about the centers, made rigid if they must be; new bones are at rest.
  * Frames are read for their centers. */
 static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]) {
     for (int first = 0; first < state->frames; first += ARAP_FRAME_BLOCK) {

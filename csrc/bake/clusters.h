@@ -1,10 +1,10 @@
-/* Clusters with which new bones begin: vertices that move in the same way. */
+/* The clusters from which new bones start: vertices that move in the same way. */
 #ifndef ARAP_CLUSTERS_H
 #define ARAP_CLUSTERS_H
 
 #include "bake/state.h"
 
-/* Passes over the frames that it takes at most. */
+/* Maximum number of passes over the frames. */
 int arap_cluster_passes(const arap_bake_state *state);
 
 /* Set the transforms of the new bones, and weights of 1 for the bone that moves each vertex best.

@@ -5,13 +5,14 @@
  * add squares to it:
  *     rho |w_i - w_i0|^2                  to the given weights,
  *     sigma sum_edges l_ij |w_i - w_j|^2  to the neighbors, l_ij = 2 / (ring_i + ring_j).
- * The second ties all vertices together. With m_ij the mean of both old weights,
+ * The second pull couples all vertices. With m_ij the mean of both old weights,
  *     |w_i - w_j|^2 <= 2 |w_i - m_ij|^2 + 2 |w_j - m_ij|^2,   equal for the old ones:
  * the sum that is minimized vertex by vertex lies above the objective and touches it, so that no
  * step raises the objective.
  *
- * Locked weights are put in: h is less by their columns, the sum by themselves. O(bones) per
- * column and vertex, some columns each, vertices in parallel. Fails on out-of-memory, on cancel. */
+ * Locked weights are inserted: their columns are subtracted from h, and the weights from the sum.
+ * O(bones) per column and vertex, some columns each, vertices in parallel. Fails on out-of-memory,
+ * on cancel. */
 #include "bake/fit.h"
 
 #include <math.h>
@@ -281,7 +282,7 @@ static double row_distance2(const arap_bake_weights *a, int i, const arap_bake_w
     return sum;
 }
 
-/* rms: as the sums have it, true to half of the digits. */
+/* rms: from the sums, accurate to half of the digits. */
 static void tell(const arap_bake_state *state, double *rms, double *objective) {
     const arap_bake_weights *w = &state->weights;
     double error = 0, pulls = 0;

@@ -1,5 +1,5 @@
 /* Frames in blocks: see frames.h. O(vertices) per frame. Fails on out-of-memory, for numbers that
- * are not finite or too large to be squared, and where reading does. */
+ * are not finite or too large to be squared, and if reading fails. */
 #include "bake/frames.h"
 
 #include <math.h>

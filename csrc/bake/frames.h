@@ -14,8 +14,8 @@ typedef struct arap_frames {
     void *data;
 } arap_frames;
 
-/* Some frames, each about its own center: weights with sum 1 do not notice that, and numbers that
- * are summed stay small. */
+/* Some frames, each about its own center: weights with sum 1 are not affected, and the summed
+ * numbers stay small. */
 typedef struct arap_frame_block {
     int first, count, vertices;
     double scale;        /* of what was read: 1 / size of the mesh */

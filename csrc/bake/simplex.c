@@ -7,14 +7,14 @@
  * until none is above 0. On S the sum is eliminated by the largest weight r,
  *     w_r = total - sum w_b,   A'_bc = A_bc - A_br - A_rc + A_rr,
  * which leaves the differences between the columns: A' is small if they are similar, and then a
- * ridge of rounding size decides. Lawson and Hanson's steps keep the weights of S >= 0.
+ * ridge of rounding size decides. The steps of Lawson and Hanson keep the weights of S >= 0.
  *
- * Beyond the limit the index that gains least is removed, one by one, and the rest solved again
- * each time; then an index from outside takes the place of one inside as long as that lowers the
+ * Above the limit, the indices that gain least are removed one by one, and the rest is solved
+ * again each time. Then an index from outside replaces one inside as long as that lowers the
  * value.
  *
- * O(s count) for s columns, and O(s^3) for each small solve. It cannot fail; where rounding leaves
- * no way down it stops. */
+ * O(s count) for s columns, and O(s^3) for each small solve. It cannot fail; if rounding leaves no
+ * descent, it stops. */
 #include "bake/simplex.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@
 #define ROUNDING 4e-15 /* of that of A */
 #define FLAT 1e-11     /* slopes below this share of the diagonal count as 0 */
 #define GAIN 1e-12     /* share of the value that a swap must gain */
-#define LOOKED_AT 4    /* members that may be missed least */
+#define LOOKED_AT 4    /* members that matter least */
 #define SWAP_ROUNDS 8
 #define SWAP_TRIES 3
 
@@ -271,7 +271,7 @@ static double missed(const small *s, int at) {
     return 0.5 * w * w * least;
 }
 
-/* Leave out the member that is missed least, of the few that look so. */
+/* Remove the member that matters least, of the few candidates. */
 static void shrink(small *s) {
     double estimate[MOST], best_weight[MOST], best = 0;
     int found = 0;
@@ -299,7 +299,7 @@ static void shrink(small *s) {
     drop_unused(s);
 }
 
-/* Let indices from outside take the place of members, or room that is left. */
+/* Let indices from outside replace members, or use free places. */
 static void swap(const arap_simplex_problem *p, arap_simplex_space *space, small *s) {
     for (int round = 0; round < SWAP_ROUNDS; round++) {
         int skip[SWAP_TRIES], skipped = 0, better = 0;

@@ -1,16 +1,16 @@
 /* Passes over all frames: see sums.h.
  *
- * All that the frames say of a vertex is in
+ * All information that the frames hold about a vertex is in
  *     G_bc = sum_p T_b^T T_c,   h_b = sum_p (T_b v) . x,   sum_p x . x:
  * |sum_b w_b T_b v - x|^2 over the frames is sum_bc w_b w_c v^T G_bc v - 2 w . h + x . x. G is one
  * matrix of 4 bones rows; h is the product of x v^T, 12 numbers per frame, with the transforms.
- * An error that is summed so is one of large numbers that cancel each other: it is true to the root
- * of a rounding at best, and worse if transforms are large. So the error that is reported is
- * measured from the points of the frames, in a pass that reads them anyway.
+ * An error computed from these sums is a difference of large numbers: it is accurate to the root of
+ * a rounding at best, and less if transforms are large. So the reported error is measured from the
+ * points of the frames, in a pass that reads them anyway.
  *
  * O(24 vertices bones) per frame in BLAS. Memory does not grow with the frames except for
  * transforms: 8 bytes per vertex and bone, and 16 frames. Vertices in parallel, sums in the order
- * of the frames. Fails on out-of-memory, on cancel and where reading does. */
+ * of the frames. Fails on out-of-memory, on cancel, and if reading fails. */
 #include "bake/sums.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* Work on a second thread: see aside.h. A thread costs about 20 us. It is also used on one
- * processor: finding the elimination order of a million vertices cannot report, so the caller does.
- * Fails only as the work does: without a thread the caller does it. The wait for its end ends when
- * the work does, which waits for nothing: it has one thread, and `has_ended` is set under the lock
- * before it wakes. */
+ * processor: the search for the elimination order of a million vertices cannot report progress, so
+ * the caller does.
+ * Fails only if the work fails: without a thread, the caller does it. The wait for its end ends
+ * when the work does, which waits for nothing: it has one thread, and `has_ended` is set under the
+ * lock before it wakes. */
 #include "base/aside.h"
 
 #include <math.h>

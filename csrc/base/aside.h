@@ -23,14 +23,14 @@ typedef struct arap_aside {
     double seconds, ended, saved[ARAP_CROWDS];
 } arap_aside;
 
-/* Begin work(context, data) on a thread of its own, and wait for it where the caller's context has
- * but one; on the caller's, here and now, where none can be had, or the work is little: on fewer
- * vertices or unknowns than a thread is worth. `data` must live until the end. */
+/* Start work(context, data) on its own thread, and wait for it if the caller's context has only
+ * one. If no thread can be created, or if there are fewer vertices or unknowns than a thread is
+ * worth, the caller's thread does the work at once. `data` must live until the end. */
 void arap_aside_begin(arap_context *context, int size, arap_aside_fn work, void *data,
                       arap_aside *out);
 
 /* Wait for the end, with reports of progress; a failure becomes that of `context` unless it has
- * one. ARAP_OK where nothing was begun, or it has ended before. */
+ * one. ARAP_OK if nothing was started, or if the work has already ended. */
 arap_status arap_aside_end(arap_context *context, arap_aside *aside);
 
 #endif

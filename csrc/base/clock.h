@@ -7,7 +7,7 @@
 /* Seconds of a monotonic clock. */
 double arap_seconds(void);
 
-/* Until others change something, or for so long, below a second; the lock is held. */
+/* Wait until others change something, or for this long, below a second; the lock is held. */
 void arap_wait_for(pthread_cond_t *change, pthread_mutex_t *lock, double seconds);
 
 #endif

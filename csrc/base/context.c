@@ -2,12 +2,13 @@
  *
  * Threads belong to a call, which keeps them from one parallel section to the next, or else to one
  * section (team.h): a pool that outlives calls would be global state that does not survive fork().
- * Sections of short chunks, many of which take less on a small mesh, begin on the caller's thread,
- * and get others by what is left to do as the chunks so far tell.
+ * Sections of short chunks start on the caller's thread, because on a small mesh many of them are
+ * over before a thread starts. They get more threads according to the remaining work, estimated
+ * from the chunks so far.
  *
  * On one thread, the speedup of more is estimated: a section of c equal chunks on w threads takes
- * ceil(c / w) chunk times, and all threads except one start late. The clock of one processor knows
- * nothing of how long many wait for memory.
+ * ceil(c / w) chunk times, and all threads except one start late. The clock of one processor does
+ * not show how long several wait for memory.
  *
  * When no thread can be created the caller does all the work. The caller's thread is the first
  * worker, and alone calls progress: between its chunks, and while it waits for the others. */
@@ -24,7 +25,7 @@
 #endif
 
 #define SHARE 5e-5 /* seconds of short chunks that are worth a thread */
-#define LATE 2e-5  /* until one that sleeps has come */
+#define LATE 2e-5  /* until a sleeping thread has started */
 
 const int arap_crowds[ARAP_CROWDS] = {2, 4, 16};
 

@@ -13,7 +13,7 @@ arap_status arap_progress(arap_context *context, const char *stage, double fract
 /* Seconds from one report of long work to the next. */
 #define ARAP_LISTEN 0.05
 
-/* Between reports of long work: the last report again, if it was ARAP_LISTEN ago. For the thread
+/* Between reports of long work: repeats the last report if it was ARAP_LISTEN ago. For the thread
  * that made the call. Cheap: 30 ns. While context->deaf, for work that cannot stop halfway, it
  * returns ARAP_OK, and a request to stop takes effect with the next report after that work. */
 arap_status arap_listen(arap_context *context);
@@ -24,8 +24,8 @@ int arap_chunk_stops(arap_context *context, int worker);
 
 /* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to context->threads threads;
  * `worker`, less than both context->threads and chunks, identifies the scratch space the task may
- * use, 0 is the thread that made the call. Which worker takes which chunk is not fixed: a task
- * writes only what belongs to its chunk, so that results do not depend on the thread count.
+ * use, 0 is the thread that made the call. Which worker takes which chunk is not fixed. A task
+ * writes only the data of its chunk, so results do not depend on the thread count.
  * That thread polls for cancellation between chunks (arap_listen). ARAP_CANCELLED: some chunks have
  * been run, others have not; never while context->deaf. */
 typedef void (*arap_task)(void *data, int chunk, int worker);
@@ -35,7 +35,7 @@ __attribute__((warn_unused_result))
 arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data);
 
 /* Between these two calls, parallel sections keep their threads in `team`, the caller's. If a
- * caller further up does so already, nothing is done. A call with many sections uses both. */
+ * caller further up has already done so, nothing happens. A call with many sections uses both. */
 void arap_keep_threads(arap_context *context, arap_team *team);
 void arap_end_threads(arap_context *context, arap_team *team);
 
@@ -45,8 +45,8 @@ __attribute__((warn_unused_result))
 #endif
 arap_status arap_parallel_short(arap_context *context, int chunks, arap_task task, void *data);
 
-/* On one thread: these seconds, now over, would be at most the share serial + (1 - serial) / n on n
- * processors. Sections of more than one chunk are noted by themselves. */
+/* On one thread: on n processors, these past seconds would be at most the share serial + (1 -
+ * serial) / n. Sections of more than one chunk are noted by themselves. */
 void arap_note_shared(arap_context *context, double seconds, double serial);
 
 /* arap_parallel for long work, `slice` chunks at a time with progress of `stage` before each slice.

@@ -1,18 +1,17 @@
 /* Work on the nodes of a forest: see forest.h.
  *
- * Tasks are runs of consecutive nodes, and a parent comes after its children: so tasks wait for
- * earlier ones alone, and no circle of them can wait for each other. A task waits for w nodes. It
- * becomes ready when the last of these is done, which happens once; with w = 0 it is ready from the
- * beginning, at any cost.
+ * Tasks are runs of consecutive nodes, and a parent comes after its children. So tasks wait only
+ * for earlier ones, and a deadlock is impossible. A task waits for w nodes. It becomes ready when
+ * the last of these is done, which happens once; with w = 0 it is ready from the beginning.
  *
  * Every run ends. Under the lock, each task is waiting, ready, running or done. A worker sleeps
- * only while another one runs a task, and that one wakes all others when it is done. If no task is
- * ready and none runs although some are not done, no event can come any more: the worker that
- * finds this ends the run with ARAP_FAULT. A node that is done for a task that waits for none does
- * so, too. Counts tell both, not a clock.
+ * only while another one runs a task, and that worker wakes all others when it is done. If no task
+ * is ready and none runs although some are not done, no event can come any more. The worker that
+ * finds this ends the run with ARAP_FAULT. A worker that finishes a node for a task that waits for
+ * none also ends the run. Both are detected by counts, not by a clock.
  *
- * O(nodes) time and memory besides the work. Fails on out-of-memory, when it is cancelled, and if a
- * parent comes before its child. */
+ * O(nodes) time and memory, in addition to the work. Fails on out-of-memory, when cancelled, and
+ * if a parent comes before its child. */
 #include "base/forest.h"
 
 #include <string.h>
@@ -137,7 +136,7 @@ static void stop(forest_run *r, arap_status status) {
     pthread_mutex_unlock(&r->lock);
 }
 
-/* No event can end the waiting, or one comes that none waits for. The lock is held. */
+/* No event can end the waiting, or an event comes for which no task waits. The lock is held. */
 static void stop_by_fault(forest_run *r) {
     r->faulty = r->stopped = 1;
     pthread_cond_broadcast(&r->changed);

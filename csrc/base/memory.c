@@ -30,7 +30,7 @@ static void count_allocation(long change) { (void)change; }
 #endif
 
 /* In front of each block, for arap_realloc and arap_free. Aligned by hand: Windows has no
- * aligned_alloc, and what its own function gives may not be passed to free. */
+ * aligned_alloc, and memory from its own function may not be passed to free. */
 typedef struct header {
     void *raw; /* the pointer of malloc */
     size_t bytes;
@@ -38,7 +38,7 @@ typedef struct header {
 
 static header *header_of(void *block) { return (header *)block - 1; }
 
-/* calloc knows which pages are zero anyway, as those of large blocks are. */
+/* calloc knows which pages are already zero, such as those of large blocks. */
 static void *allocate(size_t count, size_t size, int zero) {
     if (size && count > (SIZE_MAX - ALIGNMENT - sizeof(header)) / size) return NULL;
     if (allocation_denied()) return NULL;

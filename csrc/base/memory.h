@@ -14,7 +14,7 @@ void *arap_alloc_zero(size_t count, size_t size);
 void *arap_realloc(void *block, size_t count, size_t size);
 
 /* Numbers, of any type, from the scratch space of one worker to that of the next, of which each
- * uses `count`: no two write to the same line of the cache, which would go to and fro. */
+ * uses `count`: no two workers write to the same cache line, which would bounce between them. */
 static inline size_t arap_apart(size_t count) { return count + 128; }
 
 /* Give back to the system what is free in pages of its own. The GNU C library keeps such pages for

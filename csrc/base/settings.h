@@ -1,4 +1,4 @@
-/* Settings as data: the rows of settings.def, and what is done with any struct of them. */
+/* Settings as data: the rows of settings.def, and functions for any struct of them. */
 #ifndef ARAP_SETTINGS_H
 #define ARAP_SETTINGS_H
 

@@ -1,20 +1,20 @@
 /* Threads that help: see team.h.
  *
  * Helpers are created when a section first wants them (about 20 us each) and then wait for the
- * next: sections of microseconds follow each other closely, so that who waits looks again and again
- * for SPIN before it sleeps. Waking takes as long as a thread's creation, but a section does not
- * wait for a helper that comes when all is done, and nothing has to be joined at its end.
+ * next: sections of microseconds follow each other closely, so a waiting helper spins for SPIN
+ * before it sleeps. Waking a helper takes as long as creating a thread. But a section does not
+ * wait for a helper that comes too late, and it joins no threads at its end.
  *
  * Every wait ends. A helper sleeps until `round` has changed, which each section and the end of the
  * team change under the lock, before they wake: it cannot miss them. The end of a section waits for
  * the helpers that have joined it; none joins after `section` is NULL, each takes a chunk at most
- * once, and chunks are finitely many, so that `helping` goes down to 0. A chunk that waits itself
- * (forest.c) says why that ends. */
+ * once, and chunks are finitely many, so that `helping` goes down to 0. forest.c, whose chunks
+ * wait themselves, explains why their waits end. */
 #include "base/team.h"
 
 #include "base/clock.h"
 
-#define SPIN 5e-6 /* seconds, about what waking takes of the processor's time */
+#define SPIN 5e-6 /* seconds, about the processor time of a wake-up */
 
 static void relax(void) {
 #if defined(__x86_64__)

@@ -14,9 +14,9 @@ typedef struct arap_share {
     char apart[112]; /* from the next in another line of the cache */
 } arap_share;
 
-/* A section: task(data, chunk, worker) for each chunk from `first` on. Each of those who may work
- * has a share, chunks that follow each other, as the data do that they need. Done with it, they
- * take from the ends of the others. */
+/* A section: task(data, chunk, worker) for each chunk from `first` on. Each possible worker has a
+ * share of consecutive chunks, whose data are consecutive as well. After its own share, a worker
+ * takes chunks from the ends of the others. */
 typedef struct arap_section {
     void (*task)(void *data, int chunk, int worker);
     void *data;
@@ -46,8 +46,8 @@ void arap_team_open(arap_team *team, arap_section *section);
 /* The next chunk for a worker; -1: none is left. */
 int arap_section_next(arap_section *section, int worker);
 
-/* Nobody joins any more: until those that have are done, or for about so long. Non-zero while they
- * are not. */
+/* No helper may join any more: waits until those that have joined are done, or for about this long.
+ * Non-zero while they are not. */
 int arap_team_wait(arap_team *team, arap_section *section, double seconds);
 
 #endif

@@ -1,10 +1,10 @@
-/* Functions compiled for wider SIMD as well, and which of the two runs is seen when it is called:
+/* Functions that are also compiled for wider SIMD; a call decides which of the two runs:
  *
  *     ARAP_WIDE_PART void sum_plain(const double *x, double *out) { ... }
  *     ARAP_WIDE(sum, (const double *x, double *out), (x, out))
  *
- * makes sum(x, out) of sum_plain. Without fused multiply-add: bits are the same. Not by
- * target_clones, which systems other than Linux do not have, nor what zig links. */
+ * makes sum(x, out) of sum_plain. Without fused multiply-add: bits are the same. target_clones is
+ * not used: it needs Linux, and a linker other than zig's. */
 #ifndef ARAP_WIDE_H
 #define ARAP_WIDE_H
 

@@ -6,12 +6,12 @@
  *   own  = share of the skin that is nearer to the tree than to any other
  *   gain = share times (1 - d_tree / d_next), over its own skin
  *
- * gain / own is about 1/2 for a foot that hangs on the root for IK, and next to 0 for the copy of
- * a foot. A bone between others of its chain has little gain too, so low gain alone is never
+ * gain / own is about 1/2 for a foot that hangs on the root for IK, and nearly 0 for the copy of a
+ * foot. A bone between others of its chain also has little gain, so low gain alone is never
  * enough.
  *
- * Further evidence of a bone, such as its name and its constraints, comes as a number: from 1 on it
- * is a sign of a control bone, from 2 on a sure sign, from -1 down a sign of skin.
+ * Further evidence about a bone, such as its name and its constraints, is a number: 1 or more is a
+ * sign of a control bone, 2 or more a sure sign, -1 or less a sign of skin.
  *
  * - a tree with low gain / own consists of control bones if the evidence of most of its bones says
  *   so, or its position: outside the mesh and away from it, on bones of another chain, or starting
@@ -22,28 +22,29 @@
  *   it may be partly inside, or in a part of the body that is far from its children; with a sure
  *   sign, anywhere. If most of its children are inside, it may continue into them and have more
  *   gain: skin that faces it, such as legs on both sides of it, is not moved from there.
- *   Of joints alone, whose bones reach to all their children, it goes if its joint is outside of
- *   the skin, for any gain: its ways are not evidence. So does one that goes nowhere and
- *   gains hardly anything, if the body goes on from its joint. A root that is the body itself
- *   stays. With a sign it is not the body if a child goes past its joint, or if limbs hang on it
- *   and it comes from outside the skin to a child that goes on from its tail.
+ *   In a skeleton of joints alone, whose bones reach to all their children, the root is dropped if
+ *   its joint is outside the skin, with any gain: the segments to its children are not evidence. So
+ *   is a root without segments and with hardly any gain, if the body continues from its joint. A
+ *   root that is the body itself stays. With a sign it is not the body if a child passes its
+ *   joint, or if limbs hang on it and it leads from outside the skin to a child that continues
+ *   from its tail.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
  *   parent, as end joints do, or have children that do not continue it; with next to no gain any
  *   sign is enough for such children.
  * - a bone that coincides with another is a control bone if it alone has a sign, or if its chain
  *   coincides too and fewer bones hang on it.
- * - of joints alone, so is a bone without children at a joint in the middle of a chain, which hangs
- *   elsewhere: helpers of fingers that hang on the hand. The chain reaches this joint, but the bone
- *   that the helper hangs on does not.
+ * - In a skeleton of joints alone, a bone without children is a control bone as well if it starts
+ *   at a joint in the middle of a chain but has another parent, such as finger helpers that hang
+ *   on the hand. The chain reaches this joint, but the helper's parent does not.
  * - a bone with loose parts of its own is skin unless there is a sure sign.
  *
  * Trees are removed one at a time: the surest first, then the smallest, then the one below the most
  * control bones. What remains is measured again, so that one of two copies stays; both stay if
- * nothing distinguishes them. Of single bones that serve the same skin, too, the surest go first.
+ * nothing distinguishes them. Of single bones around the same skin, the surest also go first.
  * Thresholds are shares of areas and of bone lengths: position, rotation and scale change nothing.
- * Cost: a ranking (control_study.c) for every root and every tree that is removed. Fails only
- * without memory or when cancelled. */
+ * Cost: a ranking (control_study.c) for every root and every tree that is removed. Fails only on
+ * out-of-memory or when cancelled. */
 #include "control/control_bones.h"
 
 #include "base/memory.h"
@@ -280,8 +281,8 @@ static int is_root_outside(arap_study *t, int root) {
     return 2 * inside > children;
 }
 
-/* Is the body a child of a bone at the joint of this root? The ways that go on from the root go to
- * what hangs on it as well, such as targets, and say nothing of it. */
+/* Is the body a child of a bone at the joint of this root? Segments from the root also lead to its
+ * other children, such as targets, and are no evidence about the root. */
 static int is_joint_of_child(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size, most = LEADING_BRANCH * sum_branch(t, root);
     for (int d = 0; d < t->s.deform_count; d++)
@@ -291,7 +292,7 @@ static int is_joint_of_child(const arap_study *t, int root) {
     return 0;
 }
 
-/* Of joints alone: does a way of the root lead away from its joint? */
+/* In a skeleton of joints alone: does a segment of the root lead away from its joint? */
 static int goes_on(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size;
     for (int d = 0; d < t->s.deform_count; d++)
@@ -301,9 +302,9 @@ static int goes_on(const arap_study *t, int root) {
     return 0;
 }
 
-/* Does the body go past the joint of this root, in a child that begins before it and ends after it
- * inside of the same skin? A root with a sign then stands next to the body, as a bone that all of a
- * character hangs on does next to its hips. */
+/* Does the body pass the joint of this root, in a child that begins before it and ends after it
+ * inside the same skin? A root with a sign then stands next to the body, like the topmost bone of
+ * a character next to its hips. */
 static int is_passed(arap_study *t, int root) {
     const double *joint = arap_study_head(t, root);
     double most = LEADING_BRANCH * sum_branch(t, root);
@@ -353,7 +354,7 @@ static int is_joint_root(arap_study *t, int root) {
            ((has_sign(t, root) || (little && !goes_on(t, root))) && is_joint_of_child(t, root));
 }
 
-/* Rank single bones: what each owns and gains. */
+/* Rank single bones by the skin that they own and their gain. */
 static arap_status rank_bones(arap_study *t) {
     int again = t->single;
     for (int d = 0; d < t->s.deform_count; d++) t->group[d] = t->control[d] ? -1 : d;
@@ -477,7 +478,8 @@ static int drop_bones(arap_study *t, char *drop) {
     return dropped;
 }
 
-/* Drop trees of control bones until none is left; *dropped: how many. Leaves the bones ranked. */
+/* Drop trees of control bones until none is left; *dropped: their number. Leaves the bones ranked.
+ */
 static arap_status drop_trees(arap_study *t, int *dropped) {
     t->single = 0;
     arap_status status = arap_study_rank(t, 0);

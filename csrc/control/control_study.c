@@ -1,9 +1,10 @@
 /* Statistics of bones and skin: see control_study.h.
  *
- * A point is inside where the absolute winding number exceeds 0.3: low enough for open meshes, and
- * indifferent to which way the faces point; or where faces surround it whose layers cancel. It is
+ * A point is inside if the absolute winding number exceeds 0.3, which is low enough for open
+ * meshes and does not depend on the orientation of the faces; or if faces whose layers cancel
+ * surround it. It is
  * computed only when asked for: O(triangles) for each bone in doubt. Ranking is O(vertices log
- * bones); when a group is removed, only what is near it is ranked again. All lengths are relative,
+ * bones); when a group is removed, only the skin near it is ranked again. All lengths are relative,
  * so position, rotation and scale of the scene change nothing. Fails only on out-of-memory or when
  * cancelled. */
 #include "control/control_study.h"

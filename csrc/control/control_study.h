@@ -50,15 +50,16 @@ const double *arap_study_tail(const arap_study *t, int d);
 int arap_study_parent(const arap_study *t, int d);
 int arap_study_is_below(const arap_study *t, int d, int ancestor);
 
-/* The head of d is at the tail of `parent`, or, of joints alone, at the end of one of its ways. */
+/* The head of d is at the tail of `parent` or, in a skeleton of joints alone, at the end of one of
+ * its segments. */
 int arap_study_continues(const arap_study *t, int d, int parent);
 
 /* Squared distance of a point. */
 double arap_study_distance2(const arap_study *t, int d, const double *point);
 
 /* own: the share of the skin, by area, that is nearer to a group than to all others, or as near.
- * gain: the sum of share times (1 - distance / distance of the next group) over it. With `again`
- * only what was near groups that are gone since is measured again. */
+ * gain: the sum of share times (1 - distance / distance of the next group) over it. With `again`,
+ * only vertices that were near groups dropped since then are measured again. */
 arap_status arap_study_rank(arap_study *t, int again);
 double arap_study_gain_ratio(const arap_study *t, int group);
 

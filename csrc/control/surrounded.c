@@ -6,7 +6,7 @@
  *
  *   z_k = 1 - (2 k + 1) / n,   angle_k = pi (3 - sqrt 5) k
  *
- * Inside a closed body all of them do, before a convex one half at most. The sum of the solid
+ * Inside a closed body all rays do; outside a convex one at most half of them. The sum of the solid
  * angles of all faces, without their signs, is at least the share that the rays can meet: if that
  * is small no ray is followed. O(triangles) and O(rays log triangles). It cannot fail. */
 #include "control/surrounded.h"

@@ -73,8 +73,9 @@ int arap_release_bounds(const arap_mesh *mesh, const arap_influences *influences
                         const double *descent, double strength, char *active,
                         arap_penalties *penalties);
 
-/* A weak pull of every weight to its present value, share * Lambda_i: decides what the energy
- * leaves open (parts that no edge ties down, bones that always move in the same way). */
+/* A weak pull of every weight to its present value, share * Lambda_i. It decides the weights that
+ * the energy leaves open (parts without edges to others, bones that always move in the same way).
+ */
 void arap_add_damping(const arap_mesh *mesh, const arap_influences *influences, double share,
                       arap_penalties *penalties);
 

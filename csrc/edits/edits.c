@@ -1,7 +1,7 @@
 /* Edits of influence maps: see edits.h.
  *
- * Marks are sorted once, O(m log m) for m of them, found in O(log m), and applied to the maps in
- * one walk over both, O(entries + m + bones of a vertex). Fails on out-of-memory and for invalid
+ * m marks are sorted once in O(m log m), found in O(log m), and applied to the maps in one pass
+ * over both, O(entries + m + bones of a vertex). Fails on out-of-memory and for invalid
  * vertices, bones and targets. */
 #include "edits/edits.h"
 

@@ -1,5 +1,5 @@
-/* Edits of an artist while the weights converge (paper section 5): wanted weights, bones added to
- * or removed from influence maps, constraint rows and spokes that are released. */
+/* Edits by an artist while the weights converge (paper section 5): pinned weights, bones added to
+ * or removed from influence maps, and released constraint rows and spokes. */
 #ifndef ARAP_EDITS_H
 #define ARAP_EDITS_H
 

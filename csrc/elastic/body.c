@@ -10,10 +10,10 @@
  * of (s1 - 1)^2 + (s2 - 1)^2: the surface strain of measures/surface_strain.c, squared. A body of
  * tets is as thick as h = volume / surface (tets.c).
  *
- * A membrane has no bending stiffness and crumples where that saves strain. The last term, the
+ * A membrane has no bending stiffness and crumples if that saves strain. The last term, the
  * cells, are one-rings that share a rotation: c_ik = a_ik / l^2, areas (docs/energy.md 1) over
- * squared lengths, times `bending`; those of wires and links count in full, for nothing else keeps
- * them. They resist bending at the scale of the edges. The foot s_i is the point of the bone
+ * squared lengths, times `bending`; those of wires and links count in full, because nothing else
+ * holds them. They resist bending at the scale of the edges. The foot s_i is the point of the bone
  * nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
  * distance from the bone and square to it, however it turns, like the spokes of truss/truss.c;
  * without feet limbs flatten where they bend.
@@ -119,7 +119,8 @@ static arap_status take_cells(arap_context *context, double bending, arap_body *
     return ARAP_OK;
 }
 
-/* A stray vertex may be far off, but not so far that what ties it to the body has no number. */
+/* A stray vertex may be far away, but not so far that the stiffness of its tie cannot be
+ * represented. */
 static arap_status check_far(arap_error *error, const arap_geometry *geometry,
                              const arap_mesh *mesh) {
     for (int i = 0; i < mesh->count; i++) {

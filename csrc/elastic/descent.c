@@ -3,13 +3,13 @@
  * The local step finds the best rotations at x and thereby the energy E(x), the global step the
  * minimum g(x) of the quadratic that is left, which lies above E and touches it at x:
  *     E(g(x)) <= E(x).
- * Anderson acceleration goes to another point; where E is above the last one there, that point is
- * given up for g, so that the energies of a pose never rise (Peng et al., Anderson acceleration for
- * geometry optimization and physics simulation, 2018). A pose ends when its energy has fallen by
- * less than a share `tolerance` QUIET times in a row, or is that of a strain of rounding.
+ * Anderson acceleration tries another point; if E is higher there than before, g is taken instead,
+ * so the energies of a pose never rise (Peng et al., Anderson acceleration for
+ * geometry optimization and physics simulation, 2018). A pose is done when its energy has fallen
+ * by less than a share `tolerance` QUIET times in a row, or equals the strain of rounding.
  *
- * Poses know nothing of each other but share the factorization, and are steps of one solve with
- * many right-hand sides. 13,000 vertices: 5 ms for a pose and iteration; 220 bytes for a vertex and
+ * Poses are independent but share the factorization, and are solved together with many right-hand
+ * sides. 13,000 vertices: 5 ms for a pose and iteration; 220 bytes for a vertex and
  * pose, and 24 bytes more for each accelerating iteration. Fails on out-of-memory, and for energies
  * that are not finite. */
 #include "elastic/descent.h"

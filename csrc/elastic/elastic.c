@@ -1,13 +1,14 @@
 /* Elastic poses: see elastic.h.
  *
- * The start of a pose is where given weights take the vertices; those without weights, and all of
- * them where none are given, start where the nearest bone takes them. From there descent.c finds a
- * minimum of
+ * A pose starts where the given weights move the vertices. Vertices without weights, or all of
+ * them if no weights are given, start where the nearest bone moves them. From there descent.c finds
+ * a minimum of
  *
  *     E = body.c + hold.c,
  *
- * a local one: the energy is not convex, and the start decides which. mixed.c finds the rotations
- * of few points instead. Costs and failures are those of what is called. */
+ * The minimum is a local one: the energy is not convex, and the start decides which minimum is
+ * found. mixed.c finds the rotations of a few points instead. Costs and failures are those of the
+ * called functions. */
 #include "elastic/elastic.h"
 
 #include "base/memory.h"

@@ -8,7 +8,7 @@
  * the vertex, h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST), d2 > d1: full where no
  * other bone is near, as at the ends of chains (hands, heads, tips), almost nothing where two bones
  * meet, so that a joint may bend as it likes; far from all bones FLOOR of the stiffness is left. A
- * vertex that is one radius away from its place costs as much as a strain of sqrt(pull).
+ * vertex that is one radius away from its position costs as much as a strain of sqrt(pull).
  *
  * The limbs are those whose drift is measured (measures/limbs.h), c_l their centers and
  *     g_l = center sum_{i in l} A_i / r_l^2,

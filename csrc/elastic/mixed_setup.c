@@ -2,8 +2,8 @@
  * work space, and poses.
  *
  * The vectors of a pose start as those of the bones nearest to the samples, relative to their mean
- * rotation. A rotation has many vectors: each sample takes the one nearest to that of the sample
- * nearest to it, of those before it, so that what is smooth between them turns no way round.
+ * rotation. A rotation has many vectors. Each sample takes the one nearest to that of its nearest
+ * earlier sample, so interpolated rotations take the short way.
  *
  * O(vertices + samples^2). Fails on out-of-memory, without elements and for too many vertices. */
 #include "elastic/mixed_state.h"

@@ -1,5 +1,5 @@
-/* One evaluation of the mixed method, for those who want to look inside: see elastic.h. Costs and
- * failures are those of mixed_state.c and of what it needs. */
+/* One evaluation of the mixed method, for inspection: see elastic.h. Costs and
+ * failures are those of mixed_state.c and the functions that it needs. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,8 +1,8 @@
-/* Samples and what is smooth between them: see samples.h.
+/* Samples and smooth functions between them: see samples.h.
  *
  * Blue noise by farthest points: each sample is the vertex farthest, along edges, from those before
- * it, the first the one farthest from the mean vertex. No two are nearer to each other than the
- * last one was to all others, and no vertex is farther than that from its nearest sample. Vertices
+ * it, the first the one farthest from the mean vertex. No two samples are closer than the last one
+ * was to all others, and no vertex is farther than that from its nearest sample. Vertices
  * of an island without samples are infinitely far, so that every island gets one. Edges that
  * belong only to faces without area do not count, wires and links do.
  *

@@ -1,4 +1,4 @@
-/* Points all over a mesh, far from each other, and what is smooth between them. */
+/* Points all over a mesh, far from each other, and smooth functions between them. */
 #ifndef ARAP_SAMPLES_H
 #define ARAP_SAMPLES_H
 

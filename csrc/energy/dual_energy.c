@@ -9,9 +9,10 @@
  * f is minus half the slope in p_i: where R is best, its own change counts nothing. The chain rule
  * to the weights is arap_dual_force.
  *
- * A few poses at a time: first all points, then all rotations and energies, then forces, vertices
- * in parallel, each summed by itself in the order of the poses. About 0.5 us per vertex and pose,
- * 100 bytes for each vertex and pose of a batch. Fails on out-of-memory only. */
+ * A few poses are processed at a time: first all points, then all rotations and energies, then
+ * forces. Vertices run in parallel; each is summed on its own, in the order of the poses. About 0.5
+ * us per vertex and pose, 100 bytes for each vertex and pose of a batch. Fails on out-of-memory
+ * only. */
 #include "energy/dual_energy.h"
 
 #include "base/memory.h"

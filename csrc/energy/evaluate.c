@@ -1,7 +1,7 @@
 /* The energy of given weights in given poses: see evaluate.h.
  *
- * The paper's edge weights, no links and no truss. A further bone that never moves, the last one,
- * carries the vertices without weights. Costs a local step in double precision; fails for input
+ * The paper's edge weights, no links and no truss. An additional last bone, which never moves,
+ * carries the vertices without weights. Costs a local step in double precision. Fails for input
  * that the mesh, the skeleton, the poses or the rows refuse. */
 #include "energy/evaluate.h"
 

@@ -1,4 +1,4 @@
-/* What both halves of a symmetric character share: see halves.h.
+/* Results that both halves of a symmetric character share: see halves.h.
  *
  * Of each pair of random poses the second is the image of the first (poses.h). Let vertex j be the
  * partner of i. If the one-ring of j, with its rows and spokes, is the image of that of i, then sum

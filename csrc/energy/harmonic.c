@@ -8,9 +8,9 @@
  * its fourth power: the same strength smooths a finer mesh less.
  *
  * The term couples vertices two edges apart, so the system of the global step has blocks between
- * two-rings instead of one-rings: about three times as many, and the factor grows by at least as
- * much. H costs O(vertices x ring^2), a product O(influences x two-ring). Only memory can run out:
- * faces without area add nothing, slivers a bounded amount (laplacian.h). */
+ * two-rings instead of one-rings. There are about three times as many, and the factor grows at
+ * least as much. H costs O(vertices x ring^2), a product O(influences x two-ring). Fails only on
+ * out-of-memory: faces without area add nothing, slivers a bounded amount (laplacian.h). */
 #include "energy/harmonic.h"
 
 #include "base/memory.h"

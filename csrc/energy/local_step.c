@@ -18,9 +18,9 @@
  *
  * A bendy bone takes part with the columns of its joints (bendy.h).
  *
- * Where nothing in the rings of a visit has changed since the last right-hand side, neither weights
- * nor spokes nor poses, its results stay valid, and it is passed over: vertices that one bone
- * moves, locked ones and rigid parts, except where they border on others. The image of another
+ * If nothing in the rings of a visit has changed since the last right-hand side (weights, spokes,
+ * poses), its results stay valid and it is skipped: vertices that one bone moves, locked ones and
+ * rigid parts, except at their borders. The image of another
  * vertex's result is copied from there (halves.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
@@ -38,7 +38,7 @@
 #include "energy/pass.h"
 
 #define CHUNK 64
-#define UNHEARD 5e4   /* bones times poses of visits between two looks at whether to stop: 1 ms */
+#define UNHEARD 5e4   /* bones times poses of visits between two polls for cancellation: 1 ms */
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 #define THIN 0.01     /* of the squared edges of a ring: across a thin one */
 

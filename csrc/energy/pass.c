@@ -1,8 +1,8 @@
 /* Making the work space of the local step: see local_step.h and pass.h.
  *
- * The bones of each one-ring (or of the rings of a cluster) are found once, for all steps, except
- * where no visit comes (halves.h); the work space of a thread is as large as the widest of them
- * needs, so that a step allocates nothing. O(edges x influences) time, one double per directed edge
+ * The bones of each one-ring (or of the rings of a cluster) are found once for all steps, except
+ * for rings that are never visited (halves.h). The work space of a thread fits the widest of them,
+ * so a step allocates nothing. O(edges x influences) time, one double per directed edge
  * and influence, and two per influence. Fails on out-of-memory only. */
 #include "energy/pass.h"
 

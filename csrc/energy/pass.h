@@ -17,7 +17,7 @@ typedef struct arap_workspace {
     arap_v4 *product; /* (widest, 3) P_b, transposed */
     double *weight;   /* (widest) */
     long visits;      /* since the pass was made */
-    double unheard;   /* bones times poses of visits since it was looked whether to stop */
+    double unheard;   /* bones times poses of visits since the last poll for cancellation */
     void *scaled;     /* (widest, 12) moments as the kernel wants them, and one more */
     void *scratch;
     /* Of stretchable bones, the influences on the vertex itself: */

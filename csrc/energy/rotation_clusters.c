@@ -2,15 +2,15 @@
  *
  * The best rotation that the vertices of a cluster can share in a pose maximizes tr(R' cov), cov =
  * sum_i cov_i (docs/energy.md 3): the local step of a cluster is that of a vertex with the moments
- * of all of them (local_step.c), so the energy still falls from step to step. It is that of shared
- * rotations, no less than the ARAP energy.
+ * of all of them (local_step.c), so the energy still falls from step to step. That energy, with
+ * shared rotations, is at least the ARAP energy.
  *
  * The paper takes ten k-means clusterings of the positions, of 1000 to 5000 clusters each, and one
  * of them at random for each pose, so that borders of clusters do not show in the weights. Here all
  * poses share one, which lets them be summed as before, and a cluster grows from its first vertex
  * over faces, breadth first, to vertices with nearly the weights of the first: such vertices turn
  * in nearly the same way in any pose, and where weights change most every vertex keeps a rotation
- * of its own. O(edges x influences); no failure mode but memory. */
+ * of its own. O(edges x influences); fails on out-of-memory only. */
 #include "energy/rotation_clusters.h"
 
 #include <math.h>

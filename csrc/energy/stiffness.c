@@ -30,7 +30,7 @@
 #include "energy/wide_products.h"
 
 #define CHUNK (ARAP_WIDE_MOMENTS / 2) /* with two vectors for each vertex */
-#define HEARD 96 /* influences of a vertex after whose product it is looked whether to stop */
+#define HEARD 96 /* influences of a vertex after whose product cancellation is polled */
 
 typedef struct product {
     arap_context *context;

@@ -5,9 +5,9 @@
  *     p_b = sum_c G_bc m_c = A_b^T z,   z = sum_c A_c m_c:
  * for n bones and P poses that takes 24 n P multiplications in place of 16 n^2, two products of
  * BLAS for a few vertices at once, and reads n P numbers in place of the n^2 matrices, which for a
- * thousand bones are 128 MB. Poses come in blocks, whose transforms stay in the cache, and between
- * two of them it is looked whether to stop. Numbers are rounded otherwise than by G_bc: rows of
- * fewer than WIDE influences, such as all rows of usual characters, are not multiplied here.
+ * thousand bones are 128 MB. Poses come in blocks whose transforms stay in the cache; cancellation
+ * is polled between two blocks. Rounding differs from that of G_bc, so rows of fewer than WIDE
+ * influences, such as all rows of usual characters, are not multiplied here.
  *
  * Memory for each thread: 32 numbers per pose of a block and column, and as many per vector. Fails
  * on out-of-memory only. */

@@ -6,12 +6,12 @@
 #include "rig/poses.h"
 #include "weights/influences.h"
 
-/* Is that worth it for a row of so many influences? Not with spines, whose points are not a linear
- * function of the vertex. */
+/* Is this worth it for a row of this many influences? Not with spines, whose points are not a
+ * linear function of the vertex. */
 int arap_is_wide(const arap_poses *poses, size_t influences);
 
-/* Room for a few vertices at a time on each thread; NULL if no row is wide. It keeps a reference
- * to the context and the poses. */
+/* Work space for a few vertices at a time on each thread; NULL if no row is wide. It keeps a
+ * reference to the context and the poses. */
 typedef struct arap_wide arap_wide;
 arap_status arap_wide_create(arap_context *context, const arap_poses *poses,
                              const arap_influences *in, arap_wide **out);

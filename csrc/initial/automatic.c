@@ -1,8 +1,8 @@
 /* Automatic weights: see automatic.h.
  *
  * The max_influences largest entries of every row of the method, without those below least_weight
- * except the largest, scaled to sum to 1. No poses, no energy. The cost and the failures are those
- * of the method, and of bad input. */
+ * except the largest, scaled to sum to 1. No poses, no energy. Cost and failures are those of the
+ * method; bad input fails as well. */
 #include "initial/automatic.h"
 
 #include <math.h>

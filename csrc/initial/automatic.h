@@ -1,4 +1,4 @@
-/* Automatic weights: every method of this room under one name, and as a result of its own. */
+/* Automatic weights: every method of this room under one name, as a final result. */
 #ifndef ARAP_AUTOMATIC_H
 #define ARAP_AUTOMATIC_H
 
@@ -7,8 +7,8 @@
 #include "rig/skeleton.h"
 
 /* Weights of all deforming bones by a method, rows >= 0 with sum 1; entries of at most `floor` may
- * be left out. order: a fill-reducing order of the mesh. The report stays empty where a method does
- * not ask what vertices see. */
+ * be left out. order: a fill-reducing order of the mesh. The report stays empty if a method does
+ * not use visibility. */
 arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
                                const int *order, arap_initial method, double floor,

@@ -4,17 +4,18 @@
  *   w_b = 1 at the handles of b, 0 at those of other bones.
  *
  * Handles, L and M, on tets as in the paper or on surfaces, are those of biharmonic.c. As in the
- * paper the sum to 1 is left to a normalization at the end: with it as a constraint the bones would
- * have to be solved for together.
+ * paper, a normalization at the end makes the weights sum to 1: as a constraint, the sum would
+ * couple all bones.
  *
  * Bounds: ADMM with w = z, z in the bounds,
  *     (Q + rho D) w = rho D (z - u) - Q_h w_h,  z = clip(w' + u),  u += w' - z,
  * w' = RELAXATION w + (1 - RELAXATION) z over-relaxed, D the diagonal of Q: the matrix is that of
  * all bones of a block. (With D = M, volumes of very different size make thousands of iterations
  * out of the hundreds that this takes.) It begins with the weights without bounds, clipped, which
- * on a surface are nearly it; rho follows the residuals, for the price of a factorization. It stops
- * when no weight changes by more than TOLERANCE nor is off its bounds by as much, or after
- * MOST_ITERATIONS: these are weights to begin with. Cells of almost no volume count as larger ones.
+ * on a surface are nearly it; rho follows the residuals, for the price of a factorization. It
+ * stops when no weight changes by more than TOLERANCE or exceeds its bounds by as much, or after
+ * MOST_ITERATIONS. That is enough for weights to start from. Cells of almost no volume count as
+ * larger ones.
  *
  * The factor and its cost are those of biharmonic.c, and so are its failures; a solve with it for
  * every bone and iteration. */
@@ -77,7 +78,7 @@ static double largest_of(const double *values, int count) {
     return most;
 }
 
-/* Another penalty where one of both residuals is much the larger, each relative to what it is of.
+/* Change the penalty if one of the two relative residuals is much larger.
  */
 static arap_status adapt(arap_context *context, admm *a, double off, double change) {
     const arap_biharmonic_block *block = a->block;

@@ -8,9 +8,9 @@
  * handle each has an equal part of it. On a surface the lecture picks one vertex for each handle;
  * a bone has many.
  *
- * Without bounds the weights of all bones sum to 1, but leave 0..1: beyond a handle they swing to
- * the other side, and bones far away get some. Negative ones are clipped here, since no row of
- * weights may have them, and the rest made to sum to 1.
+ * Without bounds the weights of all bones sum to 1, but leave 0..1: beyond a handle they
+ * overshoot, and distant bones get some weight. Negative weights are clipped here, because rows
+ * may not contain them, and the rest is scaled to sum to 1.
  *
  * Handles around a limb part Q_xx into blocks that know nothing of each other; each has a
  * factor of its own and columns for the bones of the handles next to it alone, for all others it is

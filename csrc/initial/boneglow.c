@@ -9,12 +9,13 @@
  * bone (a rod sends no light along itself) and to the normal of the surface; V is 1 where no face
  * is in between. From the document: the system, and that chi is a soft visibility. As the paper
  * is implemented elsewhere: V, sin(phi) and 1 / r^2. Chosen here: cos(theta), the Lambert factor
- * of what is lit; bones shine in proportion to length, so that one cut in two shines as before;
+ * of the lit surface; bones shine in proportion to length, so a bone cut in two gives the same
+ * light;
  * both sides of a face are lit, for thin sheets and normals that point inward; wires and vertices
  * inside a volume have no side (cos = 1); H is 1 / d^2 of heat where the vertex sees its nearest
  * bone, else of the nearest point that lights it, 0 in the dark. Virtual segments and bones without
- * length send no light. An island in the dark takes the nearest bones, as heat does, and one far
- * from all follows the nearest one.
+ * length send no light. An island without light takes the nearest bones, as with heat; an island
+ * far from all bones follows the nearest one.
  *
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
  * that of V |cos(theta)| over sin(alpha), divided by h: midpoints of SAMPLES equal parts of it.
@@ -52,7 +53,7 @@ typedef struct glow_task {
     double *distance;      /* (count) to the skeleton, or to what lights the vertex */
 } glow_task;
 
-/* A bone seen from a point: its line, s from the foot of the perpendicular. */
+/* A bone as seen from a point: its line, with s from the foot of the perpendicular. */
 typedef struct rod {
     double foot[3], along[3]; /* unit */
     double from, to;          /* s of its ends */

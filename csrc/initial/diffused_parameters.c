@@ -5,10 +5,9 @@
  * u0_b, a place along bone b, follows from the skeleton point nearest to the vertex: if that is on
  * b, its place along b; if it is on a descendant of b, the place along b of the head of the child
  * that leads there; if it is on any other bone of the same tree, 0, since the way to it leaves b by
- * its head. A bone of another tree has no bearing on b, and the place of the vertex itself is
- * taken. So u is linear along a straight limb and flows round a bent one, and two folds that touch
- * do not mix as long as each sees its own bone; the place along the bone itself (spines.h) would
- * jump.
+ * its head. A bone of another tree gives no value for b; then the position of the vertex itself is
+ * used. So u is linear along a straight limb and follows a bent one, and two folds that touch do
+ * not mix if each sees its own bone. The position along the bone itself (spines.h) would jump.
  *
  * One factorization for all bones. Obtuse triangles may carry u a little beyond its bounds: it is
  * clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones in addition to the result.

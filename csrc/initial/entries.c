@@ -1,4 +1,4 @@
-/* Weights that come bone by bone: see entries.h. O(entries), with a look at whether to stop every
+/* Weights that come bone by bone: see entries.h. O(entries), with a poll for cancellation every
  * SLICE of them. Fails on out-of-memory and when cancelled. */
 #include "initial/entries.h"
 

@@ -1,4 +1,4 @@
-/* Pairs of a vertex and a bone for which it stands. */
+/* Pairs of a vertex and a bone that it represents. */
 #ifndef ARAP_HANDLE_LIST_H
 #define ARAP_HANDLE_LIST_H
 

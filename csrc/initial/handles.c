@@ -5,7 +5,7 @@
  * these are inside the volume and no other bone is nearer to the vertex. A vertex as near to
  * several bones is a handle of all. A bone inside that got none takes the vertex nearest to one of
  * its points, in addition to any bone that has it; a part of the mesh without any takes its vertex
- * nearest to a bone. A bone that is nowhere inside may so have no handle.
+ * nearest to a bone. So a bone that is nowhere inside may have no handle.
  *
  * O(tets log tets + points (log tets + handles)), points those on bones and vertices on them; it
  * fails on out-of-memory only. */

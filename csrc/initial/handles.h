@@ -1,4 +1,4 @@
-/* Handles: the vertices that stand for a bone, where its biharmonic weight is 1. */
+/* Handles: the vertices that represent a bone; its biharmonic weight is 1 there. */
 #ifndef ARAP_HANDLES_H
 #define ARAP_HANDLES_H
 

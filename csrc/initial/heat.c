@@ -6,7 +6,7 @@
  * among equals; or any shares (boneglow.c). An island to which no bone is near (the nearest is
  * farther than the island is large) follows that bone rigidly.
  *
- * One factorization, bones solved in blocks: O(n^1.5) + O(bones n log n); memory O(n) for a
+ * One factorization; bones are solved in blocks: O(n^1.5) + O(bones n log n); memory O(n) for a
  * block plus the kept entries. Fails on out-of-memory, if the system cannot be factorized, and for
  * weights that are not finite. */
 #include "initial/heat.h"

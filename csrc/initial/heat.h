@@ -12,8 +12,8 @@ arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                               const int *order, double floor, arap_influences *out,
                               arap_islands_report *report);
 
-/* arap_heat with heat from several bones at each vertex: rows of shares that sum to 1. What
- * vertices see, and how far it is, is said by `visibility`. */
+/* arap_heat with heat from several bones at each vertex: rows of shares that sum to 1. `visibility`
+ * gives the bones that vertices see, and their distances. */
 arap_status arap_diffuse_shares(arap_context *context, const arap_mesh *mesh, int bones,
                                 const arap_visibility *visibility, const int *order,
                                 const arap_influences *shares, double floor, arap_influences *out,

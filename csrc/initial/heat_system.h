@@ -8,7 +8,7 @@
 typedef struct arap_heat_system {
     int *place;      /* (count) row of each vertex in the factor */
     double *source;  /* (count) M H */
-    int *rigid_bone; /* (count) bone that a whole island follows for want of a near one, or -1 */
+    int *rigid_bone; /* (count) bone that a whole island follows because no bone is near, or -1 */
     arap_factor *factor; /* of L + M H */
 } arap_heat_system;
 

@@ -10,7 +10,7 @@ typedef struct arap_islands_report {
 } arap_islands_report;
 
 /* shines (count): the vertex sees its nearest bone, or no vertex of its island sees one; rigid_bone
- * (count): the bone that its whole island follows for want of a near one, or -1. Islands without
+ * (count): the bone that its whole island follows because no bone is near, or -1. Islands without
  * sight of a bone are reported. */
 arap_status arap_judge_islands(arap_context *context, const arap_mesh *mesh,
                                const arap_visibility *visibility, char *shines, int *rigid_bone,

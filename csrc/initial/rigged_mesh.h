@@ -1,4 +1,4 @@
-/* A mesh with its skeleton, ready for the methods of this room. */
+/* A mesh with its skeleton, prepared for the methods of this room. */
 #ifndef ARAP_RIGGED_MESH_H
 #define ARAP_RIGGED_MESH_H
 

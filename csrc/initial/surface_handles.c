@@ -1,12 +1,12 @@
 /* Handles of bones on a surface: see surface_handles.h.
  *
  * Bounded biharmonic weights are defined on the inside, where bones lie. A surface, a sheet or a
- * wire has no vertex on its bones, so those have to be chosen that stand for them. The vertices
+ * wire has no vertex on its bones, so vertices must be chosen to stand for them. The vertices
  * nearest to a bone are its cell; its handles are the core of the cell, the vertices at least CORE
  * as far from other cells, along edges, as the farthest is. Of a limb that is a band around the
  * middle of the bone; of one that ends, a hand or a head, the end; between bones side by side a
  * strip that leaves room for both sides. On the band the weight is 1, and it fades between bands.
- * A wider core makes limbs stiffer and bends sharper, a narrower one the other way round: with 0.5
+ * A wider core makes limbs stiffer and bends sharper, a narrower one does the opposite: with 0.5
  * strain is a third higher on hands and drift of limbs half, with 0.85 both are about those of
  * heat.
  *

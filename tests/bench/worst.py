@@ -27,7 +27,7 @@ LIMIT = 3600  # seconds for a case
 NOTE = """\
 Default settings, one thread, each in a process of its own. *Seconds*: processor time including
 system time, from the mesh to the weights, of one run. On a busy machine it is up to twice as long
-as on a quiet one. *Coarse*: vertices of the next coarser mesh, 0 if there is none. *Factor*: size
+as on a quiet one. *Coarse*: vertices of the next coarser mesh, or 0. *Factor*: size
 of the factor of the last system. *MiB*: peak memory above what Python and the mesh take."""
 GENERATED = "Generated inputs: `tests/bench/worst_inputs.py`."
 ONE = """\
