@@ -44,7 +44,16 @@ def copy(folder):
         shutil.copyfile(path, place)
     for page in sources:
         _folders_as_pages(folder / page.relative_to(ROOT), page)
+        _rank(folder / page.relative_to(ROOT), page)
     return len(sources)
+
+
+def _rank(copied, page):
+    """In the search, the manual comes before numbers, decisions and pages for developers."""
+    boost = 4 if page.parent == ROOT / "docs/manual" else 0.5
+    text = copied.read_text(encoding="utf-8")
+    head = f"---\nsearch:\n  boost: {boost}\n---\n\n"
+    copied.write_text(head + text, encoding="utf-8", newline="\n")
 
 
 def _folders_as_pages(copied, page):

@@ -151,7 +151,7 @@ CLAIMS = (  # (pattern of a piece of README, with a group for each number; these
         ),
     ),
     (
-        rf"less than a second on {N} of the {N} characters, which have {N} to {N} vertices",
+        rf"less than a second on {N} of our {N} characters, which have {N} to {N} vertices",
         lambda p: (
             sum(seconds < 1 for _vertices, seconds in p.judged()), len(p.judged()),
             count(min(p.judged())[0]), count(max(p.judged())[0]),

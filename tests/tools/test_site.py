@@ -1,6 +1,7 @@
 """The site: every page of the tree is in it, every link leads to a page, a file and a heading that
 are there, the reference has all names of the module, and no page loads anything from elsewhere."""
 
+import json
 import re
 import subprocess
 import sys
@@ -103,6 +104,13 @@ def test_search_knows_the_manual(site):
     index = (site / "search/search_index.json").read_text(encoding="utf-8")
     for word in ("Unity", "Godot", "padlock", "quarantine"):
         assert word in index, word
+
+
+def test_search_ranks_the_manual_first(site):
+    """A rigger who looks for "mac" finds the page on installing before the one for testers."""
+    index = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
+    boost = {each["location"]: each.get("boost", 1) for each in index["docs"]}
+    assert boost["docs/manual/install/"] > 1 > boost["docs/systems/"]
 
 
 def test_every_manual_page_is_in_the_menu():
