@@ -5,15 +5,15 @@ Everything else is the engine, for programs that need its parts: Solver is its c
 constants, __version__ is that of the package; SETTINGS holds type, default, range and meaning of
 each setting of the solvers, as {"Solver": {name: {...}}, "JointSolver": {name: {...}}}; simd is the
 instruction set that the engine uses on this machine ("avx512", "avx2" or "portable");
-linear_algebra is "OpenBLAS", or "plain loops" on a processor where OpenBLAS computes wrongly.
+linear_algebra is "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly on this processor.
 
 Arrays are NumPy's, or anything that converts to them: n vertices, f triangles, m bones, p poses.
 Coordinates and transforms share one space and unit. All errors are exceptions whose message names
 the argument and its value.
 
 Importing this package loads nothing: the engine, araplbs._engine, is loaded when one of its names
-is first used, and so are the rooms, each a folder here (ARCHITECTURE.md). It needs NumPy, and does
-not need Blender.
+is first used, and so are the rooms, the folders of this package (ARCHITECTURE.md). It needs NumPy,
+and does not need Blender.
 """
 
 TYPE_CHECKING = False

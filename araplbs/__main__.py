@@ -1,4 +1,4 @@
-"""python -m araplbs: the command, if it is not on the path."""
+"""python -m araplbs: runs the command even if it is not on the path."""
 
 import sys
 

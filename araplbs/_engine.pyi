@@ -14,7 +14,7 @@ above 0; (0, 0, 0, 1) for rigid bones. The pose of a spine is that of its head: 
 the position of a point along the bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper with a
 sign corrected. A bendy bone of S segments has S + 1 joints, and v is moved by the two next to it,
 (1 - s) M_j + s M_j+1 with j + s = S u(v). The transforms M are given (`segment_poses`), or are
-those of a spine with these `bends` at j / S, which then also scales along the bone where it is
+those of a spine with these `bends` at j / S, which then also scales along the bone if it is
 stretched.
 
 A wrong value raises ValueError, and the message names it; a wrong type or dtype raises TypeError.
@@ -47,15 +47,15 @@ SETTINGS: Mapping[Literal["Solver", "JointSolver"], Mapping[str, Mapping[str, An
 "about"}}, with None for what does not apply; for the tuple `support`, the values are tuples."""
 
 class InputError(ValueError):
-    """The mesh, the skeleton, the weights or the poses do not make a problem that can be solved.
-    The message is one sentence that says which of them and why.
+    """The mesh, the skeleton, the weights or the poses do not form a solvable problem. The message
+    is one sentence with the reason.
 
     Raised by all functions and types that take meshes or skeletons; a ValueError.
     """
 
 class SolverError(ArithmeticError):
-    """Solving failed: a system was not positive definite, or a number not finite. The message says
-    in which step.
+    """Solving failed: a system was not positive definite, or a number not finite. The message
+    names the step.
 
     Raised by all functions that factorize; an ArithmeticError.
     """
@@ -64,7 +64,7 @@ class Cancelled(Exception):
     """The function `progress` returned False. A Solver or JointSolver keeps the state after its
     last complete step, and can continue.
 
-    Raised by all that take `progress`.
+    Raised by all functions that take `progress`.
     """
 
 @final
@@ -164,8 +164,8 @@ class Solver:
         Geometry
           vertices (n, 3), triangles (f, 3); edges (e, 2): wire edges, which belong to no face.
           tets (t, 4): a volume, corners in either order; its surface is found and need not be
-          given. Triangles that are not a face of a tet count as sheets, as thick as the volume
-          divided by its surface. Flat tets add nothing.
+          given. Triangles that are not a face of a tet count as sheets, with the thickness of the
+          volume divided by its surface. Flat tets add nothing.
         Skeleton
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
           local Z, NaN for any; bone_deform (m,): bones that do not deform only connect others
@@ -192,9 +192,9 @@ class Solver:
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
           `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees). In a
           share `reach_poses` of them, the last ones, limbs reach: the ends of bone chains go to
-          targets spread over what they can reach, joints bend to the side to which they are bent at
-          rest, by up to 1.5 `swing` within limits and ranges, and bones outside chains swing
-          less.
+          targets spread over what they can reach, joints bend in the direction in which they are
+          bent at rest, by up to 1.5 `swing` within limits and ranges, and bones outside chains
+          swing less.
           poses (p, m, 3, 4) or (p, m, 4, 4): further poses, such as frames of an animation. With
           them bends (p, m, 4) of the bones that are not rigid (default: no bends), or segment_poses
           (p, j, 3, 4) or (p, j, 4, 4): the transforms of the joints of all deforming bendy bones,
@@ -253,7 +253,7 @@ class Solver:
           an even number; the limits of two partners should be images, too.
         progress(stage, fraction of the call): return False to stop; the call then raises
           Cancelled. It must not use the solver.
-        threads: 0 for what ARAPLBS_THREADS or OMP_NUM_THREADS say, else one per processor.
+        threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, else one per processor.
         precision: of the local step and the factor.
         Result
           max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
@@ -277,7 +277,7 @@ class Solver:
           point on a bone inside the mesh, which the bone carries along. It keeps limbs centered on
           their bones and preserves their thickness; twist and bend stay free. Its weight is
           truss/2 area (mean edge / spoke)^2; a spoke shorter than the limb's radius counts as
-          that long. It is less near joints, for small loose parts and for flat sheets. The bone is
+          that long. It is lower near joints, for small loose parts and for flat sheets. The bone is
           the nearest one that the vertex's part of the mesh surrounds; a part that
           surrounds no bone is tied to one bone as a whole. Spokes that the weights cannot satisfy
           give way from stage to stage, down to a tenth. On bendy bones the points move with the
@@ -456,13 +456,13 @@ class Solver:
 
 @final
 class JointSolver:
-    """Joint positions that make the posed mesh most rigid (paper section 4.4), and the weights that
-    go with them.
+    """Joint positions that make the posed mesh most rigid (paper section 4.4), and the weights for
+    them.
 
     A joint consists of the bone ends that coincide and belong together: a head at its parent's tail
     or head, the heads of siblings. They move together and stay equal, bit for bit. The poses
     keep their local rotations; the transforms follow the joints. Bones that are apart at their
-    joint in a given pose stay as far apart, and children of a spine follow it at the position of
+    joint in a given pose keep that distance, and children of a spine follow it at the position of
     their heads along it. Unconnected parts of the skeleton are free to move in each pose.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
@@ -517,7 +517,7 @@ class JointSolver:
         peak_stiffness: float = 0.01,
     ) -> None:
         """
-        Arguments that a Solver has, too, mean the same. Bones are rigid, STBs or spines. Both ends
+        Arguments that a Solver also has mean the same. Bones are rigid, STBs or spines. Both ends
         of an STB or spine are joints; its bends stay the same in rest orientation, except that STBs
         turn about their own axis wherever they point, and vertices without `parameters` take the
         positions along the moved bone.
@@ -752,13 +752,14 @@ def rotation_centers(
     threads: int = 0,
 ) -> Floats:
     """Optimized centers of rotation (Le & Hodgins 2016), (n, 3), for `center_of_rotation_skinning`:
-    the point about which each vertex turns is the mean position of what has similar weights.
+    the point about which each vertex turns is the mean position of the surface with similar
+    weights.
 
     The mean over triangles, by area and by s(w_p, w_v) = sum over pairs of bones j != k of
     w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of the
     corners. Rows of weights are normalized. NaN if no triangle has two bones in common with the
-    vertex, as when a single bone moves it. The work grows with the square of the influences, so
-    limit them first.
+    vertex, for example if a single bone moves it. The work grows with the square of the influences,
+    so limit them first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names, and Cancelled if `progress` returns False.
@@ -779,7 +780,7 @@ def center_of_rotation_skinning(
     vertex whose center is not finite is blended linearly itself.
 
     centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. Scale and shear,
-    which the method leaves open, are blended linearly in the bones' own rotation.
+    which the method does not cover, are blended linearly in the bones' own rotation.
 
     Raises InputError if the weights cannot be used, ValueError or TypeError for any other wrong
     argument, which the message names.
@@ -824,7 +825,7 @@ def bake(
 
     vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), the positions to approximate: a
     list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. They are read
-    one by one and in order, once for each iteration and round of clustering, once before and once
+    one by one, in order: once for each iteration and round of clustering, once before, and once
     after. 16 are kept at a time: apart from the transforms, memory does not grow with p.
     transforms (p, m, 3, 4) or (p, m, 4, 4): of the given bones in each frame; None: no given bones.
 
@@ -835,8 +836,8 @@ def bake(
     triangles or edges: how strongly the weights of neighbors are drawn to each other.
     new_bones are placed by clusters of vertices that move in the same way (Le and Deng 2012). Their
     transforms are found, with move_bones also those of the given bones: rigid ones, or with
-    rigid=False affine ones. Weights and transforms are then improved in turns; no turn raises the
-    error.
+    rigid=False affine ones. Then weights and transforms are improved alternately; no step raises
+    the error.
 
     A dict: weights (start, bones, weights), of the given bones and then the new ones; transforms
     (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of what each bone
@@ -847,7 +848,7 @@ def bake(
 
     Raises InputError if the mesh, the weights or a frame cannot be used, ValueError or TypeError
     for any other wrong argument, which the message names, SolverError if solving fails, and
-    Cancelled if `progress` returns False. What reading a frame raises is raised unchanged.
+    Cancelled if `progress` returns False. Exceptions from reading a frame are passed on unchanged.
     Source: after Kavan et al. 2010 and Le & Deng, Smooth skinning decomposition with rigid bones,
     2012.
     """
@@ -889,7 +890,7 @@ def elastic_poses(
     tets) + bending * relative errors of the edges of one-rings that share a rotation
     + inside * that of the line from each vertex to its bone in the same rotation, which keeps
     thickness and volume + hold * squared distances from where the bone takes a vertex, in radii of
-    the limb, next to nothing at joints + limb_hold * squared Limb Drift, beyond slack times that
+    the limb, almost nothing at joints + limb_hold * squared Limb Drift, beyond slack times that
     of the start. inside=0: the skin alone, with the least strain.
     The problem is not convex: the result is a local minimum for these settings, not a proven bound.
     tolerance: a pose is done when its energy falls by less than this share, twice. The energy never
@@ -1129,9 +1130,10 @@ def diffuse_parameters(
     link_parts: bool = True,
     threads: int = 0,
 ) -> Floats:
-    """(n, m) `parameters` for a Solver that flow along the mesh: u from 0 at the head to 1 at the
-    tail, diffused like heat weights from where vertices see the bone, 0 where they see what comes
-    before it and 1 (or the place where it hangs on the bone) where they see what hangs on it.
+    """(n, m) `parameters` for a Solver that follow the mesh: u from 0 at the head to 1 at the
+    tail, diffused like heat weights from the vertices that see the bone. u is 0 at vertices that
+    see bones before it, and 1 (or the position of the child's head) at vertices that see its
+    descendants.
 
     NaN for bones that do not deform and, with bone_kinds, for rigid ones.
 
@@ -1154,21 +1156,21 @@ def bone_directions(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None, Literal["tails", "lengths", "joints"]]:
-    """The directions of the bones of an armature: (tails (m, 3), ways (m,) or None, their source).
+    """The directions of the bones of an armature: (tails (m, 3), ways (m,) or None, source).
 
-    "tails": the given ones, drawn by somebody. "lengths": their directions are right, their
-    lengths are not, as importers leave them: bones are as long as the way to the child that they
+    "tails": the given ones, drawn by somebody. "lengths": their directions are right but their
+    lengths are wrong, as importers leave them: bones are as long as the way to the child that they
     point at, or as the skin beyond them. "joints": the tails mean nothing, or are None. A bone then
     reaches to the joints of all its children: `ways` are the bones whose parents reach to them, the
     bone_ways of other functions; its tail is only the axis that it turns about. Bones without
     children go to the skin beyond their joints.
 
-    Tails mean nothing if most of them are far from all children: median over bones with children of
-    |tail - nearest child| / |its way there| above 0.57.
+    Tails mean nothing if most of them are far from all children: the median of |tail - nearest
+    child| / |head - nearest child|, over bones with children, is above 0.57.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names, and Cancelled if `progress` returns False.
-    Source: this project; the files that it was measured on: docs/reliability.md.
+    Source: this project; docs/reliability.md names the files on which it was measured.
     """
 
 def control_bones(
@@ -1192,9 +1194,9 @@ def control_bones(
 
     bone_evidence (m,): other evidence, such as names and constraints: positive for a control bone,
     negative for a bone that moves skin. 1 is a single hint, such as a name, 2 is near certainty; at
-    -1 and below, only bones away from the mesh are found. Evidence alone is never enough: it only
-    supports a suspicion from the bone's position. The result does not depend on the position,
-    rotation and scale of the scene. At least one deforming bone is always left.
+    -1 and below, a bone is found only if it is away from the mesh. Evidence alone is never enough:
+    it only supports a suspicion from the bone's position. The result does not depend on the
+    position, rotation and scale of the scene. At least one deforming bone is always left.
 
     To leave them out of a Solver, switch off their bone_deform, give them no parent (-1), and give
     their children the nearest ancestor that stays: other bones that do not deform count as part of
@@ -1202,7 +1204,7 @@ def control_bones(
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names, and Cancelled if `progress` returns False.
-    Source: this project; the files that it was measured on: docs/reliability.md.
+    Source: this project; docs/reliability.md names the files on which it was measured.
     """
 
 @overload
@@ -1224,7 +1226,7 @@ def sample_poses(
     twist: float = 0.17453292519943295,
     reach_poses: float = 0.0,
 ) -> Floats:
-    """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses.
+    """(count, m, 3, 4) random poses, the same that a Solver with these arguments uses.
 
     Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
     argument, which the message names.
@@ -1297,7 +1299,7 @@ def inverse_kinematics(
 
     (rotations (k, m, 3, 3), errors (k,), iterations (k,)): local rotations in rest orientation, for
     forward_kinematics; the remaining distance; the number of iterations. For a target that is not
-    reached, the nearest pose found.
+    reached, the nearest pose that was found.
 
     chain_count bones turn, from the effector up; 0: all up to its root. Joints stay within
     bone_limits, or else swing by at most `swing` (default 60 degrees) and twist by at most `twist`
@@ -1420,14 +1422,15 @@ def inspect_weights(
     straight (e,), along (e,)), the last two for each entry of the rows, or of dense weights for
     each that is not 0.
 
-    contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves as
-    its neighbors do, 1 for one moved by other bones. roughness: the mean contrast of the neighbors
-    with this vertex left out, large where bones meet; 0 where the contrast is below 0.2. straight,
-    along: how far the vertex is from the core of the bone, in a straight line, and along edges and
-    links (h, 2), further connections between vertices. The core is, of the vertices with at least
-    half of the bone's largest weight, the connected part with the most weight. Both are 0 in the
-    core and for weights below 0.05; along is inf beyond 4 times the largest straight distance of
-    the bone. Rows are normalized; coincident vertices count as one, with the row of the first.
+    contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves
+    like its neighbors, 1 for one that other bones move. roughness: the mean contrast of the
+    neighbors with this vertex left out, large where bones meet; 0 where the contrast is below 0.2.
+    straight, along: how far the vertex is from the core of the bone, in a straight line, and along
+    edges and links (h, 2), further connections between vertices. The core is, of the vertices with
+    at least half of the bone's largest weight, the connected part with the most weight. Both are 0
+    in the core and for weights below 0.05; along is inf beyond 4 times the largest straight
+    distance of the bone. Rows are normalized; coincident vertices count as one, with the row of the
+    first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names, and Cancelled if `progress` returns False.
@@ -1515,9 +1518,9 @@ def transfer_shapes(
     and its offset turns with the surface; the displacements of the others are
     continued over the target by the bi-Laplacian, factorized once for all shapes, no longer than
     the longest that matches; islands in which nothing matches follow their nearest points. With
-    `keep_above`, vertices that are above the surface in `vertices` are lifted where a shape brings
-    them below it, or nearer than half of their height there, or than 0.001 of its size where that
-    is less. lifted: the number of lifted vertices; below: the number of vertices still below,
+    `keep_above`, vertices that are above the surface in `vertices` are lifted if a shape brings
+    them below it, or nearer than half of their height there or, if that is less, than 0.001 of its
+    size. lifted: the number of lifted vertices; below: the number of vertices still below,
     between parts of the surface that pass through each other. A shape that moves nothing leaves the
     target unchanged, to the last bit. Raises ValueError if no vertex matches.
 

@@ -1,9 +1,9 @@
-"""Arrays in .npz files that others have made, read without trust: no pickle, no waiting, and
-nothing is unpacked before its size is known.
+"""Reads arrays from untrusted .npz files: no pickle, no waiting, and nothing is unpacked before
+its size is known.
 
 A zip says how long its members are, and none is read beyond that. All of them together may have
-`most` bytes, and RATIO times as many as the file where that is more than FREE: weights and places
-come to a tenth at best, while a bomb comes to a thousandth. Cost: the file is read once, each
+`most` bytes, and RATIO times as many as the file if that is more than FREE: weights and
+coordinates shrink to a tenth at best, a zip bomb to a thousandth. Cost: the file is read once, each
 array is allocated once.
 """
 
@@ -27,8 +27,8 @@ class NotArrays(ValueError):
 
 
 def open_regular(path):
-    """A file on a disk, to read its bytes. Raises OSError; also for a FIFO, which would be waited
-    for, and a device, which may never end."""
+    """A file on a disk, to read its bytes. Raises OSError, also for a FIFO, which could block, and
+    a device, which may never end."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

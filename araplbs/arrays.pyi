@@ -1,4 +1,4 @@
-"""Arrays in .npz files that others have made, read without trust."""
+"""Reads arrays from untrusted .npz files."""
 
 from os import PathLike
 from typing import Any, BinaryIO

@@ -18,15 +18,15 @@ def baseline_weights(
     **settings: Any,
 ) -> Any:
     """Weights of another method, without poses or energy: "heat" (bone heat, as Blender's automatic
-    weights), "nearest", "boneglow", "bbw" or "biharmonic". For comparison: araplbs.weights() is
-    what this package is for.
+    weights), "nearest", "boneglow", "bbw" or "biharmonic". These are for comparison; use
+    araplbs.weights() for this package's own weights.
 
     vertices (n, 3), triangles (f, 3) or None; bone_heads, bone_tails (m, 3), in the space and unit
     of the vertices; bone_parents (m,), -1 for roots. settings: edges (e, 2), tets (t, 4), bone_ways
     and bone_deform (m,) of bool, max_influences=4, least_weight=0.001, link_parts=True, threads=0
     and progress(stage, fraction), which returns False to stop.
 
-    Returns sparse rows (start (n + 1,), bones, weights), as of Solver.sparse_weights.
+    Returns sparse rows (start (n + 1,), bones, weights), like Solver.sparse_weights.
 
     Raises araplbs.InputError if the mesh or the skeleton cannot be used, ValueError or TypeError
     for any other wrong argument, araplbs.SolverError if solving fails, and araplbs.Cancelled.

@@ -74,8 +74,8 @@ class GltfCharacter:
     def weigh(
         self, *, threads: int = 0, progress: Listener | None = None, **options: Any
     ) -> Weights:
-        """New weights, as `araplbs weight` gives them; options as of araplbs.weights. The file does
-        not have them before set_weights()."""
+        """New weights, as `araplbs weight` gives them; options as of araplbs.weights. They are not
+        in the file until set_weights() is called."""
         table = options_of(options)
         found, _report = weigh_character(self._character, table, (), threads, progress)
         return weights_of(found, table, self.name)
@@ -120,9 +120,9 @@ class GltfFile:
 
 
 def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFile:
-    """The characters of a .glb, .gltf or .vrm file. skeleton: another file, whose skeleton meshes
-    without a skin get. Raises araplbs.Refused (a sentence) for what cannot be read: compressed
-    meshes, no skin, files that are not whole."""
+    """The characters of a .glb, .gltf or .vrm file. skeleton: another file; meshes without a skin
+    get its skeleton. Raises araplbs.Refused (a sentence) for files that cannot be used:
+    compressed meshes, no skin, truncated files."""
     document = read_document(path)
     if skeleton is not None:
         graft(document, read_document(skeleton))

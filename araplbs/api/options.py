@@ -34,8 +34,8 @@ def options_of(
     defaults: dict[str, Any] | None = None,
     without: Container[str] = WITHOUT,
 ) -> Options:
-    """The Options of keyword arguments. Raises TypeError for a name that is not one, ValueError for
-    a value out of range."""
+    """The Options of keyword arguments. Raises TypeError for an unknown name, ValueError for a
+    value out of range."""
     known, values = names_of(without), dict(defaults or {})
     kinds = {option.name: option for option in fields(Options)}
     for name, value in given.items():

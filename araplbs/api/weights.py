@@ -22,11 +22,10 @@ from .rows import Rows
 
 class Weights(NamedTuple):
     """The result of weights(). rows: the weights. control_bones: {name: why} of the joints that
-    only control the rig and got none. report: all that is known of the result, as --json writes
-    it.
+    only control the rig and got none. report: all facts about the result, as --json writes them.
 
-    rows are Rows of n vertices for m joints: each sums to 1. Its methods raise nothing but
-    MemoryError, if a dense array has no room.
+    rows are Rows of n vertices for m joints: each sums to 1. Its methods raise only MemoryError,
+    if there is no room for a dense array.
     """
 
     rows: Rows
@@ -39,7 +38,7 @@ class Weights(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """Lines for people about the result, which is the last one."""
+        """Lines for people; the last one is the result."""
         found = [*notes(self.report), *(f"Warning: {w}" for w in warnings(self.report))]
         return [*found, summary(self.report)]
 
@@ -82,7 +81,7 @@ def weights(
     animation (p, m, 3, 4) or (p, m, 4, 4): poses in which the skin has to keep its shape as well,
         each joint's transform from rest.
     start: weights to start from, (n, m) or Rows.
-    threads: 0 for what ARAPLBS_THREADS or OMP_NUM_THREADS say, or all processors.
+    threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or all processors.
     progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
     options: any of the panel's, by its name or that of the setting: max_influences=4,
         firmness=12.0, crispness=0.004, symmetric=True, loose_parts_follow=True,
@@ -94,7 +93,7 @@ def weights(
 
     Raises ValueError for arrays or options that do not fit (InputError if the mesh or the skeleton
     cannot be used), TypeError for unknown options, SolverError if solving fails, and Cancelled.
-    Source: Thiery & Eisemann, ARAPLBS, 2018, with what docs/paper.md lists.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, with the changes listed in docs/paper.md.
 
     >>> vertices, triangles = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 2], [0, 2, 3]]
     >>> found = weights(vertices, triangles, [[0, 0, 0], [0, 0, 0.5]], [-1, 0])

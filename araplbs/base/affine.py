@@ -1,7 +1,7 @@
-"""Affine transforms of points, and their inverses, on the thread that asks.
+"""Affine transforms of points, and their inverses, on the calling thread.
 
-Where NumPy has OpenBLAS, its inv() and larger products wake a thread of its own, which then turns
-for a tenth of a second on a processor that the engine could use.
+If NumPy uses OpenBLAS, its inv() and larger products wake a thread, which then spins for a tenth
+of a second on a processor that the engine could use.
 """
 
 import numpy as np

@@ -72,8 +72,8 @@ def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
 
 
 def taken_as_one(vertices: Floats, welded: int) -> int:
-    """How many of the vertices (n, 3) were welded with others at another place; 0 unless they are a
-    large share of all that were welded."""
+    """How many of the vertices (n, 3) were welded with others at different positions; 0 unless
+    they are a large share of all welded vertices."""
     if welded <= TAKEN_AS_ONE * len(vertices):
         return 0
     ordered = vertices[np.lexsort(vertices.T)]

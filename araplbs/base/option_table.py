@@ -1,4 +1,4 @@
-"""Tables of options: fields with their limits and what a user reads of them."""
+"""Tables of options: fields with their limits and the texts that a user reads."""
 
 import math
 from dataclasses import Field, dataclass, field, fields

@@ -1,4 +1,4 @@
-"""The progress of work, reported to whoever waits for it and may ask it to stop."""
+"""The progress of work, reported to the caller, who may ask it to stop."""
 
 from collections.abc import Callable
 

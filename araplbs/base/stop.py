@@ -18,8 +18,8 @@ class Stopped(BaseException):
 
 
 class Stop:
-    """Turns the first signal that asks for the end into Stopped, so that the work is taken down
-    in order and nothing temporary stays; signals that a caller ignores stay ignored."""
+    """Turns the first signal that asks for the end into Stopped, so that the work ends in order
+    and leaves nothing temporary; signals that a caller ignores stay ignored."""
 
     number = None
     held = False  # a signal waits for release()

@@ -64,8 +64,8 @@ class Worker:
 
 
 def work_in_steps(work: Callable[[Listener], T]) -> Steps[T]:
-    """The result of work(progress), done by a Worker, as a generator of short steps; where nobody
-    waits for turns, by whoever asks."""
+    """The result of work(progress), done by a Worker, as a generator of short steps; if nobody
+    waits for turns, the caller does it."""
     if is_at_once():
         return work(lambda *_progress: True)
     worker = Worker(work)

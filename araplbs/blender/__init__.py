@@ -1,5 +1,5 @@
 """Auto-weight for scripts in Blender: bind() needs no registered add-on, selection or window.
-The work is the add-on's; this room needs Blender only when something of it is called."""
+The add-on does the work; this room needs Blender only when its functions are called."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The motions of a body that walks and reaches, and how its bones turn for that.
 
-A limb of two segments reaches a place by the triangle of its lengths. One of more folds: its
-segments keep their planes through the way from its root to its end, and come nearer to that way or
-go off it, all by one factor.
+A limb of two segments reaches a position by the triangle of its lengths. A limb of more segments
+folds: its segments keep their planes through the line from root to end, and move toward that line
+or away from it by one common factor.
 """
 
 from __future__ import annotations

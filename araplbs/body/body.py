@@ -1,6 +1,6 @@
 """Legs, arms and trunk of a body.
 
-Which chains come in pairs, chains.py says. A pair that goes down to the lowest joints is one of
+chains.py finds the pairs of chains. A pair that goes down to the lowest joints is one of
 legs; a second one far from it makes a quadruped, more an insect. A pair on the trunk, above the
 hips and about as long as any other up there, is one of arms. So tails, hair, ears, skirts and
 weapons are excluded: they are not pairs, do not end low, or hang on the head. Names play no part.

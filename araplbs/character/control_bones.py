@@ -1,5 +1,5 @@
 """Deform bones that only control a rig: roots, IK and pole targets, weapon slots of importers. The
-engine finds them by where they lie and by what bone_evidence.py makes of everything else."""
+engine finds them by their position and by the evidence that bone_evidence.py collects."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def leave_out_in_steps(
 
     facts: BoneFacts, of names alone if need be. motion: reads the animations, if these facts lack
     what those tell. read_weights: gives the SparseWeights of the
-    meshes, in their order, for these bones (m,) bool at least; they are asked for where that could
+    meshes, in their order, for these bones (m,) bool at least; they are read only if they could
     keep a bone. Bones that were taken in stay, those that hold locked weights or that edits ask
     for, and those whose partner on the other side deforms. Raises Refused if no other bone is free.
     """

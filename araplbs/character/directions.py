@@ -1,5 +1,5 @@
-"""Where bones go: to their tails, or, in armatures whose tails mean nothing, along the ways from
-joint to joint, which importers of FBX and glTF leave intact. The engine decides and finds them
+"""The directions of bones: to their tails or, in armatures whose tails mean nothing, from joint to
+joint, which importers of FBX and glTF leave intact. The engine decides and finds them
 (bone_directions)."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Faults of meshes that were generated: shells inside or on others, edges that are split, parts
 that float free, noise. A mesh without any is recognized quickly.
 
-A shell is a part of a mesh that goes with a larger one of the same mesh all over: a double lies
+A shell is a part of a mesh that follows a larger part of the same mesh everywhere: a double lies
 close to it and covers most of it, an inner one lies behind it and is as large. Clothes, which leave
 much of a body bare, eyes and teeth are not shells. An edge is split where two boundaries lie on
 each other, at one place or nearly so.

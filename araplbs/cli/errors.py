@@ -1,4 +1,4 @@
-"""What ends a command, and with which exit code."""
+"""The exceptions that end a command, with their exit codes."""
 
 from ..base.refusal import Refused
 

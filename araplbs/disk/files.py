@@ -82,8 +82,8 @@ def refuse_output(path: str | Path) -> None:
 
 
 def placed(path: str | Path) -> Path:
-    """The absolute path of a name in its real folder, itself a link or not. What `..` means after
-    a link is settled here: Blender takes it by its letters."""
+    """The absolute path of a name in its real folder, itself a link or not. Resolves `..` after a
+    link, which Blender takes literally."""
     return Path(os.path.realpath(Path(path).parent), Path(path).name)
 
 

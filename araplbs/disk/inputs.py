@@ -1,5 +1,5 @@
-"""Files that others have made, read without trust: regular files alone, since a FIFO would be
-waited for and a device may never end, and no more bytes than a file of its kind can have."""
+"""Reads untrusted files: only regular files, because a FIFO could block and a device may never
+end, and no more bytes than a file of that kind can have."""
 
 import os
 import stat
@@ -9,7 +9,8 @@ from ..base.refusal import Refused
 
 
 def read_input(path: str | Path, most: int) -> bytes:
-    """All bytes of a file. Raises Refused, which names it, and where it has more than `most`."""
+    """All bytes of a file. Raises Refused, which names the file; also if it has more than
+    `most`."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path, flags)

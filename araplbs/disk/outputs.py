@@ -3,8 +3,8 @@ that a run must not replace.
 
 A file is replaced only by one of its kind, a report by a report and a page by a page: the first
 bytes of the present file have to be the mark of its kind; its name does not matter. An empty file
-holds nothing to lose. `Outputs` holds all that a run will write against what it reads, and against
-each other, before any work begins; `replaced` looks once more just before a file goes to its place.
+holds nothing to lose. `Outputs` compares all files that a run will write with its inputs and with
+each other before any work begins; `replaced` checks again just before a file is moved into place.
 Nothing else writes.
 """
 
@@ -83,7 +83,7 @@ def carries(path: str | Path, kind: Kind) -> bool:
 
 
 def is_stream(path: str | Path) -> bool:
-    """Whether what is there takes what is written and keeps nothing: a pipe, a terminal. The link
+    """Whether the path takes data and keeps nothing, such as a pipe or a terminal. The link
     /dev/fd/3 to a pipe leads to a name that no file has, and opens all the same."""
     for name in (os.path.realpath(path), path):
         try:
