@@ -83,7 +83,7 @@ hung() { [ "$1" = 124 ] || grep -qE '^Timeout \(.*\)!$' "$2"; }
 
 # run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table. If a Blender
 # crashes in a test, the place is printed and the run repeated, once: most such crashes are Blender's
-# own, in its undo, and the table tells of them. A run that hangs has taken its time.
+# own, in its undo, and the table names them. A run that hangs has taken its time.
 run() {
   local name=$1 version=$2 results=$3 start=$SECONDS code child
   shift 3

@@ -93,7 +93,7 @@ def wrapped(text, room, width=text_width):
 
 @lru_cache(maxsize=512)
 def shortened(text, room, width=text_width):
-    """The text, or its beginning and its end, which tells names of one rig apart, if only these
+    """The text, or its beginning and its end, which set names of one rig apart, if only these
     have room."""
     if width(text) <= room:
         return text

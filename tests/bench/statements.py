@@ -2,7 +2,7 @@
 energy: yardstick.py on the file's own frames, the weights of the file, and rig_response.py.
 
 A Statement is true, untrue, or cannot be checked, which is left out. Two kinds are no sentences:
-what a box that tells of gains must not pass over in silence."""
+what a box that names gains must not leave out."""
 
 import json
 from dataclasses import dataclass

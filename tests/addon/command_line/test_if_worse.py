@@ -1,4 +1,4 @@
-"""--if-worse on .blend files, and what scripts are told of weights that were there before."""
+"""--if-worse on .blend files, and what scripts learn about weights that were there before."""
 
 import json
 

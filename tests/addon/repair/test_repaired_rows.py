@@ -1,5 +1,5 @@
-"""The list of Check and Repair after a repair: what was repaired looks repaired, and what is left
-tells what became of it."""
+"""The list of Check and Repair after a repair: repaired findings look repaired, the others say what
+became of them."""
 
 import bpy
 import pytest
