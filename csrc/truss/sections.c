@@ -36,7 +36,7 @@
 #include "truss/bone_lines.h"
 
 #define REACH 0.35 /* of the length of the bone, from its middle */
-#define SLACK 0.22  /* of the radius of a thick limb: its middle may be so far from its place */
+#define SLACK 0.22 /* of the radius of a thick limb: its middle may be so far from its place */
 
 /* The line that a spoke goes to and what its vertex has of the section there, 0: nothing. */
 static double reach_of(const arap_bone_lines *lines, const arap_spoke *spoke, int *line) {
