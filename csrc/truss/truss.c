@@ -55,7 +55,7 @@
 #define SHEET 0.05      /* share of its strength that a spoke of a sheet in a plane has */
 #define MOST_RAYS 0.6   /* a part surrounds a bone from this `share` of surround.h on, */
 #define OFF_CENTER 0.5  /* up to this `off` */
-#define ROUNDING 1e-9   /* differences below it decide nothing: the first bone or part wins */
+#define ROUNDING 1e-5   /* differences below it decide nothing: the first bone or part wins */
 #define NO_LENGTH 1e-6  /* bones shorter than it have no direction */
 
 /* The skin of a part that is nearest to a line: a bone or one way of it (bone_lines.h). */
@@ -90,6 +90,12 @@ static int is_barred(const truss *t, int i, int line) {
     return t->barred && t->barred(t->data, i, t->lines.line[line].bone);
 }
 
+/* Is a distance less than the least one so far? Vertices in the plane between two bones, or on a
+ * joint, are as far from both. */
+static int is_nearer(const truss *t, double distance, double least) {
+    return distance < least - (isfinite(least) ? ROUNDING * (least + t->unit) : 0);
+}
+
 /* The nearest of all lines, of each vertex. */
 static void find_nearest(void *data, int chunk, int worker) {
     const truss *t = data;
@@ -101,7 +107,7 @@ static void find_nearest(void *data, int chunk, int worker) {
         arap_line_distances(&t->lines, t->mesh->v + 3 * (size_t)i, distance);
         t->near[i] = -1;
         for (int k = 0; k < lines; k++) {
-            if (!(distance[k] < least * (1 - ROUNDING)) || is_barred(t, i, k)) continue;
+            if (!is_nearer(t, distance[k], least) || is_barred(t, i, k)) continue;
             least = distance[k];
             t->near[i] = k;
         }
@@ -123,7 +129,7 @@ static void find_open(void *data, int chunk, int worker) {
             if (!t->patches[k].open || is_barred(t, i, t->patches[k].line)) continue;
             const arap_bone_line *l = &t->lines.line[t->patches[k].line];
             double d = arap_line_distance(l, mesh->v + 3 * (size_t)i, &place, point);
-            if (!(d < least * (1 - ROUNDING))) continue;
+            if (!is_nearer(t, d, least)) continue;
             least = d;
             t->near[i] = t->patches[k].line;
         }
