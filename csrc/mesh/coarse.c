@@ -4,17 +4,19 @@
  * after another, one that is still free takes its nearest free neighbors, up to MOST together.
  * The caller says in which order (solver/visits.c); they are visited in strides of about the golden
  * section of it, so that clusters do not grow into stripes along it, and of neighbors that are
- * equally near the first in it is taken: the numbers of the vertices decide nothing. A mesh of
- * triangles keeps about a third of its vertices, dense regions stay dense, parts stay apart, and
- * partners of a mirrored mesh get clusters that are partners. Parts of less than LEAST vertices
- * keep all of theirs: they would lose their faces. If there are thousands that make up most of
- * the mesh, those down to ARAP_FEW_OF_PART lose vertices, too, or every visit would go through all
- * of them; a triangle with two corners left becomes an edge. Smaller ones would be so loose that
- * weights get worse. A triangle between three clusters is one of the coarse mesh, a tet between
- * four is a tet, between three a triangle, between two an edge: a thin volume becomes
- * a sheet or a wire rather than come apart. Clusters are either on the surface of a volume or
- * inside, so that it keeps its shape. O(edges), prolonging times the influences, on all threads.
- * Fails only on out-of-memory. */
+ * equally near the first in it is taken: the numbers of the vertices decide nothing. The clusters
+ * of a finer level are scattered already and are visited from the last one that was made to the
+ * first: the last ones are the smallest, and grow. Strides would change that whole order, and so
+ * all coarser levels, as soon as there is one cluster more. A mesh of triangles keeps about a third
+ * of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored mesh get
+ * clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they would lose
+ * their faces. If there are thousands that make up most of the mesh, those down to ARAP_FEW_OF_PART
+ * lose vertices, too, or every visit would go through all of them; a triangle with two corners left
+ * becomes an edge. Smaller ones would be so loose that weights get worse. A triangle between three
+ * clusters is one of the coarse mesh, a tet between four is a tet, between three a triangle,
+ * between two an edge: a thin volume becomes a sheet or a wire rather than come apart. Clusters are
+ * either on the surface of a volume or inside, so that it keeps its shape. O(edges), prolonging
+ * times the influences, on all threads. Fails only on out-of-memory. */
 #include "mesh/coarse.h"
 
 #include <string.h>
@@ -25,7 +27,7 @@
 #define LEAST 32      /* vertices of a part that is made coarser */
 #define MANY 8192     /* and where small parts are most of a mesh, at least so many together */
 #define MOST 4        /* vertices of a cluster */
-#define ROUNDING 1e-9 /* of a length: decides nothing, regular meshes have many ties */
+#define ROUNDING 1e-4 /* of a squared length: decides nothing, regular meshes have many ties */
 #define CHUNK 256     /* vertices of a task */
 
 static int joins(const arap_mesh *mesh, size_t e) {
@@ -38,6 +40,7 @@ typedef struct clustering {
     const int *rank;     /* (vertices) where they are in `visit` */
     const char *whole;   /* (parts) keep their vertices */
     const char *surface; /* (vertices) on the surface of the tets */
+    int stride;          /* from one visit to the next */
     int *cluster;        /* (vertices) -1: free */
 } clustering;
 
@@ -111,7 +114,7 @@ static void fetch(const clustering *c, int place, long long stride) {
 /* Number the clusters of all vertices: that of a vertex, at once with that of its partner. */
 static void cluster_vertices(const clustering *c, arap_coarse *out) {
     for (int i = 0; i < c->mesh->count; i++) c->cluster[i] = -1;
-    int n = c->mesh->count, stride = stride_of(n), place = 0;
+    int n = c->mesh->count, stride = c->stride, place = 0;
     for (int k = 0; k < n; k++, place = (int)((place + (long long)stride) % n)) {
         int i = later(c, place, 0);
         fetch(c, place, stride);
@@ -137,8 +140,8 @@ static void cluster_vertices(const clustering *c, arap_coarse *out) {
 }
 
 /* Number the clusters by their first vertices: strides scatter them, and what is near in memory
- * stays so on the next level. That visits them in the order in which they were made. seed
- * (clusters) takes the place of the present one. */
+ * stays so on the next level. That visits them in the opposite of the order in which they were
+ * made. seed (clusters) takes the place of the present one. */
 static void renumber(int n, int *seed, arap_coarse *out) {
     int count = 0, *made = out->made;
     for (int k = 0; k < out->count; k++) made[k] = -1;
@@ -148,6 +151,11 @@ static void renumber(int n, int *seed, arap_coarse *out) {
         out->cluster[i] = made[k];
     }
     for (int k = 0; k < count; k++) seed[made[k]] = out->seed[k];
+    for (int k = 0; k < count / 2; k++) {
+        int other = made[k];
+        made[k] = made[count - 1 - k];
+        made[count - 1 - k] = other;
+    }
     arap_free(out->seed);
     out->seed = seed;
 }
@@ -210,7 +218,7 @@ static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
 }
 
 arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
-                         const int *partner, const int *visit, arap_coarse *out) {
+                         const int *partner, const int *visit, int scattered, arap_coarse *out) {
     size_t n = (size_t)mesh->count;
     int *sizes = ARAP_NEW_ZERO(int, n), *rank = ARAP_NEW(int, n), *seed = NULL;
     char *whole = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
@@ -229,7 +237,8 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
     int joined = choose_whole(mesh, sizes, whole);
     for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
     for (size_t k = 0; k < n; k++) rank[visit[k]] = (int)k;
-    clustering c = {mesh, group, partner, visit, rank, whole, surface, out->cluster};
+    int stride = scattered ? 1 : stride_of(mesh->count);
+    clustering c = {mesh, group, partner, visit, rank, whole, surface, stride, out->cluster};
     cluster_vertices(&c, out);
     out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
     out->made = ARAP_NEW(int, out->count);

@@ -12,7 +12,7 @@ typedef struct arap_coarse {
     int count;        /* clusters, the vertices of the coarse mesh */
     int *cluster;     /* (vertices) of the fine mesh -> cluster */
     int *seed;        /* (count) the fine vertex that each grew from */
-    int *made;        /* (count) the clusters in the order in which they were made */
+    int *made;        /* (count) the clusters, the one that was made last first */
     double *vertices; /* (count, 3) means of the clusters, units of the caller */
     size_t triangle_count;
     int *triangles; /* (triangle_count, 3) */
@@ -27,9 +27,9 @@ typedef struct arap_coarse {
 
 /* Clusters of vertices that faces or wires join, never of different parts nor of different
  * groups, group (vertices). partner (vertices): mirror images, -1 without one, or NULL. visit
- * (vertices): the order in which they are visited, in strides. */
+ * (vertices): the order in which they are visited, in strides unless it is scattered. */
 arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
-                         const int *partner, const int *visit, arap_coarse *out);
+                         const int *partner, const int *visit, int scattered, arap_coarse *out);
 void arap_coarse_clear(arap_coarse *coarse);
 
 /* Weights of the fine mesh from those of the clusters: every vertex takes the mean of those of

@@ -252,7 +252,8 @@ static arap_status find_clusters(arap_context *context, void *data) {
     arap_solver *s = c->solver;
     arap_status status = c->found ? arap_find_visits(context, s, c->found) : ARAP_OK;
     if (status) return status;
-    return arap_coarsen(context, &s->mesh, c->group, s->symmetry.vertex, c->visit, &s->clusters);
+    return arap_coarsen(context, &s->mesh, c->group, s->symmetry.vertex, c->visit, !c->found,
+                        &s->clusters);
 }
 
 arap_status arap_clusters_begin(arap_context *context, arap_solver *s, const arap_problem *problem,

@@ -12,9 +12,9 @@ ATOL = 2e-3  # of a weight: rounding, in single precision, after some iterations
 TURN = shapes.rotation([1, 2, 3], 0.7)
 
 
-def body():
+def body(around=24, along=60):
     """An uneven tube that has a coarser mesh, and bones that lie on no line in it."""
-    vertices, triangles = shapes.tube(24, 60, 0.3, caps=True)
+    vertices, triangles = shapes.tube(around, along, 0.3, caps=True)
     x, y, z = vertices.T
     bent = [x * (1 + 0.3 * np.sin(3 * z)) + 0.1 * z, y * (1 + 0.2 * z) - 0.05 * z**2, z + 0.1 * x]
     bones = shapes.chain(3)
@@ -168,3 +168,16 @@ def test_clothes_are_linked_and_clustered_the_same_in_another_order_of_the_verti
     links = {tuple(sorted(pair)) for pair in there[first["wires"]].tolist()}
     assert links == {tuple(sorted(pair)) for pair in second["wires"].tolist()}
     assert_same_sets(first["cluster"], second["cluster"][there])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_of_coordinates_moves_hardly_any_weight(seed):
+    """A vertex that another cluster takes must not change the clusters of all coarser levels."""
+    (vertices, triangles), bones = body(48, 150)
+    size = np.linalg.norm(np.ptp(vertices, axis=0))
+    moved = vertices + 1e-9 * size * np.random.default_rng(seed).normal(size=vertices.shape)
+    one, two = (
+        shapes.solved(araplbs.Solver(v, triangles, *bones, **bones.more)) for v in (vertices, moved)
+    )
+    assert one.report["coarse_vertices"] < 1000
+    assert np.abs(two.weights - one.weights).sum(1).mean() < 1e-3
