@@ -430,6 +430,7 @@ class Solver:
         stage_starts: entries of `energies` right after each change of the influence maps.
         energy_before: the first of `energies`, each vertex with its own rotations.
         energy_after: the last of `energies`.
+        section_energy: the part of it in the springs of `section`, which a JointSolver has none of.
         unknowns: of the present system.
         factor_size: non-zeros of its factor.
         factor_bytes: memory of these, in single or double precision.

@@ -238,7 +238,7 @@ arap_status arap_joint_solver_create(arap_context *context, const arap_problem *
     s->given = problem->start_from_weights;
     arap_settings own = *settings;
     own.displace_components = 0; /* the joint steps do it */
-    own.section = 0;             /* the joints do not know of such springs */
+    own.section = 0;             /* docs/decisions/030-sections.md */
     own.fine_poses = 1;          /* in those of the weights */
     status = arap_solver_create(context, problem, &own, &s->weights);
     if (!status && s->given && joint_settings->optimize_weights)

@@ -204,10 +204,9 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     if (status) return status;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
-    double of_sections;
     status = arap_sections_add(context, &s->mesh, &s->poses, &s->influences, &s->sections,
-                               m->product, &of_sections);
-    energy += of_sections;
+                               m->product, &s->present.sections);
+    energy += s->present.sections;
     s->present.energy = energy;
     s->present.roughness = 0;
     if (!status && s->harmonic.ring) status = add_harmonic(context, s);
@@ -221,7 +220,7 @@ static arap_status refresh_dual(arap_context *context, arap_solver *s) {
     double rest = s->poses.total * s->mesh.rest_energy;
     arap_status status =
         arap_dual_energy_run(context, s->dual, &s->influences, m->right_side, &s->present.energy);
-    s->present.roughness = 0;
+    s->present.roughness = s->present.sections = 0;
     memset(m->product, 0, s->influences.start[s->influences.count] * sizeof *m->product);
     if (!status && s->harmonic.ring) status = add_harmonic(context, s);
     if (status) return status;

@@ -52,10 +52,13 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->positivity_rows = s->assembled.positivity_rows;
     report->damping = s->assembled.damping;
     report->held_cost = arap_promise_cost(s);
+    double rest = s->poses.total * s->mesh.rest_energy;
+    report->section_energy = rest > 0 ? s->present.sections / rest : 0;
     memcpy(report->seconds, s->seconds, sizeof report->seconds);
     if (!s->coarse) return;
     arap_report coarse;
     arap_solver_report(s->coarse, &coarse);
+    report->section_energy = coarse.section_energy;
     report->peak_rows = coarse.peak_rows;
     for (int t = 0; t < ARAP_TIMES; t++) report->seconds[t] += coarse.seconds[t];
 }

@@ -79,6 +79,7 @@ typedef struct arap_stage {
 /* The present weights, not relative. */
 typedef struct arap_present {
     double energy;
+    double sections;  /* the part of it in the springs of sections */
     double anchored;  /* sum of arap_pass_anchored of the last local step */
     double excess;    /* sum of arap_pass_excess of the last local step */
     double roughness; /* the harmonic term */

@@ -225,7 +225,9 @@ class JointRun:
             pinned = len(problem.arguments["constraints"][0])
             options = self.options if pinned else replace(self.options, widenings=0)
             weights = solve(problem, options, self._threads, progress)
-            energies = [*energies, weights.report["energy_after"]]
+            # The joints have no springs of sections: without them here, too.
+            found = weights.report["energy_after"] - weights.report["section_energy"]
+            energies = [*energies, found]
         report = {
             **solver.report,
             "deformation": {

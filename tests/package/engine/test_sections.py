@@ -91,6 +91,17 @@ def test_slope():
     assert rise == pytest.approx(2 * expected @ way.ravel(), rel=1e-6)
     rise = with_them.energies[0] - without.energies[0]
     assert rise == pytest.approx(limbs.energy(weights) / unit(with_them._inside), rel=1e-9)
+    assert with_them.report["section_energy"] == pytest.approx(rise, rel=1e-9)
+    assert without.report["section_energy"] == 0
+
+
+def test_report_of_a_coarser_mesh():
+    """While that is solved, energies are its own."""
+    mesh = shapes.tube(24, 60, 0.15)
+    made = shapes.solver(mesh, BONES, pose_count=6, seed=3)
+    assert made.report["coarse_vertices"] > 0
+    while made.iterate(1) and not made.done:
+        assert 0 < made.report["section_energy"] < made.energies[-1]
 
 
 def test_matrix_has_the_ties_of_the_vertices_alone():
