@@ -495,9 +495,9 @@ def fixed_rig():
     return rig
 
 
-def test_rigify():
+def test_rigify(tmp_path):
     """The human of Rigify: both sides of its switches, limbs that reach, symmetric poses."""
-    rig = rigify_human()
+    rig = rigify_human(tmp_path)
     before = deep_snapshot()
     lines = []
     poses, skeleton = sampled(rig, lines, pose_count=16)
