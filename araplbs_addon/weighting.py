@@ -50,7 +50,7 @@ from .blender.read.read_mesh import (
 )
 from .blender.read.read_volume import read_volume, refuse_volume
 from .blender.read.targets import Targets
-from .blender.rig.whole_poses import given_poses_in_steps
+from .blender.rig.rig_poses import given_poses_in_steps
 from .blender.write.all_or_nothing import all_or_nothing
 from .blender.write.write_weights import write_weights
 from .task import Task

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.affine import moved
 from ..base.arrays import Array, Bools, Floats, Index, Integers
+from ..base.extent import far_from_bones
 from ..base.progress import Listener
 from ..model.edits import Edits, Pairs
 from ..model.sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
@@ -251,6 +252,19 @@ class Problem:
             locked |= self.arguments["locked_bones"][sets, rows.bones]
             locked |= self.arguments["locked_vertices"][vertices]
         return locked
+
+    def far_from_bones(self) -> list[dict[str, Any]]:
+        """[{"object", "count", "vertex", "all"}] of objects with vertices far from all bones."""
+        skeleton, vertices, found = self.skeleton, self.arguments["vertices"], []
+        heads, tails = skeleton.heads[skeleton.deform], skeleton.tails[skeleton.deform]
+        for name, first, size in zip(self.names, self.first, self.sizes, strict=False):
+            far = far_from_bones(vertices[first : first + size], heads, tails)
+            if len(far):
+                vertex = self.place(first + far[0])[1]
+                found.append(
+                    {"object": name, "count": len(far), "vertex": vertex, "all": len(far) == size}
+                )
+        return found
 
     def place(self, vertex: Index) -> tuple[str, int]:
         """(name of the mesh, vertex in it) of a vertex of the problem; for an image, that of its

@@ -12,7 +12,6 @@ from ..base.extent import taken_as_one
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..body.chains import Tree
 from ..character.control_bones import REASONS
-from ..character.far_objects import objects_far_from_bones
 from ..character.problem import Problem
 from ..measures.deformation import in_words
 from ..model.options import Options
@@ -114,7 +113,7 @@ def make_report(
             for vertex, size, bone in engine.get("rigid_bones", ())
             for name, place in [problem.place(vertex)]
         ],
-        "far_from_bones": objects_far_from_bones(problem),
+        "far_from_bones": problem.far_from_bones(),
         "taken_as_one": 0
         if engine.get("volume")
         else taken_as_one(problem.arguments["vertices"], engine["welded"]),

@@ -113,13 +113,15 @@ def _after_update(scene, depsgraph):
         view.forget()
 
 
+view.after_update = _after_update
+
+
 def draw():
     if view.on and bpy.context.space_data.overlay.show_overlays:
         view.draw(bpy.context)
 
 
 def register():
-    bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_deformer = EnumProperty(
         name="Preview Deformer",
         description="Draw the active mesh as another deformer would pose it with its weights, in "
@@ -147,6 +149,5 @@ def register():
 
 
 def unregister():
-    bpy.app.handlers.depsgraph_update_post.remove(_after_update)
     view.end()
     del bpy.types.WindowManager.araplbs_deformer

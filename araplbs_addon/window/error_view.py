@@ -144,6 +144,9 @@ def _after_update(scene, depsgraph):
         view.forget(armatures=bool(of_armatures))
 
 
+view.after_update = _after_update
+
+
 def draw_choice(layout, context):
     """The buttons of it."""
     column = layout.column(align=True)
@@ -174,7 +177,6 @@ def draw():
 
 
 def register():
-    bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_stretch_shown = BoolProperty(
         name="Stretch Colors",
         description="Color the mesh by how far its faces are stretched when posed: gray keeps its "
@@ -204,7 +206,6 @@ def register():
 
 
 def unregister():
-    bpy.app.handlers.depsgraph_update_post.remove(_after_update)
     view.end()
     del bpy.types.WindowManager.araplbs_errors
     del bpy.types.WindowManager.araplbs_stretch_shown

@@ -23,8 +23,11 @@ class MeshView(ABC):
     """result: the drawing computed for the object `name`, or None; message: why not.
 
     A kind of view says which mesh it is about (subject), whether it may be read now (ready) and
-    what is to be computed (work), and keeps what it has read of the mesh as its source.
+    what is to be computed (work), and keeps what it has read of the mesh as its source. While it is
+    on, Blender calls its after_update, a persistent handler, when the scene has changed.
     """
+
+    after_update = None
 
     def __init__(self, setting):
         """setting: property of the window manager, "NONE" while nothing is shown."""
@@ -128,10 +131,16 @@ class MeshView(ABC):
         return PERIOD
 
     def start(self):
+        handlers = bpy.app.handlers.depsgraph_update_post
+        if self.after_update not in handlers:
+            handlers.append(self.after_update)
         if not bpy.app.timers.is_registered(self.tick):
             bpy.app.timers.register(self.tick, persistent=True)
 
     def cancel(self):
+        handlers = bpy.app.handlers.depsgraph_update_post
+        if self.after_update in handlers:
+            handlers.remove(self.after_update)
         if self._worker:
             self._worker.cancel()
         self.clear()

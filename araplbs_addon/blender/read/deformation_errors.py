@@ -14,7 +14,7 @@ from araplbs.model.options import Options
 from ..data.binding import armature_of
 from ..poses.flexible_bones import curved_parameters_in_steps
 from ..poses.read_poses import present_pose
-from ..rig.whole_poses import given_poses_in_steps
+from ..rig.rig_poses import given_poses_in_steps
 from .read_armature import read_armature
 from .read_mesh import present_weights, read_mesh, refuse_mesh
 

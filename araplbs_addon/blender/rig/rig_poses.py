@@ -1,5 +1,9 @@
-"""Random poses that a rig can take: its controls turn within their limits and locks, the targets of
-limbs are moved, and Blender evaluates constraints and drivers on a copy that nobody sees.
+"""The poses that options ask for, in addition to the random ones that the solver makes of rigid
+bones.
+
+Random poses are those that a rig can take: its controls turn within their limits and locks, the
+targets of limbs are moved, and Blender evaluates constraints and drivers on a copy that nobody
+sees.
 """
 
 import numpy as np
@@ -8,12 +12,30 @@ from araplbs.skeleton.joint_motion import Mirror, complete
 from araplbs.skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER, WAYS, Poses
 from araplbs.skeleton.symmetry import reflection, symmetry_plane
 
-from ..poses.read_poses import PoseReader
+from ..poses.flexible_bones import random_poses_in_steps
+from ..poses.read_poses import PoseReader, read_poses
 from .rig_copy import NotDrivable, driven_copy
 from .rig_plan import ControlPlan
 from .rig_relations import drives_itself, read_relations
 
 PILOT = 8  # poses that show how far joints turn
+
+
+def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None):
+    """Poses of the animation and, of bones that do more than turn or that a rig moves, the random
+    ones too; a generator of short steps (those of animations are not). Failures are added to the
+    list `warnings`. Raises Refused if there is no animation."""
+    poses = read_poses(armature, skeleton, options.animation, options.animation_frames, view_layer)
+    poses = poses.weighted(options.pose_weight)
+    yield
+    random = None
+    if options.through_rig:
+        lines = [] if warnings is None else warnings
+        random = yield from rig_poses_in_steps(armature, skeleton, options, lines)
+    if random is None and skeleton.flexible:
+        symmetry = symmetry_plane(skeleton) if options.symmetric else None
+        random = yield from random_poses_in_steps(armature, skeleton, options, symmetry)
+    return poses if random is None else random.and_more(poses)
 
 
 def rig_poses_in_steps(armature, skeleton, options, warnings):

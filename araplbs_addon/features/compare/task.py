@@ -31,7 +31,7 @@ from araplbs.skeleton.skeleton import Skeleton
 from ...blender.data.ours import is_ours
 from ...blender.poses.read_poses import read_poses
 from ...blender.read.targets import Targets
-from ...blender.rig.whole_poses import given_poses_in_steps
+from ...blender.rig.rig_poses import given_poses_in_steps
 from ...weighting import WeightingTask
 from .blender_weights import blender_weights
 

@@ -23,7 +23,7 @@ from araplbs.solvers.weigh import without_controls_in_steps
 from ...blender.read.control_bones import leave_out_of_armature_in_steps
 from ...blender.read.read_mesh import refuse_mesh
 from ...blender.read.targets import Targets
-from ...blender.rig.whole_poses import given_poses_in_steps
+from ...blender.rig.rig_poses import given_poses_in_steps
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.edit_mode import flush_edit_mode, write_in_edit_mode
 from ...blender.write.write_weights import write_weights

@@ -1,0 +1,40 @@
+"""One press of the button runs few Python files: who follows it has to open each of them."""
+
+import sys
+import threading
+
+from scenes import MODULE, auto_weight, select, tube_and_rig
+
+FILES = 83  # the number only falls
+
+
+class Trace:
+    """The files of ours whose functions are called."""
+
+    def __init__(self):
+        self.files = set()
+
+    def __call__(self, frame, event, _argument):
+        if event == "call":
+            name = frame.f_globals.get("__name__", "")
+            if name.startswith((f"{MODULE}.", "araplbs.")) or name in (MODULE, "araplbs"):
+                self.files.add(name.removeprefix(f"{MODULE}."))
+
+    def __enter__(self):
+        self.before = sys.getprofile()
+        threading.setprofile(self)
+        sys.setprofile(self)
+        return self
+
+    def __exit__(self, *_error):
+        sys.setprofile(self.before)
+        threading.setprofile(None)
+
+
+def test_files_of_one_press():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)  # loads what is loaded once
+    select(tube, rig)
+    with Trace() as trace:
+        assert auto_weight(tube, rig) == {"FINISHED"}
+    assert len(trace.files) <= FILES, sorted(trace.files)
