@@ -11,7 +11,23 @@ from ..features.new_vertices.operator import IDNAME as WEIGHT_NEW
 from ..languages.translate import translated
 from ..window.session import current_session
 from ..window.settings import settings_of
-from ..window.sidebar import Closed, draw_wrapped, list_room, row_text, unit
+from ..window.sidebar import (
+    Closed,
+    draw_named,
+    draw_wrapped,
+    grid_of_two,
+    list_room,
+    row_text,
+    unit,
+)
+
+# What is done to selected vertices: (kind, text, whether it takes an influence away).
+FOR_SELECTED = (
+    ("WEIGHT", "Pin Weight", False),
+    ("SMOOTH", "Smooth Weights", False),
+    ("INFLUENCE", "Add Influence", False),
+    ("INFLUENCE", "Remove Influence", True),
+)
 
 
 class DATA_UL_araplbs_control_bones(UIList):
@@ -46,7 +62,7 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
 
     def draw(self, context):
         layout = self.split_layout()
-        layout.prop(settings_of(context), "rigid_parts")
+        draw_named(layout, settings_of(context), "rigid_parts")
         armature = bone_roles.armature_at_hand(context)
         if has_control_bones(armature):
             self._draw_control_bones(context, layout, armature.data)
@@ -123,14 +139,9 @@ def is_masked(ob):
 
 def draw_for_selected(layout, context, ob):
     """Buttons that change them; the selection is seen by the mask. The grid that they are in."""
-    grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+    grid = grid_of_two(layout, *(text for _kind, text, _remove in FOR_SELECTED))
     bone = edit.active_bone(ob) or ""
-    for kind, text, remove in (
-        ("WEIGHT", "Pin Weight", False),
-        ("SMOOTH", "Smooth Weights", False),
-        ("INFLUENCE", "Add Influence", False),
-        ("INFLUENCE", "Remove Influence", True),
-    ):
+    for kind, text, remove in FOR_SELECTED:
         button = grid.operator(edit.OBJECT_OT_araplbs_edit_vertices.bl_idname, text=text)
         button.kind, button.bone, button.remove_influence = kind, bone, remove
         if kind == "WEIGHT":

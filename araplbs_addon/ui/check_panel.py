@@ -18,7 +18,16 @@ from ..features.quantize.operator import IDNAME as QUANTIZE
 from ..features.repair import operator as repair
 from ..languages.translate import translated
 from ..window import deformer_view, error_view
-from ..window.sidebar import InTab, draw_large, draw_wrapped, list_room, row_text, unit
+from ..window.sidebar import (
+    InTab,
+    abreast,
+    draw_large,
+    draw_wrapped,
+    list_room,
+    row_text,
+    split_named,
+    unit,
+)
 
 # Colors of the levels; the names of the icons are others before Blender 4.4.
 _ICONS = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
@@ -122,7 +131,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         sub.operator(check.SELECT, text="Select", icon="RESTRICT_SELECT_OFF").index = -1
         sub.operator(check.VIEW, text="View", icon="ZOOM_SELECTED").index = -1
         row.prop(shown, "show", text="", icon="HIDE_OFF" if shown.show else "HIDE_ON")
-        row = layout.row(align=True)
+        row = abreast(layout, "Repair", "Repair Marked")
         row.operator_context = "INVOKE_DEFAULT"
         row.enabled = bool(found.findings) and not found.out_of_date
         sub = row.row(align=True)
@@ -154,7 +163,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
             button.poses = "POSE" if manager.araplbs_errors == "POSE" else "POSES"
         if context.mode == "PAINT_WEIGHT":
             bone_shares.draw_choice(layout, context)
-        layout.prop(manager, "araplbs_deformer", text="Preview")
+        split_named(layout, "Preview").prop(manager, "araplbs_deformer", text="")
         if deformer_view.view.message:
             draw_wrapped(layout, context, deformer_view.view.message, icon="INFO")
         row = layout.row(align=True)

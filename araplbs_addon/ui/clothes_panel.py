@@ -10,7 +10,7 @@ from ..features.restore import operator as restore
 from ..features.transfer import operator as transfer
 from ..features.transfer_shapes import operator as shapes
 from ..window.settings import settings_of
-from ..window.sidebar import Closed, draw_large, draw_wrapped
+from ..window.sidebar import Closed, abreast, draw_large, draw_wrapped
 from .menus import draw_rows
 
 
@@ -39,7 +39,7 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
         row.operator(shapes.IDNAME, text="Shape Keys", icon="SHAPEKEY_DATA").sliders = "NONE"
         row.operator(shapes.IDNAME, text="", icon="DRIVER").sliders = "FOLLOW"
         draw_rows(layout, VIEW3D_PT_araplbs_clothes.__name__)
-        row = layout.row(align=True)
+        row = abreast(layout, "Keep Weights", "Restore")
         row.operator(keep.IDNAME)
         row.operator(restore.IDNAME, text="Restore")
         layout.prop(settings, "sources")

@@ -1,6 +1,7 @@
 """The first screen of the tab: one button, five choices, one result. A session takes its place
 while it runs."""
 
+import bpy
 from araplbs.base.refusal import Refused
 from bpy.types import Panel
 
@@ -21,6 +22,7 @@ from ..window.sidebar import (
     draw_large,
     draw_named,
     draw_wrapped,
+    panel_room,
     shortened,
     text_room,
     text_width,
@@ -29,15 +31,20 @@ from ..window.sidebar import (
 from .result_box import draw_result
 from .session_box import draw_session
 
+HEADER = 10  # units that the name of the panel and two buttons take
+FIRST_CHECK = 0.4  # of the row with two choices
+AROUND_CHECK = 1.3  # units that a choice has around its name
+
 
 class VIEW3D_PT_araplbs(InTab, Panel):
     bl_label = "Auto-weight (ARAP)"
     own_modes = (*InTab.own_modes, "EDIT_MESH")
 
-    def draw_header_preset(self, _context):
+    def draw_header_preset(self, context):
         row = self.layout.row(align=True)
         row.operator_context = "INVOKE_DEFAULT"
-        row.operator(REPORT_PROBLEM, text="", icon="GREASEPENCIL", emboss=False)
+        if panel_room(context) > HEADER * unit(context):
+            row.operator(REPORT_PROBLEM, text="", icon="GREASEPENCIL", emboss=False)
         manual.draw_button(row)
 
     def draw(self, context):
@@ -56,7 +63,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         self._draw_presets(layout, settings)
         draw_named(layout, settings, "max_influences")
         draw_named(layout, settings, "truss", slider=True)
-        split = layout.split(factor=0.4, align=True)  # the second name is the longer one
+        split = _checks(layout, settings)
         split.use_property_split = False
         split.prop(settings, "symmetric")
         split.prop(settings, "link_parts")
@@ -78,7 +85,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         (armature, icon), (meshes, icon_of_meshes) = target_texts(targets)
         room = text_room(context) - 2 * unit(context)
         meshes = shortened(meshes, room / 2)
-        armature = shortened(armature, room - text_width(meshes) - unit(context))
+        armature = shortened(armature, room - text_width(meshes))
         row.label(text=armature, icon=icon, translate=False)
         row.label(text=meshes, icon=icon_of_meshes, translate=False)
         return targets
@@ -126,3 +133,12 @@ def target_texts(targets):
     if targets.hidden:
         text += ", " + translated(f"{len(targets.hidden)} hidden")
     return [(targets.armature.name, "ARMATURE_DATA"), (text, "MESH_DATA")]
+
+
+def _checks(layout, settings):
+    """Where two choices stand next to each other: the second name is the longer one."""
+    name = translated(settings.bl_rna.properties["link_parts"].name)
+    room = (1 - FIRST_CHECK) * panel_room(bpy.context) - AROUND_CHECK * unit(bpy.context)
+    if text_width(name) > room:
+        return layout.column(align=True)
+    return layout.split(factor=FIRST_CHECK, align=True)

@@ -14,7 +14,7 @@ from ..features.auto_weight.show_worst import KEY
 from ..features.check import show_pose
 from ..features.repair.operator import IDNAME as REPAIR
 from ..window import error_view
-from ..window.sidebar import draw_wrapped
+from ..window.sidebar import abreast, draw_wrapped
 
 MOST_WARNINGS = 3  # that are shown; the Info log has all
 # By remedy: the option that it sets, its value, and what the button says.
@@ -28,6 +28,7 @@ SETS = (
     (outcomes.BEFORE, "Before"),
     (outcomes.AFTER, "After"),
 )
+BESIDE_SETS = 2.6  # units: two buttons with an icon, and the edges of the box
 ARROW = "\N{RIGHTWARDS ARROW}"
 
 
@@ -64,9 +65,10 @@ def _draw_sets(layout, context, outcome):
     if not outcome.slots[outcomes.BEFORE]:
         return
     shown = outcome.shown()
-    for which, text in SETS:
-        if outcome.slots[which]:
-            row.operator(result.SHOW, text=text, depress=which == shown).which = which
+    sets = [(which, text) for which, text in SETS if outcome.slots[which]]
+    row = abreast(row, *(text for _which, text in sets), others=BESIDE_SETS)
+    for which, text in sets:
+        row.operator(result.SHOW, text=text, depress=which == shown).which = which
     if shown != outcomes.AFTER:
         layout.operator(result.KEEP, icon="CHECKMARK").which = "SHOWN"
     elif outcome.worse:

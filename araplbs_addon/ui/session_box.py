@@ -9,7 +9,7 @@ from ..window.live_operator import (
 )
 from ..window.session import current_session
 from ..window.settings import settings_of
-from ..window.sidebar import draw_named
+from ..window.sidebar import abreast, draw_named, grid_of_two
 from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_masked
 
 
@@ -47,7 +47,7 @@ def draw_session(layout, context):
 def _draw_facts(layout, session):
     """The first and the last; the view and the status bar have all."""
     first, *others = session_facts(session)
-    row = layout.row(align=True)
+    row = abreast(layout, first, *others[-1:])
     row.label(text=translated(first), icon="PLAY")
     if others:
         last = row.row()
@@ -67,7 +67,7 @@ def _draw_settings(layout, context):
 
 def _draw_brushes(layout, context, _ob):
     now = context.workspace.tools.from_space_view3d_mode(context.mode)
-    grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+    grid = grid_of_two(layout, *(tool.short for tool in TOOLS))
     for tool in TOOLS:
         depress = bool(now and now.idname == tool.bl_idname)
         button = grid.operator("wm.tool_set_by_id", text=tool.short, depress=depress)

@@ -11,10 +11,14 @@ from .session import current_session
 
 TAB = "Auto-weight"
 UNIT = 20  # pixels
-EDGES = 3.1  # units that tabs, the panel, a box and a label have around a text
-AROUND = 1.5  # units that a button has around its text
+EDGES = 4.9  # units that tabs, panel, box, icon and label have around a text, at most (Blender 4.3)
+ICON = 0.9  # unit
+PANEL = 2.8  # units that tabs and the edges of the panel take of the width
+AROUND, LEAST_AROUND = 1.5, 0.4  # units that a button has around its text
+LEAST_NAME = 5  # letters of the kind of a thing; with less room there is only its place
 NAME_SHARE = 0.46  # of a row, for the name of a property
-LIST_EDGES = 3.2  # units that the bar of a list, the icon and the mark of a row take
+AROUND_NAME = 0.5  # units around that
+LIST_EDGES = 1.4  # more units: those that the bar of a list and the mark of a row take
 LEAST_PLACE = 0.5  # of a row, if its text is too long
 LETTER = 6.5  # pixels, about
 DOTS = "\N{HORIZONTAL ELLIPSIS}"
@@ -22,6 +26,7 @@ _WIDE = r"\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef"
 WIDE = re.compile(f"[{_WIDE}]")
 PIECES = re.compile(f"[{_WIDE}] *|[^{_WIDE} ]+ *| +")  # a wide letter, or a word
 NEVER_FIRST = "、。，：；）」！？"
+NEVER_DRAWN = 100  # pixels: a sidebar that is not seen is not as wide
 POPOVER = 280  # pixels: the width of a panel that is not in the sidebar
 
 
@@ -54,25 +59,36 @@ class Closed(InTab):
         return super().poll(context) and not current_session()
 
 
+def _scale(context):
+    return context.preferences.system.ui_scale or 1.0  # 0 if Blender is a module
+
+
 def unit(context):
     """The height of a button, which everything is measured by."""
-    return UNIT * context.preferences.system.ui_scale
+    return UNIT * _scale(context)
 
 
 def text_width(text):
     """In pixels, in the font of buttons; about, if there is no window."""
     preferences = bpy.context.preferences
-    scale = preferences.system.ui_scale
+    scale = _scale(bpy.context)
     blf.size(0, preferences.ui_styles[0].widget.points * scale)
     letters = len(text) + len(WIDE.findall(text))
     return blf.dimensions(0, text)[0] or letters * LETTER * scale
 
 
 def text_room(context):
-    """Pixels for the text of a label in a box of the panel."""
-    region, scale = context.region, context.preferences.system.ui_scale
-    width = region.width if region and region.type == "UI" else POPOVER * scale
+    """Pixels for the text of a label in a box of the panel, next to an icon."""
+    region, scale = context.region, _scale(context)
+    width = region.width if region and region.type == "UI" else 0
+    if width < NEVER_DRAWN * scale:
+        width = POPOVER * scale
     return width - EDGES * unit(context)
+
+
+def panel_room(context):
+    """Pixels for what is drawn in a panel."""
+    return text_room(context) + (EDGES - PANEL) * unit(context)
 
 
 @lru_cache(maxsize=512)
@@ -114,14 +130,16 @@ def row_text(name, place, room):
     """The kind of a thing and its place: what is the same in several rows is made short first,
     never the end of the place."""
     least = min(text_width(place), LEAST_PLACE * room)
-    name = shortened(name, room - least - text_width(": "))
+    kind, name = name, shortened(name, room - least - text_width(": "))
+    if name != kind and len(name) < LEAST_NAME:
+        return shortened(place, room)
     return f"{name}: {shortened(place, room - text_width(f'{name}: '))}"
 
 
 def draw_wrapped(layout, context, text, icon="NONE", beside=""):
     """A text, translated, in as many lines as the width of the panel asks for. beside: the text of
     a button next to it, for which this returns the layout."""
-    room = text_room(context) - (unit(context) if icon != "NONE" else 0)
+    room = text_room(context) + (ICON * unit(context) if icon == "NONE" else 0)
     if beside:
         room -= text_width(translated(beside)) + AROUND * unit(context)
         layout = layout.row()
@@ -144,6 +162,23 @@ def draw_large(layout, operator, **more):
     return row, row.operator(operator, **more)
 
 
+def abreast(layout, *texts, others=0.0):
+    """A row for buttons with these texts, or a column if they have no room next to each other.
+    others: units that something else in the row takes."""
+    context = bpy.context
+    room = panel_room(context) - others * unit(context)
+    needed = sum(text_width(translated(text)) + AROUND * unit(context) for text in texts)
+    return layout.row(align=True) if needed <= room else layout.column(align=True)
+
+
+def grid_of_two(layout, *texts):
+    """A grid for buttons with these texts, in two columns if there is room."""
+    context = bpy.context
+    widest = max(text_width(translated(text)) for text in texts) + LEAST_AROUND * unit(context)
+    columns = 2 if 2 * widest <= panel_room(context) else 1
+    return layout.grid_flow(row_major=True, columns=columns, even_columns=True, align=True)
+
+
 def split_named(layout, name):
     """The part of a row to the right of its name, which has more room than Blender's own."""
     split = layout.split(factor=NAME_SHARE)
@@ -154,9 +189,11 @@ def split_named(layout, name):
 
 
 def draw_named(layout, properties, name, above=False, **more):
-    """A property, as Blender's use_property_split has it; above: its name is a line of its own."""
-    text = properties.bl_rna.properties[name].name
-    if above:
+    """A property, as Blender's use_property_split has it; above: its name is a line of its own, as
+    it is in a narrow sidebar."""
+    text, context = properties.bl_rna.properties[name].name, bpy.context
+    room = NAME_SHARE * panel_room(context) - AROUND_NAME * unit(context)
+    if above or text_width(translated(text)) > room:
         layout = layout.column(align=True)
         layout.label(text=text)
     else:

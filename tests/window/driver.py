@@ -22,10 +22,15 @@ def newest_only():
         raise SkipTest("slow: in the newest Blender only")
 
 
+def is_named():
+    """`tests/run.sh sid-gui` names the run, and all of its tests run; in a run of everything a part
+    does."""
+    return bool(os.environ.get("ARAPLBS_TEST_ALL"))
+
+
 def when_named():
-    """For what measures, or is there to be looked at: `tests/run.sh sid-gui` runs it, a run of
-    everything does not."""
-    if not os.environ.get("ARAPLBS_TEST_ALL"):
+    """For what measures, or is there to be looked at."""
+    if not is_named():
         raise SkipTest("measures or pictures: where the run is named only")
 
 

@@ -7,7 +7,9 @@ import scenes
 
 # Of the width of a unit, which is the height of a button: what a text has around it, the least that
 # is left of that when a row is crowded, an icon, the strip of tabs, the edges of a panel and a box.
-AROUND, LEAST, ICON, TABS, EDGES, BOX = 1.5, 0.65, 1.0, 1.0, 0.8, 0.6
+AROUND, LEAST, ICON, TABS, EDGES, BOX = 1.5, 0.65, 1.0, 1.0, 1.8, 0.6
+BEFORE = 1.3  # units to the left of the text of a label with an icon
+with_icon = set()  # lines that have one, of which introspect() says nothing
 FIRST_SHARE = 0.4  # of a split in two, as properties have it
 OUR_SHARE = scenes.addon("window.sidebar").NAME_SHARE
 ROWS = {"LAYOUT_ROW", "LAYOUT_ROW_FLOW", "LAYOUT_COLUMN_FLOW"}
@@ -57,6 +59,8 @@ def _is_seen(item):
 
 
 def _least(item):
+    if item["type"] == LABEL and item["draw_string"] in with_icon:
+        return BEFORE * unit()
     return (LEAST + (ICON if item["type"] == CHECK else 0)) * unit()
 
 

@@ -10,6 +10,7 @@ import scenes
 import test_doors
 from driver import open_sidebar, region
 
+sidebar = scenes.addon("window.sidebar")
 LANGUAGES = ("en_US", "de_DE", "es", "fr_FR", "ja_JP", "ko_KR", "zh_HANS")
 ROOMS = [room for room in (*test_doors.TAB, *test_doors.BELOW) if room[0] != "preset"]
 SCROLLER = 1.6  # units of a list that its bar and edges take
@@ -25,7 +26,18 @@ class Trees:
             name = "draw_item" if issubclass(kind, bpy.types.UIList) else "draw"
             self._before.append((kind, name, getattr(kind, name)))
             setattr(kind, name, self._watched(kind, getattr(kind, name), name == "draw_item"))
+        self._before.append((sidebar, "wrapped", sidebar.wrapped))
+        sidebar.wrapped = self._noting(sidebar.wrapped)
         return self
+
+    def _noting(self, wrapped):
+        def noting(text, room):
+            lines = wrapped(text, room)
+            if room <= sidebar.text_room(bpy.context):
+                labels.with_icon.update(lines)
+            return lines
+
+        return noting
 
     def _watched(self, kind, draw, in_list):
         def note(context, layout, edges):

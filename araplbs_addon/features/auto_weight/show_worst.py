@@ -47,17 +47,20 @@ color the mesh by its stretch. Hold Y to see the weights of before"""
     def execute(self, context):
         outcome = outcome_at_hand(context)
         armature = outcome.armature.get()
-        if self.index >= 0:
-            seen = outcome.seen or ()
-            if self.index >= len(seen):
-                raise Refused(f"There is no picture {self.index}: there are {len(seen)}")
-            each = seen[self.index]
+        seen, index = outcome.seen or (), self.index
+        if index < 0:
+            list_problems(outcome)
+            worst = worst_of(found.findings)
+            if worst is None:
+                index = worst_joint(seen)
+        if index >= len(seen):
+            raise Refused(f"There is no picture {index}: there are {len(seen)}")
+        if index >= 0:
+            each = seen[index]
             pose_as(context, armature, outcome.bones, outcome.poses, each.pose)
             ob = outcome.objects[each.mesh].get()
             look_at(context, ob, vertex_places(context, ob, each.vertices))
             return {"FINISHED"}
-        list_problems(outcome)
-        worst = worst_of(found.findings)
         with quietly() as check:
             check.active, check.show = worst, True
         finding = found.findings[worst]
@@ -68,11 +71,16 @@ color the mesh by its stretch. Hold Y to see the weights of before"""
 
 
 def worst_of(findings):
-    """Index of the worst finding that is worst in one pose. Raises Refused without one."""
+    """Index of the worst finding that is worst in one pose, or None."""
     posed = [k for k, finding in enumerate(findings) if has_pose(finding)]
-    if not posed:
+    return max(posed, key=lambda k: (findings[k].severity, -k), default=None)
+
+
+def worst_joint(seen):
+    """Index of the picture of the joint that strains most. Raises Refused without pictures."""
+    if not seen:
         raise Refused("No problem depends on the pose")
-    return int(max(posed, key=lambda k: (findings[k].severity, -k)))
+    return max(range(len(seen)), key=lambda k: seen[k].strain[1])
 
 
 class OBJECT_OT_araplbs_peek_weights(Operator):

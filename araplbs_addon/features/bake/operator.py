@@ -1,5 +1,6 @@
 """The operator "Bake Modifiers to Weights (ARAP)"."""
 
+import bpy
 from araplbs.features.bake import BakeOptions, bake_summary
 from araplbs.reports.last_lines import bake_line
 from bpy.types import Operator
@@ -7,11 +8,13 @@ from bpy.types import Operator
 from ...languages.translate import translated
 from ...window.command import WHICH, Command
 from ...window.properties import BoneChoice, OptionProperties, option_names, option_properties
+from ...window.sidebar import panel_room, text_width, unit
 from ...window.work import WorkOperator
 from .task import BakeTask
 
 IDNAME = "object.araplbs_bake"
 LABEL = "Bake Modifiers to Weights (ARAP)"
+AROUND_MENU = 2.5  # units that a menu with an icon has around its text
 
 # Options of one source of frames alone:
 RANDOM = ("swing", "twist", "reach_poses", "seed", "use_joint_limits")
@@ -41,7 +44,9 @@ all their modifiers: Corrective Smooth, Preserve Volume, shape keys, lattices, c
     @classmethod
     def draw_row(cls, layout):
         text = "Bake Modifiers to Weights"
-        layout.operator_menu_enum(cls.bl_idname, "poses", text=text, icon=cls.icon)
+        room = panel_room(bpy.context) - AROUND_MENU * unit(bpy.context)
+        icon = cls.icon if text_width(translated(text)) <= room else "NONE"
+        layout.operator_menu_enum(cls.bl_idname, "poses", text=text, icon=icon)
 
     def draw(self, _context):
         layout = self.layout

@@ -88,6 +88,21 @@ def drawn_strip(outcome):
     return [index for what, index, _text in seen if what == "operator"]
 
 
+def test_no_problem_is_left():
+    """The joint that strains most is shown."""
+    _tube, rig = bad_tube()
+    outcome, own = at_hand(), posed(rig)
+    outcome.findings = []
+    drawn_strip(outcome)
+    assert bpy.ops.object.araplbs_show_worst() == {"FINISHED"}
+    worst = max(outcome.seen, key=lambda each: each.strain[1])
+    rest = np.array([bone.matrix_local for bone in rig.data.bones])
+    wanted = outcome.poses[worst.pose] @ rest
+    np.testing.assert_allclose(posed(rig)[:, :3], wanted, atol=1e-4)
+    bpy.ops.object.araplbs_own_pose()
+    np.testing.assert_allclose(posed(rig), own, atol=1e-6)
+
+
 def test_pictures_of_joints():
     """They are made in a thread, once; each leads to its pose."""
     _tube, rig = bad_tube()

@@ -1,0 +1,43 @@
+"""The tab in a sidebar that is made narrow with the mouse, to be looked at: no word may be cut."""
+
+import doors
+import numpy as np
+import test_doors
+from driver import open_sidebar, region, still, when_named
+
+NARROW = 220  # pixels
+EDGES = (0, 9)  # pixels from the edge of the region at which it may be taken
+ROOMS = [room for room in (*test_doors.TAB, *test_doors.BELOW) if room[0] != "preset"]
+
+
+def make_narrow(ui, width=NARROW):
+    """Drags the left edge of the sidebar."""
+    for edge in EDGES:
+        side = region(ui, "UI")
+        x, y = side.x + edge, side.y + side.height // 4
+        end = x + side.width - width
+        for at in (x - 20, x):
+            ui.event("MOUSEMOVE", "NOTHING", at=(at, y))
+            yield 5
+        ui.event("LEFTMOUSE", "PRESS", at=(x, y))
+        yield 5
+        for at in np.linspace(x, end, 6).astype(int).tolist():
+            ui.event("MOUSEMOVE", "NOTHING", at=(at, y))
+            yield 5
+        ui.event("LEFTMOUSE", "RELEASE", at=(end, y))
+        yield from still(ui)
+        if side.width < width + 5:
+            return
+
+
+def test_narrow_sidebar(ui):
+    when_named()
+    yield from open_sidebar(ui)
+    for width in (region(ui, "UI").width, NARROW):
+        yield from make_narrow(ui, width)
+        assert abs(region(ui, "UI").width - width) < 5
+        for name, set_up, below in ROOMS:
+            with test_doors.only_below(below), doors.undrawn():
+                yield from test_doors.enter(ui, set_up)
+                ui.picture(f"sidebar-{width}-{name}")
+                yield from test_doors.leave(ui)
