@@ -18,7 +18,9 @@ class VIEW3D_PT_araplbs_joints(Closed, Panel):
         layout, settings = self.split_layout(), settings_of(context).joints
         draw_large(layout, IDNAME, text="Optimize Joints", icon="GROUP_BONE")
         for name in MAIN:
-            layout.prop(settings, name)
+            row = layout.row()  # a choice needs the whole width in some languages
+            row.use_property_split = settings.bl_rna.properties[name].type != "BOOLEAN"
+            row.prop(settings, name)
         if context.mode == "POSE":
             row = layout.row()
             row.use_property_split = False
