@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ..character.problem import Problem
     from ..model.options import Options
     from ..model.sparse_weights import SparseWeights
+
+Both: TypeAlias = "tuple[float | None, float | None]"  # (before, after)
 
 WORSE = 0.005  # of what it was: less is not seen
 MUCH = 1.5  # times as much stretch: no drift is worth that
@@ -27,13 +29,13 @@ def is_worse(before: float | None, after: float | None) -> bool:
     return before is not None and after is not None and after - before > WORSE * before
 
 
-def stretches_more(before: dict[str, Any], after: dict[str, Any]) -> bool:
+def stretches_more(stretch: Both, drift: Both) -> bool:
     """Whether the surface stretches more by what people are shown of it: by half, or by less if
-    limbs do not follow their bones better for that. Of two reports of deformation."""
-    was, now = before["surface_strain"], after["surface_strain"]
-    if not is_worse(was, now):
+    limbs do not follow their bones better for that. Each (before, after)."""
+    was, now = stretch
+    if was is None or now is None or not is_worse(was, now):
         return False
-    return now > MUCH * was or not follows_better(before["limb_drift"], after["limb_drift"])
+    return now > MUCH * was or not follows_better(*drift)
 
 
 def follows_better(before: float | None, after: float | None) -> bool:
@@ -67,4 +69,8 @@ def standing(
     poses = measured_poses(problem, options)
     found = measure(problem, present, poses, threads=threads, progress=progress)
     before = as_report(problem.skeleton, found)
-    return {"file": before, "worse": stretches_more(before, deformation["after"])}
+    both = before, deformation["after"]
+    stretch, drift = (
+        (b[key], a[key]) for key in ("surface_strain", "limb_drift") for b, a in [both]
+    )
+    return {"file": before, "worse": stretches_more(stretch, drift)}

@@ -4,9 +4,9 @@ each with what it is about, so that a click can select it. No bpy."""
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..base.sentence import Sentence, counted, joined
+from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..skeleton.bone_names import is_end_bone
-from .doubts import BONES, doubt_about
+from .doubts import BONES, CONTROL, doubt_about
 
 
 class Note(NamedTuple):
@@ -32,13 +32,16 @@ def result_notes(
     locked_groups: int = 0,
     deaf: Sequence[str] = (),
     leaving: Sequence[tuple[str, int]] = (),
+    lost: Sequence[str] = (),
 ) -> list[Note]:
     """The Notes of a report of weights, those on which someone should act first. deaf: names of
     bones that hardly move the skin around them, leaving: (object, vertex) of loose parts that leave
-    what they sit on, where somebody has looked for them."""
-    idle = bare_bones(report)
+    what they sit on, lost: names of bones that no longer move the skin that they moved before,
+    where somebody has looked for them."""
+    idle = [bone for bone in bare_bones(report) if bone not in lost]
     found = [
         _doubt(report),
+        *_lost(report, lost),
         _counted(idle, "bone without skin", "bones without skin", urgent=True, bones=tuple(idle)),
         _counted(
             deaf,
@@ -85,9 +88,22 @@ def bare_bones(report: dict[str, Any]) -> list[str]:
 
 
 def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> Note | None:
+    """Bones are named."""
     count = len(things)
     text = joined([str(count), Sentence(one if count == 1 else several)], " ")
+    if more.get("bones"):
+        text = joined([text, names_in_line(more["bones"])], ": ")
     return Note(text, **more) if count else None
+
+
+def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
+    """Of bones that have lost their skin. Those that were left out can be taken in."""
+    out = tuple(bone for bone in lost if bone in report["control_bones"])
+    own = tuple(bone for bone in lost if bone not in out)
+    one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"
+    yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL)
+    one, several = "bone has lost its skin", "bones have lost their skin"
+    yield _counted(own, one, several, urgent=True, bones=own)
 
 
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:

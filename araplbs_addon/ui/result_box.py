@@ -93,12 +93,17 @@ def _draw_gains(context, layout, outcome):
         draw_wrapped(layout, context, "Counting visible problems...", icon="SORTTIME")
     if facts["stretch"][1] is not None:
         row = layout.row(align=True)
-        row.alert = is_worse(*facts["stretch"])
+        row.alert = outcome.stretches_more
         text = from_to(facts["stretch"], percent, ARROW)
         draw_wrapped(row, context, f"Stretch in poses {text} %", icon="MOD_LATTICE")
+        if is_worse(*facts["stretch"]) and not outcome.stretches_more:
+            drift = from_to(facts["drift"], "{:.2f}".format, ARROW)
+            draw_wrapped(layout, context, f"Limb drift {drift}", icon="CHECKMARK")
     if facts.get("heat") is not None:
         heat = percent(facts["heat"])
         draw_wrapped(layout, context, f"Bone heat: {heat} %", icon="BLANK1")
+    elif "heat" in facts:
+        draw_wrapped(layout, context, "Bone heat fails here", icon="BLANK1")
     if outcome.worse:
         row = layout.row()
         row.alert = True

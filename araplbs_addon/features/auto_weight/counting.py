@@ -18,10 +18,10 @@ def count_problems(outcome, task):
     problem, rows, options = task.problem, task.solution.rows, task.options
     before = problem.present(task.reading.meshes)
     threads = preferred_threads(bpy.context)
-    stretch = outcome.facts["stretch"][1]
+    after = task.solution.report["deformation"]["after"]
 
     def work(progress):
-        return gains(problem, before, rows, stretch, options, threads, progress)
+        return gains(problem, before, rows, after, options, threads, progress)
 
     outcome.counting = Worker(work)
     _counted.append(outcome)

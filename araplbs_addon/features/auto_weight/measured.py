@@ -1,42 +1,82 @@
 """Work that reports its gains over the weights that were there before. It is for windows: it reads
 and measures more than a script asks for."""
 
+from dataclasses import replace
+
 from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import gains
+from araplbs.measures.deformation import as_report, measure
 from araplbs.measures.standing import has_weights
 
+from ...blender.read.blender_weights import blender_weights
 from ...task import MEASURING
 from ...weighting import WeightingTask
 
 WEIGHTING_SHARE = 0.75  # of the time: the rest is measuring
+MOST_HEAT = 40_000  # vertices: the window waits for Blender's heat, and for more it would be seen
 
 
 class MeasuredWeighting(WeightingTask):
     """facts, findings, judged_poses: see araplbs/features/check/before_after.py; facts are None
     before solve(). to_draw: what reports/worst_poses.py makes pictures of.
-    facts["heat"]: stretch with the weights of bone heat, if the meshes had none to compare with."""
+    facts["heat"]: stretch with Blender's automatic weights, if the meshes had no weights to compare
+    with; None if those leave vertices without weights."""
 
     reads_weights = True
     facts = findings = judged_poses = to_draw = None
+    _drawn_deform = None  # of all bones, control bones included
+    _heat = None  # (SparseWeights of Blender's heat or None, if it failed,)
+
+    def _take(self, objects, meshes, skeleton):
+        self._drawn_deform = skeleton.deform
+        return super()._take(objects, meshes, skeleton)
+
+    def read_in_steps(self, targets, view_layer, with_entries=False):
+        """See WeightingTask."""
+        yield from super().read_in_steps(targets, view_layer, with_entries)
+        meshes = self.reading.meshes
+        few = sum(len(mesh.vertices) for mesh in meshes) <= MOST_HEAT
+        if few and not has_weights(self.problem.present(meshes)):
+            self._heat = (self._blender_heat(targets.armature, meshes),)
+            yield
+
+    def _blender_heat(self, armature, meshes):
+        try:
+            parts, _seconds = blender_weights(
+                armature, meshes, self.problem.skeleton, "BLENDER_HEAT", self._drawn_deform
+            )
+        except Refused:
+            return None
+        weighted = [replace(m, weights=w) for m, w in zip(meshes, parts, strict=True)]
+        rows = self.problem.present(weighted)
+        return rows if (rows.sums() > 0).all() else None
 
     def solve(self, progress: Listener | None = None) -> None:
         progress = Progress.of(progress)
         before = self.problem.present(self.reading.meshes)
-        from_heat = self.options.initial == "HEAT" and self.options.start_from == "FRESH"
-        names_heat = from_heat and not has_weights(before)
-        self.later = not names_heat
+        self.later = True
         super().solve(progress.part(0, WEIGHTING_SHARE, energies=True))
         deformation = self.solution.report["deformation"]
         self.facts, self.findings, self.judged_poses = gains(
             self.problem,
             before,
             self.solution.rows,
-            deformation["after"]["surface_strain"],
+            deformation["after"],
             self.options,
             self.threads,
             progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
         )
         known = before if has_weights(before) else None
         self.to_draw = self.problem, known, self.solution.rows, self.judged_poses
-        if names_heat:
-            self.facts["heat"] = deformation["before"]["surface_strain"]
+        if self._heat:
+            self.facts["heat"] = self._stretch(self._heat[0])
+
+    def _stretch(self, rows):
+        """Of the surface with these SparseWeights."""
+        if rows is None:
+            return None
+        poses = measured_poses(self.problem, self.options)
+        found = measure(self.problem, rows, poses, threads=self.threads)
+        return as_report(self.problem.skeleton, found)["surface_strain"]

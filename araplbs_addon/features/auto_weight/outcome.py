@@ -18,7 +18,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.worker import Worker
 from araplbs.features.check.before_after import VISIBLE, visible
 from araplbs.features.check.findings import Finding, level
-from araplbs.measures.standing import is_worse
+from araplbs.measures.standing import is_worse, stretches_more
 from araplbs.reports.last_lines import result_line
 from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
@@ -74,11 +74,15 @@ class Outcome:
         return bones_digest(self.armature.get()), *shapes
 
     @property
+    def stretches_more(self):
+        """Whether the surface stretches more than before, and nothing is better for that."""
+        return stretches_more(self.facts["stretch"], self.facts.get("drift", (None, None)))
+
+    @property
     def worse(self):
-        """Whether a visible measure is worse than before."""
-        return any(
-            is_worse(*self.facts[name]) for name in ("problems", "stretch") if name in self.facts
-        )
+        """Whether something that can be seen is worse than before."""
+        problems = self.facts.get("problems", (None, None))
+        return is_worse(*problems) or self.stretches_more or bool(self.facts.get("lost"))
 
     def renew(self, findings, stretch):
         """The new weights were repaired, and are those that the meshes have now. findings: those
@@ -139,7 +143,7 @@ def keep_outcome(report, task):
         task.armature,
         list(task.objects),
         facts,
-        result_notes(report, locked_groups(objects, armature), _deaf(task, names), _leaving(task)),
+        _notes(report, task, names, locked_groups(objects, armature)),
         list(task.warnings),
         list(names),
         task.chosen,
@@ -159,10 +163,20 @@ def keep_outcome(report, task):
     return outcome
 
 
+def _notes(report, task, names, locked):
+    """The Notes of a report, with what the task has seen of the weights."""
+    lost = [names[bone] for bone in (getattr(task, "facts", None) or {}).get("lost", ())]
+    return result_notes(report, locked, _deaf(task, names), _leaving(task), lost)
+
+
 def _deaf(task, names):
-    """Names of the bones that the task has found to move hardly any of the skin around them."""
-    found = getattr(task, "findings", None) or ()
-    return [names[each.bone] for each in found if each.kind == "DEAF_BONE"]
+    """Names of the bones that the task has found to move hardly any of the skin around them, and
+    that is new."""
+    found, facts = getattr(task, "findings", None) or (), getattr(task, "facts", None) or {}
+    known = {*facts.get("lost", ()), *facts.get("deaf_before", ())}
+    return [
+        names[each.bone] for each in found if each.kind == "DEAF_BONE" and each.bone not in known
+    ]
 
 
 def _leaving(task):

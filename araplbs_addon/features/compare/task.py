@@ -30,10 +30,10 @@ from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.data.ours import is_ours
 from ...blender.poses.read_poses import read_poses
+from ...blender.read.blender_weights import blender_weights
 from ...blender.read.targets import Targets
 from ...blender.rig.rig_poses import given_poses_in_steps
 from ...weighting import WeightingTask
-from .blender_weights import blender_weights
 
 if TYPE_CHECKING:
     import argparse

@@ -357,7 +357,7 @@ def test_notes_of_a_report():
     """Ends of chains need no skin, in any importer's form; the urgent come first."""
     notes = package("reports.notes").result_notes(REPORT)
     assert [(note.text, note.urgent) for note in notes] == [
-        ("1 bone without skin", True),
+        ("1 bone without skin: lip.L", True),
         ("3 vertices far from all bones", True),
         ("1 part beyond all bones", True),
         ("22 vertices have more than 4: locked groups", True),
@@ -373,7 +373,7 @@ def test_deaf_bones_are_named():
     """The findings of the check, and only if it was made."""
     result_notes = package("reports.notes").result_notes
     note = result_notes(REPORT, 0, ["arm", "leg"])[1]
-    assert note.text == "2 bones hardly move their skin" and note.bones == ("arm", "leg")
+    assert note.text == "2 bones hardly move their skin: arm, leg" and note.bones == ("arm", "leg")
     outcome = addon("features.auto_weight.outcome")
     finding = package("features.check.findings").Finding("DEAF_BONE", 0.5, 0, 1)
 
@@ -381,6 +381,10 @@ def test_deaf_bones_are_named():
         findings = (finding,)
 
     assert outcome._deaf(Task, ["arm", "leg"]) == ["leg"]
+    Task.facts = {"deaf_before": [1]}
+    assert outcome._deaf(Task, ["arm", "leg"]) == [], "that is no news"
+    Task.facts = {"lost": [1]}
+    assert outcome._deaf(Task, ["arm", "leg"]) == [], "it is told as lost"
     assert outcome._deaf(object(), ["arm", "leg"]) == []
 
 

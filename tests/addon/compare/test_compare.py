@@ -250,7 +250,7 @@ def test_blenders_own_weights(tmp_path):
     bind(tube, rig)
     task = read(tube, rig, max_influences=0)
     copy = add_tube("Copy", matrix=matrix)
-    for kind, parent in addon("features.compare.blender_weights").KINDS.items():
+    for kind, parent in addon("blender.read.blender_weights").KINDS.items():
         copy.vertex_groups.clear()
         copy.modifiers.clear()
         select(copy, rig)

@@ -9,16 +9,18 @@ import numpy as np
 from araplbs.base.refusal import Refused
 from mathutils import Matrix
 
-from ...blender.data.references import remove_made
-from ...blender.read.read_mesh import present_weights
+from ..data.references import remove_made
+from .read_mesh import present_weights
 
 KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE"}
 
 
-def blender_weights(armature, meshes, skeleton, kind):
+def blender_weights(armature, meshes, skeleton, kind, deform=None):
     """([SparseWeights of each core Mesh], seconds) as Blender's Parent operator gives them; kind: a
-    key of KINDS. Raises Refused if the operator fails."""
-    with _copies(armature, meshes, skeleton) as (scene, rig, copies):
+    key of KINDS. deform: which bones do, (m,) bool; None: those of the skeleton. Raises Refused if
+    the operator fails."""
+    deform = skeleton.deform if deform is None else deform
+    with _copies(armature, meshes, deform) as (scene, rig, copies):
         context = {
             "scene": scene,
             "view_layer": scene.view_layers[0],
@@ -39,9 +41,8 @@ def blender_weights(armature, meshes, skeleton, kind):
 
 
 @contextmanager
-def _copies(armature, meshes, skeleton):
-    """(scene, armature, [mesh objects]) in armature space, with the bones that deform in
-    `skeleton`."""
+def _copies(armature, meshes, deform):
+    """(scene, armature, [mesh objects]) in armature space, with these deform bones."""
     made, data, scene = [], [], bpy.data.scenes.new("Auto-weight")
     try:
         rig = armature.copy()
@@ -54,7 +55,7 @@ def _copies(armature, meshes, skeleton):
         rig.constraints.clear()
         rig.hide_viewport = False
         rig.data.pose_position = "REST"
-        for bone, deforms in zip(rig.data.bones, skeleton.deform, strict=True):
+        for bone, deforms in zip(rig.data.bones, deform, strict=True):
             bone.use_deform = bool(deforms)
         scene.collection.objects.link(rig)
         rig.matrix_world = Matrix()

@@ -1,0 +1,73 @@
+"""Bones that have lost their skin: they moved it with the weights that were there, and hardly do
+with the new ones. Strain does not show this, since a bone without influence stretches nothing. No
+bpy.
+
+The skin of a bone are the vertices of which it had more than half. The bone is turned about two
+axes across it, with all that hangs on it. The way that this skin goes is compared, each vertex by
+its distance from the axis; turned by any angle it is in proportion to that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...base.arrays import Bools, Floats
+    from ...character.problem import Problem
+    from ...model.sparse_weights import SparseWeights
+
+OWN = 0.5  # of the weight of a vertex: it is the skin of that bone
+LEAST = 4  # vertices of a skin that is looked at
+LOST = 0.25  # of the way of before: less, and the skin is lost
+ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across the bone and it
+UP = np.array([0.0, 0.0, 1.0])  # taken for the way of a bone without length
+
+
+def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) -> list[int]:
+    """Their places in the names of the skeleton."""
+    skeleton = problem.skeleton
+    count = len(skeleton.names)
+    owner = np.full(before.count, -1)
+    mine = before.weights > OWN
+    owner[before.vertices[mine]] = before.bones[mine]
+    hangs = _hanging(skeleton.parents)
+    ways = _ways(np.asarray(problem.arguments["vertices"]), owner, skeleton.heads, skeleton.tails)
+    was, now = (_moved(rows, owner, hangs, ways, count) for rows in (before, after))
+    looked = np.bincount(owner[owner >= 0], minlength=count) >= LEAST
+    return [int(bone) for bone in np.flatnonzero(looked & (was > 0) & (now < LOST * was))]
+
+
+def _hanging(parents: np.ndarray) -> Bools:
+    """(m, m): whether the second bone is the first one, or hangs on it."""
+    hangs = np.eye(len(parents), dtype=bool)
+    for bone, above in enumerate(parents):
+        steps = 0
+        while above >= 0 and steps < len(parents):
+            hangs[above, bone] = True
+            above, steps = parents[above], steps + 1
+    return hangs
+
+
+def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Floats:
+    """(n,) the sum of the distances of each vertex from two axes across its bone, 0 without one."""
+    along = tails - heads
+    length = np.linalg.norm(along, axis=1, keepdims=True)
+    along = np.where(length > 0, along / np.maximum(length, 1e-300), UP)
+    first = np.cross(along, ASKEW)
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    off, ways = points - heads[owner], np.zeros(len(points))
+    for axis in (first, np.cross(along, first)):
+        at = (off * axis[owner]).sum(1)
+        ways += np.sqrt(np.maximum((off * off).sum(1) - at * at, 0))
+    return np.where(owner >= 0, ways, 0.0)
+
+
+def _moved(
+    rows: SparseWeights, owner: np.ndarray, hangs: Bools, ways: Floats, count: int
+) -> Floats:
+    """(m,) how far each bone takes its skin by these weights, summed over the skin."""
+    bone = owner[rows.vertices]
+    with_it = (bone >= 0) & hangs[bone, rows.bones]
+    taken = (rows.weights * ways[rows.vertices])[with_it]
+    return np.bincount(bone[with_it], taken, minlength=count).astype(float)

@@ -1,0 +1,95 @@
+"""Bones that have lost the skin that they moved before."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+HEADS = np.array([(0.0, 0, z) for z in range(4)])
+PARENTS = np.array([-1, 0, 1, 2])
+
+
+def subject(core, points):
+    skeleton = SimpleNamespace(
+        names=["a", "b", "c", "d"], heads=HEADS, tails=HEADS + (0, 0, 1), parents=PARENTS
+    )
+    return SimpleNamespace(arguments={"vertices": points}, skeleton=skeleton)
+
+
+@pytest.fixture
+def chain(core):
+    """(problem, rows of weights from a dense array, skin of each of four bones in a line)."""
+    angle = np.linspace(0, 2 * np.pi, 6, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
+    points = np.concatenate([ring + (0, 0, z + 0.5) for z in range(4)])
+    make = core("model.sparse_weights").make_sparse_weights
+
+    def rows(dense):
+        vertices, bones = np.nonzero(dense)
+        return make(len(dense), vertices, bones, dense[vertices, bones])
+
+    return subject(core, points), rows, np.repeat(np.eye(4), 6, axis=0)
+
+
+def test_a_leaf_that_its_parent_has_taken(core, chain):
+    lost = core("features.check.lost").lost_bones
+    problem, rows, own = chain
+    taken = own.copy()
+    taken[18:, 3], taken[18:, 2] = 0, 1
+    assert lost(problem, rows(own), rows(own)) == []
+    assert lost(problem, rows(own), rows(taken)) == [3]
+    assert lost(problem, rows(taken), rows(own)) == [], "what is given moves more"
+
+
+def test_what_hangs_on_a_bone_moves_with_it(core, chain):
+    """Skin that a child takes follows the parent all the same."""
+    lost = core("features.check.lost").lost_bones
+    problem, rows, own = chain
+    passed = own.copy()
+    passed[6:12, 1], passed[6:12, 2] = 0, 1
+    assert lost(problem, rows(own), rows(passed)) == []
+
+
+def test_a_share_is_enough(core, chain):
+    lost = core("features.check.lost").lost_bones
+    problem, rows, own = chain
+    for share, expected in ((0.3, []), (0.2, [3])):
+        blended = own.copy()
+        blended[18:, 3], blended[18:, 2] = share, 1 - share
+        assert lost(problem, rows(own), rows(blended)) == expected
+
+
+def test_a_few_vertices_are_no_skin(core, chain):
+    lost = core("features.check.lost").lost_bones
+    problem, rows, own = chain
+    few, none = own.copy(), own.copy()
+    few[18:21], none[18:] = (0, 0, 1, 0), (0, 0, 1, 0)
+    assert lost(problem, rows(few), rows(none)) == []
+
+
+def test_as_the_judge_of_the_benchmark_has_it(core, chain):
+    """tests/bench/rig_response.py, which shares no code with it."""
+    lost, rng = core("features.check.lost").lost_bones, np.random.default_rng(3)
+    import sys
+
+    from paths import TESTS
+
+    sys.path.append(str(TESTS / "bench"))
+    rig_response = pytest.importorskip("rig_response")
+    problem, rows, own = chain
+    skeleton, points = problem.skeleton, problem.arguments["vertices"]
+    for _ in range(20):
+        new = rng.dirichlet([0.15] * 4, len(own))
+        bones = skeleton.heads, skeleton.tails, skeleton.parents
+        assert lost(problem, rows(own), rows(new)) == rig_response.deaf_bones(
+            points, *bones, new, own
+        )
+
+
+def test_bones_without_length(core, chain):
+    lost = core("features.check.lost").lost_bones
+    problem, rows, own = chain
+    problem.skeleton.tails = problem.skeleton.heads
+    none = own.copy()
+    none[18:] = (0, 0, 1, 0)
+    assert lost(problem, rows(own), rows(none)) == [3]
