@@ -8,11 +8,14 @@ from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..skeleton.bone_names import is_end_bone
 from .doubts import BONES, CONTROL, doubt_about
 
+GIVE_BACK = "GIVE_BACK"  # remedy: the earlier weights of bones that have lost their skin
+
 
 class Note(NamedTuple):
     """urgent: someone should act. One of these at most is not empty: bones, names; places,
     [(object, vertex or None: all of it)] of parts; whether it is about control bones; above: the
-    limit of influences that vertices are above; remedy: of doubts.py, what may help."""
+    limit of influences that vertices are above; remedy: of doubts.py or GIVE_BACK, what may
+    help."""
 
     text: str
     urgent: bool = False
@@ -103,7 +106,7 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
     one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"
     yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL)
     one, several = "bone has lost its skin", "bones have lost their skin"
-    yield _counted(own, one, several, urgent=True, bones=own)
+    yield _counted(own, one, several, urgent=True, bones=own, remedy=GIVE_BACK)
 
 
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:

@@ -3,9 +3,10 @@
 from araplbs.measures.standing import is_worse
 from araplbs.reports.doubts import CONTROL, JOINTS, TAILS
 from araplbs.reports.last_lines import from_to, percent, problems_in_words
+from araplbs.reports.notes import GIVE_BACK
 
+from ..features.auto_weight import give_back, result, strip
 from ..features.auto_weight import outcome as outcomes
-from ..features.auto_weight import result, strip
 from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
 from ..features.auto_weight.refine import IDNAME as REFINE
 from ..features.auto_weight.show_problems import IDNAME as PROBLEMS
@@ -117,7 +118,9 @@ def _draw_note(context, layout, index, note):
     icon = "ERROR" if note.urgent else "INFO"
     text = _cure(note)
     button = draw_wrapped(layout, context, note.text, icon, beside=text)
-    if note.remedy:  # as the large button, except for one option
+    if note.remedy == GIVE_BACK:
+        button.operator(give_back.IDNAME, text=text)
+    elif note.remedy:  # as the large button, except for one option
         option, value, _text = REMEDIES[note.remedy]
         button.operator_context = "INVOKE_DEFAULT"
         setattr(button.operator(AUTO_WEIGHT, text=text), option, value)
@@ -129,6 +132,8 @@ def _draw_note(context, layout, index, note):
 
 def _cure(note):
     """What the button of a note says, "" for none."""
+    if note.remedy == GIVE_BACK:
+        return "Give Back"
     if note.remedy:
         return REMEDIES[note.remedy][2]
     if note.control:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...model.sparse_weights import make_sparse_weights
+
 if TYPE_CHECKING:
     from ...base.arrays import Bools, Floats
     from ...character.problem import Problem
@@ -71,3 +73,23 @@ def _moved(
     with_it = (bone >= 0) & hangs[bone, rows.bones]
     taken = (rows.weights * ways[rows.vertices])[with_it]
     return np.bincount(bone[with_it], taken, minlength=count).astype(float)
+
+
+def given_back(
+    before: SparseWeights, after: SparseWeights, lost: Bools, locked: Bools
+) -> tuple[SparseWeights, Bools]:
+    """(weights, (n,) where they differ from `after`): the earlier weights where these bones (m,)
+    had skin, and toward its edge less and less of them. A vertex gets no more influences than any
+    has in `after`; weights of locked bones stay."""
+    share = np.bincount(before.vertices, before.weights * lost[before.bones], before.count)
+    back = np.clip(share / OWN, 0.0, 1.0)
+    old, new = before.vertices, after.vertices
+    key = np.concatenate([old, new]) * len(lost) + np.concatenate([before.bones, after.bones])
+    parts = [before.weights * back[old], after.weights * (1 - back[new])]
+    keys, place = np.unique(key, return_inverse=True)
+    weights = np.bincount(place, np.concatenate(parts), len(keys)).astype(float)
+    some = weights > 0
+    vertices, bones = np.divmod(keys[some], len(lost))
+    rows = make_sparse_weights(after.count, vertices, bones, weights[some])
+    most = int(np.diff(after.start).max(initial=0))
+    return rows.cut_down(most, locked[rows.bones]), back > 0

@@ -1,12 +1,20 @@
 """Counts the visible problems of a result in a thread, if the weighting itself has not: after a
 live session, which ends without a wait."""
 
+from dataclasses import replace
+
 import bpy
 from araplbs.base.worker import Worker
+from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import gains
+from araplbs.measures.deformation import as_report, measure
 
 from ...blender.data.views import redraw_views
+from ...blender.read.read_mesh import present_weights
+from ...blender.read.targets import Targets
 from ...preferences import preferred_threads
+from ..check.task import CheckTask
+from .outcome import BEFORE
 
 EVERY = 0.1  # seconds between two looks at the thread
 
@@ -23,6 +31,33 @@ def count_problems(outcome, task):
     def work(progress):
         return gains(problem, before, rows, after, options, threads, progress)
 
+    _count(outcome, work)
+
+
+def count_again(outcome, context):
+    """Counts the problems of the weights that the meshes of an Outcome have now, next to those of
+    before."""
+    objects = [each.get() for each in outcome.objects]
+    options, threads = outcome.options, preferred_threads(context)
+    task = CheckTask(options, threads)
+    task.read(Targets(outcome.armature.get(), objects), context.view_layer)
+    problem, skeleton = task.problem, task.problem.skeleton
+    slots = {slot.object().session_uid: slot for slot in outcome.slots[BEFORE]}
+    earlier = [
+        replace(mesh, weights=present_weights(ob, skeleton, slots[ob.session_uid].read()))
+        for mesh, ob in zip(task.reading.meshes, task.find_objects()[1], strict=True)
+    ]
+    before, rows = problem.present(earlier), task.rows
+
+    def work(progress):
+        found = measure(problem, rows, measured_poses(problem, options), threads=threads)
+        report = as_report(skeleton, found)
+        return gains(problem, before, rows, report, options, threads, progress)
+
+    _count(outcome, work)
+
+
+def _count(outcome, work):
     outcome.counting = Worker(work)
     _counted.append(outcome)
     if not bpy.app.timers.is_registered(look):

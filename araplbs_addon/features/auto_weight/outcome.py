@@ -19,6 +19,7 @@ from araplbs.base.worker import Worker
 from araplbs.features.check.before_after import VISIBLE, visible
 from araplbs.features.check.findings import Finding, level
 from araplbs.measures.standing import is_worse, stretches_more
+from araplbs.model.options import Options
 from araplbs.reports.last_lines import result_line
 from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
@@ -58,6 +59,7 @@ class Outcome:
     state: tuple = ()  # of bones and meshes, see outdated.py
     replaced_ours: bool = False  # the weights before were made by Auto-weight, too
     counting: Worker | None = None  # counts the problems just now
+    options: Options | None = None  # of the weighting
 
     def shown(self):
         """Which set the meshes show; None if they or the bones are not as this outcome has left
@@ -94,6 +96,16 @@ class Outcome:
             "stretch": (self.facts["stretch"][0], stretch),
         }
         self.token = f"{self.token}r"
+        self.mark(AFTER)
+
+    def rewritten(self, slots, given):
+        """The new weights are these now, and what was measured of them is not true any more. given:
+        names of bones that have their skin back."""
+        self.slots[AFTER] = slots
+        self.facts = {"stretch": (self.facts["stretch"][0], None)}
+        self.findings = self.poses = self.to_draw = None
+        self.notes = [each for each in self.notes if not each.bones or set(each.bones) - set(given)]
+        self.token = f"{self.token}b"
         self.mark(AFTER)
 
     def draw_again(self, problem, rows):
@@ -149,7 +161,7 @@ def keep_outcome(report, task):
         task.chosen,
         {ORIGINAL: original, BEFORE: before, AFTER: after},
     )
-    outcome.replaced_ours = all(task.replaces_ours)
+    outcome.replaced_ours, outcome.options = all(task.replaces_ours), task.options
     outcome.findings = getattr(task, "findings", None)
     poses = getattr(task, "judged_poses", None)
     outcome.poses = None if poses is None else poses.transforms

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import bpy
 import flaws
 import numpy as np
+import pytest
+from patience import wait_until
 from scenes import (
     add_armature,
     add_cube,
@@ -114,8 +116,8 @@ def held(tube, name):
     )
 
 
-def test_keep_old_where_a_bone_has_lost_its_skin():
-    """Named, and one click back."""
+def lost_skin():
+    """(tube, rig, entries before): a bone that hangs elsewhere, which the artist has given skin."""
     bones = [
         ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
         ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
@@ -130,9 +132,50 @@ def test_keep_old_where_a_bone_has_lost_its_skin():
     before = entries(tube)
     select(tube, rig)
     auto_weight()
-    assert any("lost its skin: prop" in str(note.text) for note in at_hand().notes)
+    assert "1 bone has lost its skin: prop" in notes() and at_hand().worse
+    return tube, rig, before
+
+
+def notes():
+    return [str(note.text) for note in at_hand().notes]
+
+
+def test_keep_old_where_a_bone_has_lost_its_skin():
+    """Named, and one click back."""
+    tube, _rig, before = lost_skin()
     press(of_result(), "Keep Old")
     assert entries(tube) == before
+
+
+def test_give_a_bone_its_skin_back():
+    """The earlier weights there, the new ones elsewhere; the box goes on with what is now."""
+    tube, _rig, before = lost_skin()
+    new, outcome = entries(tube), at_hand()
+    press(of_result(), "Give Back")
+    now, skin = entries(tube), [k for k, v in enumerate(tube.data.vertices) if v.co.z > 1.99]
+    assert [now[k] for k in skin] == [before[k] for k in skin]
+    others = [k for k in range(len(now)) if k not in skin]
+    assert [now[k] for k in others] == [new[k] for k in others]
+    assert at_hand() is outcome and not any("lost" in text for text in notes())
+    assert "Give Back" not in texts(of_result())
+    counting = addon("features.auto_weight.counting")
+    wait_until(lambda: counting.look() is None, lambda: "still counting")
+    assert outcome.facts["lost"] == [] and outcome.facts["stretch"][1] > 0
+    assert outcome.findings is not None and outcome.facts["problems"][1] >= 0
+    outcome.show("BEFORE")
+    assert entries(tube) == before
+    outcome.show("AFTER")
+    assert entries(tube) == now
+    with pytest.raises(RuntimeError, match="No bone has lost its skin"):
+        bpy.ops.object.araplbs_give_back()
+
+
+def test_locked_groups_stay_when_skin_is_given_back():
+    tube, _rig, _before = lost_skin()
+    tube.vertex_groups["lower"].lock_weight = True
+    lower = [dict(row).get(tube.vertex_groups["lower"].index, 0) for row in entries(tube)]
+    press(of_result(), "Give Back")
+    assert lower == [dict(row).get(tube.vertex_groups["lower"].index, 0) for row in entries(tube)]
 
 
 def test_mark_a_loose_part_rigid():

@@ -11,7 +11,7 @@ PARENTS = np.array([-1, 0, 1, 2])
 
 def subject(core, points):
     skeleton = SimpleNamespace(
-        names=["a", "b", "c", "d"], heads=HEADS, tails=HEADS + (0, 0, 1), parents=PARENTS
+        names=["a", "b", "c", "d"], heads=HEADS, tails=HEADS + np.array((0, 0, 1)), parents=PARENTS
     )
     return SimpleNamespace(arguments={"vertices": points}, skeleton=skeleton)
 
@@ -21,7 +21,7 @@ def chain(core):
     """(problem, rows of weights from a dense array, skin of each of four bones in a line)."""
     angle = np.linspace(0, 2 * np.pi, 6, endpoint=False)
     ring = np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
-    points = np.concatenate([ring + (0, 0, z + 0.5) for z in range(4)])
+    points = np.concatenate([ring + np.array((0, 0, z + 0.5)) for z in range(4)])
     make = core("model.sparse_weights").make_sparse_weights
 
     def rows(dense):
@@ -93,3 +93,25 @@ def test_bones_without_length(core, chain):
     none = own.copy()
     none[18:] = (0, 0, 1, 0)
     assert lost(problem, rows(own), rows(none)) == [3]
+
+
+def test_given_back(core, chain):
+    """All of it where it was the bone's, half of it where the bone had a quarter, and no more
+    influences than there are."""
+    of = core("features.check.lost")
+    problem, rows, own = chain
+    before, after = own.copy(), own.copy()
+    before[12] = (0, 0, 0.75, 0.25)
+    after[18:] = (0, 0, 1, 0)
+    after[12] = (0, 0.5, 0.5, 0)
+    lost, locked = np.array([False, False, False, True]), np.zeros(4, bool)
+    assert of.lost_bones(problem, rows(before), rows(after)) == [3]
+    found, where = of.given_back(rows(before), rows(after), lost, locked)
+    assert np.flatnonzero(where).tolist() == [12, *range(18, 24)]
+    dense = np.zeros_like(own)
+    dense[found.vertices, found.bones] = found.weights
+    np.testing.assert_array_equal(dense[18:], before[18:])
+    np.testing.assert_array_equal(dense[:12], after[:12])
+    assert (dense[12] > 0).sum() == 2 and dense[12, 2] == dense[12].max(), "two at most, as before"
+    np.testing.assert_allclose(dense.sum(1), 1)
+    assert of.lost_bones(problem, rows(before), found) == []
