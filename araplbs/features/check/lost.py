@@ -27,8 +27,10 @@ UP = np.array([0.0, 0.0, 1.0])  # taken for the way of a bone without length
 
 
 def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) -> list[int]:
-    """Their places in the names of the skeleton."""
+    """Their places in the names of the skeleton. Weights count as Blender takes them, scaled to a
+    sum of 1."""
     skeleton = problem.skeleton
+    before, after = _normalized(before), _normalized(after)
     count = len(skeleton.names)
     owner = np.full(before.count, -1)
     mine = before.weights > OWN
@@ -38,6 +40,11 @@ def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) ->
     was, now = (_moved(rows, owner, hangs, ways, count) for rows in (before, after))
     looked = np.bincount(owner[owner >= 0], minlength=count) >= LEAST
     return [int(bone) for bone in np.flatnonzero(looked & (was > 0) & (now < LOST * was))]
+
+
+def _normalized(rows: SparseWeights) -> SparseWeights:
+    sums = rows.sums()
+    return rows._replace(weights=rows.weights / np.where(sums > 0, sums, 1)[rows.vertices])
 
 
 def _hanging(parents: np.ndarray) -> Bools:

@@ -6,6 +6,7 @@ import bpy
 import flaws
 import numpy as np
 import pytest
+from rows_of import Rows
 from scenes import (
     add_armature,
     add_cube,
@@ -13,6 +14,7 @@ from scenes import (
     addon,
     assert_good,
     auto_weight,
+    bind,
     entries,
     package,
     select,
@@ -50,6 +52,72 @@ def test_nothing_before():
     assert not at_hand().slots["BEFORE"]
     with pytest.raises(RuntimeError, match="had no weights before"):
         shown("BEFORE")
+
+
+def test_the_reference_is_the_heat_of_blender():
+    """Where there was nothing: what Ctrl P gives, measured as our weights are."""
+    tube, rig = weighted()
+    heat = at_hand().facts["heat"]
+    tube.vertex_groups.clear()
+    tube.modifiers.clear()
+    select(tube, rig)
+    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    auto_weight(tube, rig)
+    assert at_hand().facts["stretch"][0] == pytest.approx(heat, rel=1e-4)
+    assert "heat" not in at_hand().facts
+
+
+def test_heat_that_fails(monkeypatch):
+    """Vertices that no bone sees: the box says so, and weights them."""
+    tube, rig = tube_and_rig()
+    inner = add_tube("Inner", radius=0.02, shift=(0.9, 0, 0))
+    select(tube, inner, rig)
+    measured = addon("features.auto_weight.measured")
+    refused = package("base.refusal").Refused
+
+    def fails(*_arguments):
+        raise refused("Bone Heat Weighting: failed to find solution")
+
+    monkeypatch.setattr(measured, "blender_weights", fails)
+    auto_weight()
+    facts = at_hand().facts
+    assert facts["heat"] is None and facts["stretch"][1] > 0
+    assert "Boneheatfailshere" in drawn(at_hand())
+
+
+def test_large_meshes_do_not_wait_for_heat(monkeypatch):
+    monkeypatch.setattr(addon("features.auto_weight.measured"), "MOST_HEAT", 100)
+    weighted()
+    assert "heat" not in at_hand().facts
+
+
+def test_nothing_is_left_of_the_heat():
+    """It is computed on copies: no object, mesh, scene or group stays."""
+    tube, rig = tube_and_rig()
+    before = [len(each) for each in (bpy.data.objects, bpy.data.meshes, bpy.data.scenes)]
+    auto_weight(tube, rig)
+    assert at_hand().facts["heat"] > 0
+    assert [len(each) for each in (bpy.data.objects, bpy.data.meshes, bpy.data.scenes)] == before
+
+
+def test_more_stretch_for_limbs_that_follow():
+    """What is worse is a matter of both; then both are shown."""
+    weighted()
+    auto_weight(truss=1)
+    outcome = at_hand()
+    outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.25), "drift": (0.3, 0.1)}
+    assert not outcome.worse and "Limbdrift" in drawn(outcome)
+    outcome.facts["drift"] = (0.1, 0.1)
+    assert outcome.worse and "Limbdrift" not in drawn(outcome)
+    outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.1), "drift": (0.1, 0.1), "lost": [2]}
+    assert outcome.worse, "a bone has lost its skin"
+
+
+def drawn(outcome):
+    """The words, without the spaces at which they are wrapped."""
+    layout = Rows()
+    addon("ui.result_box")._draw_gains(bpy.context, layout, outcome)
+    return "".join(map(str, layout.words)).replace(" ", "")
 
 
 def test_compared_with_what_was_there(capfd):
@@ -213,7 +281,44 @@ def stop_deforming():
     bpy.context.active_object.data.bones["upper"].use_deform = False
 
 
-@pytest.mark.parametrize("change", [reduce_bones, quantize, move_joint, stop_deforming])
+def optimize_joints():
+    bpy.ops.object.araplbs_optimize_joints()
+
+
+def transfer():
+    """Other weights come from a mesh that is worn below."""
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    body = add_tube("Body", radius=0.25)
+    bind(body, rig)
+    for name in ("lower", "middle", "upper"):
+        body.vertex_groups.new(name=name).add(range(len(body.data.vertices)), 1 / 3, "REPLACE")
+    select(tube, body, active=body)
+    bpy.ops.object.araplbs_transfer_weights()
+    select(tube, rig)
+
+
+def move_vertices():
+    tube = bpy.data.objects["Tube"]
+    for vertex in tube.data.vertices:
+        vertex.co.z *= 1.1
+    tube.data.update_tag()
+    bpy.context.view_layer.update()
+
+
+def repair_by_itself():
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    flaws.speckle(tube, rig)
+    select(tube, rig)
+    bpy.ops.object.araplbs_repair(which="ALL")
+
+
+CHANGES = (
+    *(reduce_bones, quantize, move_joint, stop_deforming, optimize_joints, transfer),
+    *(move_vertices, repair_by_itself),
+)
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_the_box_goes_with_what_it_tells_of(change):
     """Other tools write other weights; without its bones, Before would tear the mesh."""
     weighted(truss=50)

@@ -115,3 +115,13 @@ def test_given_back(core, chain):
     assert (dense[12] > 0).sum() == 2 and dense[12, 2] == dense[12].max(), "two at most, as before"
     np.testing.assert_allclose(dense.sum(1), 1)
     assert of.lost_bones(problem, rows(before), found) == []
+
+
+def test_sums_other_than_one(core, chain):
+    """Blender scales weights to a sum of 1, and so does this."""
+    lost = core("features.check.lost").lost_bones
+    problem, rows, own = chain
+    none = own.copy()
+    none[18:] = (0, 0, 1, 0)
+    assert lost(problem, rows(0.4 * own), rows(none)) == [3]
+    assert lost(problem, rows(own), rows(0.1 * own)) == []
