@@ -27,6 +27,7 @@ PARTS = {
     "rigs": "production rigs as their makers left them, compared with heat and their own weights",
     "wild": "files of public repositories as importers leave them, compared in the same way",
     "outside": "characters that nobody here prepared: SOMA, and predictions of networks",
+    "truth": "sentences of the Result box, checked by measures that know nothing of the energy",
     "gltf": "glTF files weighted without Blender: seams, validity and time",
     "predicted": "rigs that networks predicted, with `araplbs weight --from`",
     "reference": "how far weights are from a free elastic surface on the same bones",
