@@ -15,12 +15,10 @@ from .read_mesh import present_weights
 KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE"}
 
 
-def blender_weights(armature, meshes, skeleton, kind, deform=None):
+def blender_weights(armature, meshes, skeleton, kind):
     """([SparseWeights of each core Mesh], seconds) as Blender's Parent operator gives them; kind: a
-    key of KINDS. deform: which bones do, (m,) bool; None: those of the skeleton. Raises Refused if
-    the operator fails."""
-    deform = skeleton.deform if deform is None else deform
-    with _copies(armature, meshes, deform) as (scene, rig, copies):
+    key of KINDS. Raises Refused if the operator fails."""
+    with _copies(armature, meshes, skeleton) as (scene, rig, copies):
         context = {
             "scene": scene,
             "view_layer": scene.view_layers[0],
@@ -41,8 +39,9 @@ def blender_weights(armature, meshes, skeleton, kind, deform=None):
 
 
 @contextmanager
-def _copies(armature, meshes, deform):
-    """(scene, armature, [mesh objects]) in armature space, with these deform bones."""
+def _copies(armature, meshes, skeleton):
+    """(scene, armature, [mesh objects]) in armature space, with the bones that deform in
+    `skeleton`."""
     made, data, scene = [], [], bpy.data.scenes.new("Auto-weight")
     try:
         rig = armature.copy()
@@ -55,7 +54,7 @@ def _copies(armature, meshes, deform):
         rig.constraints.clear()
         rig.hide_viewport = False
         rig.data.pose_position = "REST"
-        for bone, deforms in zip(rig.data.bones, deform, strict=True):
+        for bone, deforms in zip(rig.data.bones, skeleton.deform, strict=True):
             bone.use_deform = bool(deforms)
         scene.collection.objects.link(rig)
         rig.matrix_world = Matrix()

@@ -26,7 +26,7 @@ class MeasuredWeighting(WeightingTask):
 
     reads_weights = True
     facts = findings = judged_poses = to_draw = None
-    _drawn_deform = None  # of all bones, control bones included
+    _drawn_deform = None  # which bones deform, control bones included: heat leaves none out
     _heat = None  # (SparseWeights of Blender's heat or None, if it failed,)
 
     def _take(self, objects, meshes, skeleton):
@@ -38,15 +38,16 @@ class MeasuredWeighting(WeightingTask):
         yield from super().read_in_steps(targets, view_layer, with_entries)
         meshes = self.reading.meshes
         few = sum(len(mesh.vertices) for mesh in meshes) <= MOST_HEAT
-        if few and not has_weights(self.problem.present(meshes)):
-            self._heat = (self._blender_heat(targets.armature, meshes),)
+        rig = targets.armature
+        linked = rig.library or rig.override_library or rig.data.library  # a copy leaves traces
+        if few and not linked and not has_weights(self.problem.present(meshes)):
+            self._heat = (self._blender_heat(rig, meshes),)
             yield
 
     def _blender_heat(self, armature, meshes):
+        skeleton = replace(self.problem.skeleton, deform=self._drawn_deform)
         try:
-            parts, _seconds = blender_weights(
-                armature, meshes, self.problem.skeleton, "BLENDER_HEAT", self._drawn_deform
-            )
+            parts, _seconds = blender_weights(armature, meshes, skeleton, "BLENDER_HEAT")
         except Refused:
             return None
         weighted = [replace(m, weights=w) for m, w in zip(meshes, parts, strict=True)]
