@@ -5,17 +5,17 @@
  * and the mesh is summed once for all poses. The last row of N_bc, q_bc, holds what comes with a
  * translation dt_b of bone b, which moves the edge by (w_kb - w_ib) dt_b:
  *     -1/2 dE/dt_b = sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik - sum_c T_c q_bc
- * at the best rotations R_i, whose own derivative is zero. The first sum is arap_pass_pull's.
+ * at the best rotations R_i, whose own derivative is zero. arap_pass_pull computes the first sum.
  *
  * A spoke is one more edge, from its vertex to a foot that moves with the joints (joints/feet.c),
- * so that its share of N_bc is summed again at every try.
+ * so its share of N_bc is summed again at every try.
  *
- * Vertices with a spine in their ring are left out of all that: joints/spines.c.
+ * Vertices with a spine in their ring are not included: see joints/spines.c.
  *
  * Only bones that meet at an edge have a sum: few of all pairs.
  *
  * Cost: O(edges x influences^2) once; then a local step, and O(poses x bones^2). Each pose is
- * shifted by a translation of all bones, which no edge feels, so that traveling animations lose no
+ * shifted by a translation of all bones, which changes no edge, so traveling animations lose no
  * digits. Sums over the mesh are taken in blocks in a fixed order. Fails on out-of-memory and for
  * an energy that is not finite. */
 #include "joints/energy.h"
@@ -69,7 +69,7 @@ static double edge_weight(const summation *s, int i, size_t r) {
            (s->spine_slot[mesh->neighbor[r]] < 0 ? mesh->edge_weight[mesh->reverse[r]] : 0);
 }
 
-/* sum += both y y^T of the listed bones; without sums, note which there will be. */
+/* sum += both y y^T of the listed bones; without sums, mark the pairs that will have one. */
 static void add_squares(const summation *s, double both, const double *y, const int *bone,
                         int count, double *sum) {
     for (int p = 0; p < count; p++)

@@ -25,7 +25,7 @@ typedef struct arap_joint_energy {
     double *alignment; /* (vertices) */
 } arap_joint_energy;
 
-/* Sum the mesh up for these weights; all of it is kept by reference. */
+/* Sum over the mesh for these weights; all arguments are kept by reference. */
 arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
                                      const arap_poses *poses, const arap_influences *influences,
                                      const arap_joints *joints, arap_joint_spines *spines,

@@ -4,9 +4,9 @@
  * on the bone from h to l, s as at the start. The foot keeps its position along the bone,
  * of direction a, and moves across it with the joints:
  *     x = x_0 + (1 - a a^T) ((1 - u) dh + u dl),   u its share of the bone's length.
- * That is, to first order, the nearest point of the moved bone again. If a bone slides along
- * itself, its nearest points stay. All of it is one energy of joints and weights, so no step raises
- * it and no stage has to start over. E is relative to the rest energy of the start throughout, as
+ * To first order, this is the nearest point of the moved bone again. If a bone slides along
+ * itself, its nearest points stay. Joints and weights share one energy, so no step raises it and
+ * no stage has to start over. E is relative to the rest energy of the start throughout, as
  * that of spokes changes with x.
  *
  * Direction of the pull on joints. At the point J where two bones meet, skin of weights w and a
@@ -29,10 +29,10 @@
  *
  * Compared with fixed feet, on tubes whose joint is off by 0.4 of the radius: 0.04 of it is left
  * instead of 0.11 (truss 12, 30 poses). On six characters (cesium_man, m2m_dragon,
- * m2m_horse, q_trex, q_rat, leap_hand) it is a draw by tests/bench/yardstick.py, geometric means of
- * strain by area and p99, random poses and animations: joints displaced by 2 %, anchor 0.3: 1.00
- * and 1.02, 1.00 and 0.97; the artist's joints, no anchor: 1.02 and 1.04, 1.01 and 1.02, drift
- * 0.81. Feet that also slide along their bones let the joints slide, for the same strain.
+ * m2m_horse, q_trex, q_rat, leap_hand) the two are equal by tests/bench/yardstick.py, geometric
+ * means of strain by area and p99, random poses and animations: joints displaced by 2 %, anchor
+ * 0.3: 1.00 and 1.02, 1.00 and 0.97; the artist's joints, no anchor: 1.02 and 1.04, 1.01 and 1.02,
+ * drift 0.81. If feet also slide along their bones, joints slide as well, with the same strain.
  *
  * Cost: one local step more per step of the joints, and O(spokes influences^2) per try. Fails
  * on out-of-memory only. */

@@ -9,8 +9,8 @@
  *
  * Alternating, the system of the weights is assembled and factorized for the moved poses, and
  * joints and weights take several steps each. Together, they take turns step by step and the
- * weights' first factor stays (pcg_step.h). The cost is that of the steps. Fails for settings
- * out of range, without memory and where a part does. */
+ * weights' first factor stays (pcg_step.h). The cost is that of the steps. Fails for settings out
+ * of range, on out-of-memory, and if a part fails. */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ void arap_joint_settings_default(arap_joint_settings *settings) {
     arap_settings_fill(&arap_joint_settings_table, settings);
 }
 
-/* Room for what depends on the weights' maps, and the energy to begin with. */
+/* Work space that depends on the weights' maps, and the initial energy. */
 static arap_status begin(arap_context *context, arap_joint_solver *s) {
     const arap_solver *w = s->weights;
     double since = arap_seconds();
@@ -113,7 +113,7 @@ static arap_status try_weights(arap_context *context, arap_joint_solver *s, int 
     return arap_joint_record(context, s);
 }
 
-/* A change that the weights' own solver has begun is completed, and a restore is never partial. */
+/* A change that the weights' solver has begun is completed, and a restore is never partial. */
 static arap_status weight_step(arap_context *context, arap_joint_solver *s, int iterations) {
     int deaf = context->deaf;
     context->deaf = 1;
@@ -309,7 +309,7 @@ void arap_joint_solver_report(const arap_joint_solver *s, arap_joint_report *rep
     report->energy = weights.energies[weights.energy_count - 1];
 }
 
-/* Where the end of a bone is: its own place where the joint has not moved, else the joint's. */
+/* The position of a bone's end: its own if the joint has not moved, else the joint's. */
 static void hand_end(const arap_joint_solver *s, int joint, const double *own, double *out) {
     double move[3], none[3] = {0, 0, 0};
     arap_sub(s->joints.place + 3 * joint, s->joints.rest + 3 * joint, move);

@@ -40,8 +40,9 @@ arap_status arap_joint_solver_create(arap_context *context, const arap_problem *
                                      arap_joint_solver **out);
 void arap_joint_solver_free(arap_joint_solver *solver);
 
-/* Up to `count` iterations. While there are no weights yet, each is one of the weights' solver. If
- * it is cancelled or fails, joints and weights are those of the last step that was taken. */
+/* Up to `count` iterations. While there are no weights yet, an iteration is one of the weights'
+ * solver. If it is cancelled or fails, joints and weights are those of the last step that was
+ * taken. */
 arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *solver, int count);
 int arap_joint_solver_done(const arap_joint_solver *solver);
 
@@ -50,7 +51,7 @@ void arap_joint_solver_report(const arap_joint_solver *solver, arap_joint_report
 /* Ends of the bones (bones, 3), the caller's units, and the poses (poses, bones, 3, 4). */
 void arap_joint_solver_bones(const arap_joint_solver *solver, double *heads, double *tails);
 void arap_joint_solver_poses(const arap_joint_solver *solver, double *transforms);
-/* Bends (poses, bones, ARAP_BEND): STBs turn about where they now point. */
+/* Bends (poses, bones, ARAP_BEND): STBs turn about their present direction. */
 void arap_joint_solver_bends(const arap_joint_solver *solver, double *bends);
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver);

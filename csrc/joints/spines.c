@@ -11,8 +11,8 @@
  * (joints/energy.c).
  *
  * Once joints have moved, STBs turn about their new axes by the same angles, and vertices without
- * parameters of their own get those of their new positions along the bones. The quadratic leaves
- * that out; the halving of steps makes up for it (joints/step.c).
+ * parameters of their own get those of their new positions along the bones. The quadratic ignores
+ * this; halving of steps compensates for it (joints/step.c).
  *
  * Poses in parallel, each in the order of the edges. O(poses edges influences), with the curvature
  * influences squared; memory 72 bytes x reached vertices x poses. Fails on out-of-memory only. */

@@ -1,10 +1,10 @@
 /* Steps of the joints: see joints/state.h.
  *
  * A step minimizes the quadratic of joints/system.h with the present rotations, and the terms of
- * places. A joint that would move farther than max_shift is moved so far, and the others are solved
- * again; bones that would become too short hold their joints back. Then the whole step is halved
- * until the energy, with new rotations, does not rise. Nothing is stored until then: a cancelled
- * step changes nothing. A step costs a dense solve, and a local step per halving. */
+ * places. A joint that would move farther than max_shift is moved by max_shift, and the others are
+ * solved again. Bones that would become too short hold their joints back. Then the whole step is
+ * halved until the energy, with new rotations, does not rise. Nothing is stored until then: a
+ * cancelled step changes nothing. A step costs a dense solve, and a local step per halving. */
 #include <math.h>
 #include <string.h>
 
@@ -152,7 +152,7 @@ arap_status arap_joint_slope(arap_context *context, arap_joint_solver *s, double
     if (!status)
         status = arap_joint_feet_pull(context, &s->feet, &s->weights->mesh, &s->energy.packed,
                                       &s->weights->influences, s->energy.pass, right);
-    for (int j = 0; j < s->joints.count; j++) /* where nothing holds, only rounding pulls */
+    for (int j = 0; j < s->joints.count; j++) /* if nothing holds a joint, only rounding pulls it */
         if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
             memset(right + 3 * j, 0, 3 * sizeof *right);
     return status;
@@ -176,7 +176,7 @@ static arap_status find_slope(arap_context *context, arap_joint_solver *s) {
     return status;
 }
 
-/* The moves that the quadratic asks for; none of a mesh without edges. */
+/* The moves that minimize the quadratic; none for a mesh without edges. */
 static arap_status find_moves(arap_context *context, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     arap_status status = find_slope(context, s);

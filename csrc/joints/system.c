@@ -12,7 +12,7 @@
  * K is a number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
  * sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the poses are
  * visited for it. Of a pose that counts w_p times its terms of both sums do; dc_p stays the same.
- * A single component moves freely (S P = 0) and is left where it is.
+ * A single component moves freely (S P = 0) and stays in place.
  *
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
  * bones, as in the paper except for the scale: s is the mean of the diagonal of its own block of
@@ -20,7 +20,7 @@
  * Symmetric: dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of
  * both sides. The part that spokes add to B_J as their feet move with the joints is in
  * joints/feet.c. Dense Cholesky, O(joints^3) + O(poses bones^2). With spines:
- * joints/spine_system.c. Fails on out-of-memory and where the matrix is not positive definite. */
+ * joints/spine_system.c. Fails on out-of-memory, and if the matrix is not positive definite. */
 #include "joints/system.h"
 
 #include <math.h>

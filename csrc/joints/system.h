@@ -43,12 +43,12 @@ static inline double arap_joint_pose_weight(const arap_joint_system *system, siz
 /* B_J (size) of forces (poses, columns of joints/spines.h, 3). */
 void arap_joint_right_side(const arap_joint_system *system, const double *force, double *right);
 
-/* How stiff the energy holds a joint: the mean of the diagonal of its block of A_J. */
+/* How stiffly the energy holds a joint: the mean of the diagonal of its block of A_J. */
 double arap_joint_own(const arap_joint_system *system, int joint);
 
 /* Moves (joints, 3) that minimize the quadratic of A_J, `right`, the step penalty and, times
  * `unit`, the blocks `extra` (joints, 9); joints with fixed[j] keep the moves they come with.
- * ARAP_NOT_FACTORED where nothing holds them. */
+ * ARAP_NOT_FACTORED if nothing holds them. */
 arap_status arap_joint_solve(arap_context *context, const arap_joint_system *system, double unit,
                              const double *extra, const double *right, const char *fixed,
                              double *moves);

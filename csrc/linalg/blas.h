@@ -1,4 +1,4 @@
-/* The few BLAS calls that we make, to OpenBLAS, or to plain loops if OpenBLAS gives wrong results.
+/* The few BLAS calls that we make: to OpenBLAS, or to plain loops if OpenBLAS gives wrong results.
  * */
 #ifndef ARAP_BLAS_H
 #define ARAP_BLAS_H
@@ -6,8 +6,8 @@
 #include "base/context.h"
 
 /* Keep BLAS to the calling thread, for good. Its worker threads would spin between calls on
- * the cores that the local step needs, share one pool between all solvers, and make results
- * depend on who else calls. Called once, when the module is loaded. */
+ * the cores that the local step needs, share one pool between all solvers, and make results depend
+ * on other callers. Called once, when the module is loaded. */
 void arap_blas_single_thread(void);
 
 /* Plain loops from now on, for CHOLMOD too. Called when the module is loaded, or never. */

@@ -4,7 +4,7 @@
  * that are wrong for matrices of some sizes (docs/platforms.md): a factorization of 100 unknowns by
  * those for SVE of 256 bits, products by those for SME. Every routine that we or CHOLMOD call is
  * run in every form that they call it in, on random numbers and odd sizes, and compared with
- * plain_blas.h: about 10 Mflop. It cannot find a kernel that is wrong at other sizes alone. */
+ * plain_blas.h: about 10 Mflop. It cannot find a kernel that is wrong only at other sizes. */
 #include "linalg/blas_test.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
  * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
  * that an iteration allocates nothing.
  *
- * A supernodal factor's numbers are ours (supernodes.h): on all threads, with polls for
- * cancellation. A simplicial one is little work, and CHOLMOD's.
+ * The numbers of a supernodal factor are computed here (supernodes.h): on all threads, with polls
+ * for cancellation. A simplicial one is little work, and CHOLMOD computes it.
  *
  * In single precision a factor takes half the time and memory, and a solve with it is off by eps
  * times the condition number. It preconditions conjugate gradients with A in double, which need one
@@ -17,8 +17,8 @@
  * (docs/decisions/019).
  *
  * A CHOLMOD common object belongs to each factor: factors share no state and may be used from
- * different threads. A matrix that is not positive definite is ARAP_NOT_FACTORED, which its
- * caller may try again with more damping; fails on out-of-memory, too. */
+ * different threads. A matrix that is not positive definite gives ARAP_NOT_FACTORED; the caller
+ * may try again with more damping. Also fails on out-of-memory. */
 #include "linalg/factor.h"
 
 #include <cholmod.h>

@@ -42,8 +42,8 @@ arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double
 arap_status arap_factor_solve_refined(arap_context *context, arap_factor *factor,
                                       const arap_matrix *matrix, double *x);
 
-/* Right-hand sides that go through the factor together. The last bits depend on how many they are:
- * who splits columns does so at multiples, or results would depend on the number of threads. */
+/* Right-hand sides that go through the factor together. The last bits depend on their number:
+ * columns must be split at multiples of it, or results would depend on the number of threads. */
 #define ARAP_RIGHT_SIDES 16
 
 /* Solve for `columns` right-hand sides in place, (columns, size), on all threads of the context. */

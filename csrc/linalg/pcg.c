@@ -2,8 +2,8 @@
  *
  * The textbook's recurrence (Hestenes & Stiefel 1952) from x = 0: a product with A and one
  * application of the preconditioner for each step. Sums go from the first unknown to the last, on
- * one thread, so that results are the same with any number of threads. Fails as the functions of
- * the caller do. */
+ * one thread, so that results are the same with any number of threads. Fails if the caller's
+ * functions fail. */
 #include "linalg/pcg.h"
 
 #include <string.h>

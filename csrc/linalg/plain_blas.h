@@ -1,6 +1,6 @@
 /* The routines of BLAS and LAPACK that we and CHOLMOD call, as plain loops: the reference for
- * OpenBLAS when the module is loaded (blas_test.h), and what is used where it gives wrong results.
- * All by columns, as in Fortran; triangles are lower ones with a general diagonal.
+ * OpenBLAS when the module is loaded (blas_test.h), and their replacement if it gives wrong
+ * results. All by columns, as in Fortran; triangles are lower ones with a general diagonal.
  */
 #ifndef ARAP_PLAIN_BLAS_H
 #define ARAP_PLAIN_BLAS_H

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* rotation (3x3, row-major) maximizes tr(R^T a) over proper rotations (det +1). The identity
- * for a = 0; where several are equally near, one of them. Accurate to rounding for any a. */
+/* rotation (3x3, row-major) maximizes tr(R^T a) over proper rotations (det +1). The identity for a
+ * = 0; if several are equally near, one of them. Accurate to rounding for any a. */
 void arap_nearest_rotation(const double *a, double *rotation);
 
 /* The nearest rotations of `count` matrices one after another, bit for bit, four at a time. */

@@ -1,4 +1,4 @@
-/* Rotations as vectors, axis times angle: the exponential map and back, and what goes with them.
+/* Rotations as vectors, axis times angle: the exponential map, its inverse, and related functions.
  * Matrices are (3, 3), row by row. */
 #ifndef ARAP_ROTATION_VECTOR_H
 #define ARAP_ROTATION_VECTOR_H

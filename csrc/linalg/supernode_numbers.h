@@ -3,7 +3,7 @@
  *   OF(name)    name of a function here, and of the dense ones of blas.h
  *
  * BLAS cannot be stopped. A product of more than LONG flops is cut into pieces of PIECE flops, with
- * a poll for cancellation between two of them. A product loses nothing by that. A long Cholesky
+ * a poll for cancellation between two of them. This does not slow a product down. A long Cholesky
  * factorization goes by panels of columns: the products of the columns before it are subtracted
  * from each. Cuts depend only on sizes, so the bits are the same on any number of threads. */
 

@@ -18,7 +18,7 @@ typedef struct arap_supernodes {
 
 typedef struct arap_supernode_plan arap_supernode_plan;
 
-/* Who adds to whom, in which order, and what can be done side by side. */
+/* Which supernode updates which, in which order, and which can run in parallel. */
 arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *supernodes,
                                  arap_supernode_plan **out);
 void arap_supernodes_plan_free(arap_supernode_plan *plan);

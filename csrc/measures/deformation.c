@@ -5,7 +5,7 @@
  * their order, with any number of threads and of poses in one call.
  *
  * O(poses x (influences + triangles)): 50,000 triangles in 80 poses take 0.05 s on one processor.
- * Besides the sums it needs the points of some poses, at most 3 MB or four poses. Fails on
+ * In addition to the sums it needs the points of some poses, at most 3 MB or four poses. Fails on
  * out-of-memory and for points that are not finite or too far off. */
 #include "measures/deformation.h"
 
@@ -150,7 +150,7 @@ static arap_status add_poses(arap_context *context, arap_deformation *d,
     return status;
 }
 
-/* The point of these poses that is farthest off, for a measure that has no number. */
+/* The farthest point of these poses, for an error about a measure that overflows. */
 static arap_status fail_far(arap_error *error, int first, int poses, size_t count,
                             const double *points) {
     size_t far[2] = {0, 0};
@@ -173,7 +173,7 @@ static arap_status fail_far(arap_error *error, int first, int poses, size_t coun
                      at[0], at[ARAP_POSE_LANES], at[2 * ARAP_POSE_LANES]);
 }
 
-/* Are all sums numbers that can be summed? */
+/* Are all sums finite? */
 static int is_measured(const arap_deformation *d) {
     double sum = 0;
     for (size_t t = 0; t < d->surface.count; t++) sum += d->surface.area[t] * d->strain2[t];

@@ -33,7 +33,7 @@ void arap_deformation_clear(arap_deformation *deformation);
 
 /* Add poses of `skinning`, made of the vertices and bones of the deformation: points posed (poses,
  * count, 3) by any means, or where rows take them. Errors name the first point that is not finite.
- * Nothing is added by a call that fails. */
+ * A call that fails adds nothing. */
 arap_status arap_deformation_add(arap_context *context, arap_deformation *deformation,
                                  const arap_skinning *skinning, const arap_sparse_weights *rows,
                                  const double *posed);

@@ -1,8 +1,8 @@
 /* Enclosed volume: see enclosure.h.
  *
  *     V = sum over triangles (p - o) . (q - o) x (r - o) / 6
- * for any point o; it is a corner of the mesh, so that nothing is lost far from the origin. In half
- * of the directed edges of a closed part the tail has the lower index, and the other half are their
+ * for any point o, here a corner of the mesh, so no digits are lost far from the origin. In half of
+ * the directed edges of a closed part the tail has the lower index, and the other half are their
  * reverses: of those with one lower end, each other end is met once in either direction.
  *
  * O(triangles), and so again for a pose, groups of poses in parallel; 24 bytes for a triangle while

@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /* The closed parts of a mesh: components, connected by vertices, whose every edge is one of two
- * triangles that turn the same way. Parts that are inside out count as if they were not. */
+ * triangles that turn the same way. Parts that are inside out count as if their faces were flipped.
+ */
 typedef struct arap_enclosure {
     int vertices;  /* of the caller */
     size_t count;  /* triangles of closed parts */

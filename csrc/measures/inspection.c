@@ -5,13 +5,14 @@
  * the neighbors where i is left out of theirs: around a border or a tip it is large as well, around
  * a speckle it is not. O(entries x ring^2).
  *
- * Gaps. Shortest paths along edges (Dijkstra 1959) lead from the core of a bone until all its
- * entries are reached, or as far as is of interest: O(k log k) of the k vertices on the way, which
+ * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all its
+ * entries are reached or the limit is exceeded: O(k log k) of the k vertices on the way, which
  * for weights without gaps are those that the bone moves. The straight distance is that to the
- * nearest vertex of the core, by a hierarchy of these: O(log k) for an entry. Bones in parallel,
- * each writes what belongs to its entries.
+ * nearest vertex of the core, by a hierarchy of these: O(log k) for an entry. Bones run
+ * in parallel, and each writes only its own entries.
  *
- * Memory: 24 bytes for a vertex and thread. Fails without it, and for malformed rows. */
+ * Memory: 24 bytes for a vertex and thread. Fails on out-of-memory, and for malformed
+ * rows. */
 #include "measures/inspection.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@
 #define CORE 0.5   /* of the largest weight of a bone */
 #define LEAST 0.05 /* of a weight that is looked at */
 #define UNLIKE 0.2 /* contrast from which on roughness is of interest */
-#define FAR 4.0    /* along, in largest straight distances: farther is not looked for */
+#define FAR 4.0    /* limit of the search along the surface, in largest straight distances */
 
 /* Neighbors, and for each bone its entries; vertices are those of the welded mesh. */
 typedef struct inspection {

@@ -25,7 +25,7 @@
 #include "weights/sparse_weights.h"
 
 #define CHUNK 4     /* vertices, milliseconds where many bones are dense */
-#define LISTEN 4096 /* triangles between two looks at whether to stop */
+#define LISTEN 4096 /* triangles between two polls for cancellation */
 #define FAR 50.0
 
 static const arap_setting setting_rows[] = {

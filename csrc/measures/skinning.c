@@ -4,9 +4,9 @@
  * with the transform of a rigid bone, the blend of two joints of a bendy one (bendy.h), or that of
  * a spine at the place u_ib of the vertex along it (spines.h).
  *
- * O(poses x influences), about 4 ns each and ten times that for spines, points in parallel; the
- * transforms are the memory. Fails without it and for invalid transforms, bends, parameters and
- * weights. */
+ * O(poses x influences), about 4 ns each and ten times that for spines, points in parallel. Memory
+ * is that of the transforms. Fails on out-of-memory and for invalid transforms, bends, parameters
+ * and weights. */
 #include "measures/skinning.h"
 
 #include <string.h>

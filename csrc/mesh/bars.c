@@ -2,17 +2,17 @@
  *
  * A stick is a loose part whose surface is closed and slim about a straight line: its axis, the
  * direction in which its vertices, by their areas, are spread most. Sleeves, straps around a body
- * and cards of hair are not. Nor does its shape say that it is hard: a tie, a braid or a row of
- * studs is a stick, too. But those hang on or lie along the skin. A bar is a stick whose ends are
- * both free: farther from everything else than it is thick. It crosses the surface that it lies on,
- * and does not follow it.
+ * and cards of hair are not. Its shape does not prove that it is hard: a tie, a braid or a row of
+ * studs is a stick as well. But those hang on the skin or lie along it. A bar is a stick whose ends
+ * are both free: farther from everything else than it is thick. It crosses the surface that it lies
+ * on, and does not follow it.
  *
  * Swords are made of several parts. A part that touches a stick (guard, grip, pommel), directly or
  * by another one, belongs to it if it is smaller and touches nothing else, unless it is a stick,
  * too. The largest stick of all these decides.
  *
  * O(vertices of the parts that may be bars x log triangles); nothing but the spread is computed
- * where there is no stick. Fails on out-of-memory only, or cancelled. */
+ * where there is no stick. Fails only on out-of-memory or when cancelled. */
 #include "mesh/bars.h"
 
 #include <math.h>

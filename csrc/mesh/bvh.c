@@ -3,7 +3,7 @@
  * Top-down build, splitting at the median of the box centers along the longest side of their
  * bounds, which is insensitive to slivers and coincident primitives: depth <= log2(count) + 1.
  * The centers are sorted in place, so that each level reads them one after another, in 16 bytes
- * each; boxes are looked at in the leaves alone and joined on the way up. Faces with tags are split
+ * each; boxes are read only in the leaves, and joined on the way up. Faces with tags are split
  * by part first: a query that passes over its own part then does so high up in the tree. The nodes
  * are stored depth-first, so the left child of node i is i + 1. A leaf has half of what it may have
  * at least, or all there are, so it is known how many nodes a tree has at most, and the right child
@@ -20,7 +20,7 @@
 #include "mesh/nearest.h"
 
 #define LEAF_SIZE 4
-#define LARGE_LEAF 64 /* where a tree is asked little */
+#define LARGE_LEAF 64 /* for a tree with few queries */
 #define STACK_SIZE 128
 #define MIXED_TAGS (-2)
 #define APART 1000 /* how far parts with tags are moved apart, see move_parts */
@@ -104,7 +104,8 @@ static void choose_pivot(item *items, int lo, int hi, int half, int axis) {
 }
 
 /* Quickselect: the first `half` items have the smaller centers; ties are ordered by index, so the
- * tree does not depend on the sort. Every item is moved, as nobody can foretell which have to be.
+ * tree does not depend on the sort. Every item is moved, because it is not known in advance which
+ * must be.
  */
 static void select_half(item *items, int count, int half, int axis) {
     int lo = 0, hi = count - 1;
@@ -210,7 +211,7 @@ static void build_task(void *data, int chunk, int worker) {
     build(b, b->subtree[chunk]);
 }
 
-/* On one thread subtrees are looks at whether to stop. */
+/* On one thread, cancellation is polled between subtrees. */
 static arap_status build_all(arap_context *context, builder *b) {
     arap_status status = ARAP_OK;
     int wanted = context->threads > 1 ? 4 * context->threads : MOST_SUBTREES;

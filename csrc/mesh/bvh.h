@@ -17,8 +17,8 @@ arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, 
                            const int *tags);
 void arap_bvh_free(arap_bvh *bvh);
 
-/* By how much squared distances may differ from the best so far and still count as equal: they
- * differ only by rounding. best: -1 before the first. */
+/* How much squared distances may differ from the best so far and still count as equal, because
+ * only rounding separates them. best: -1 before the first. */
 static inline double arap_tie(int best, double best2) {
     const double tie = 1e-10;
     return best < 0 ? 0 : tie * best2 + tie * tie;
@@ -37,7 +37,7 @@ typedef double (*arap_distance_fn)(const void *data, int index, const double *p)
 
 /* Primitive nearest to p, or -1 if none is nearer than sqrt(*distance2); *distance2 is then
  * its squared distance. Among those equally near, except for rounding, the lowest index wins, so
- * that it is the same one when everything is turned; the limit of rounding is meant for coordinates
+ * it stays the same when everything is rotated. The limit for rounding assumes coordinates of
  * about 1. Primitives of the tag `skip` are passed over (-1: none). */
 int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
                      const void *data, double *distance2);
@@ -59,7 +59,7 @@ double arap_face_distance(const void *mesh, int t, const double *p);
 arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
                           arap_bvh **out);
 
-/* The hierarchy for few queries compared with the faces: faster to make, slower to search. */
+/* The hierarchy for few queries: faster to build, slower to search. */
 arap_status arap_face_bvh_for_few(arap_context *context, const arap_mesh *mesh, arap_bvh **out);
 
 /* Other tags for its parts. */

@@ -9,7 +9,7 @@
  *
  * An edge is of the boundary where its triangles have the same third vertex: both sides of a card
  * may be modeled, one on the other: A is the area of one of them, all area divided by how many
- * triangles there are at the boundary. Collapsed triangles count for nothing.
+ * triangles there are at the boundary. Collapsed triangles do not count.
  *
  * O(triangles x log neighbors). Fails on out-of-memory only. */
 #include "mesh/cards.h"

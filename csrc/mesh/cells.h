@@ -20,8 +20,8 @@ void arap_cells_clear(arap_cells *cells);
 enum { ARAP_CELLS_NONE = -1, ARAP_CELLS_CROWDED = -2 };
 
 /* Point nearest to p, or ARAP_CELLS_NONE if none is nearer than `radius`, at most the size of a
- * cell; ARAP_CELLS_CROWDED where it would take long to tell. Which one of those equally near is
- * said at arap_bvh_nearest. */
+ * cell; ARAP_CELLS_CROWDED if the search would take long. Ties are resolved as in
+ * arap_bvh_nearest. */
 int arap_cells_nearest(const arap_cells *cells, const double *p, double radius);
 
 #endif

@@ -2,9 +2,9 @@
  *
  * Through the hierarchy of faces, that of match.c in transfer/: O(log triangles) for a point, those
  * of one part passed over as whole branches, O(triangles log triangles) to build it; of no points
- * nothing is built, the parts alone are found. The side is that of the normals of the vertices,
- * mixed linearly in the triangle, as normals of triangles say nothing beyond an edge; on a sheet it
- * is the side of its orientation. Triangles that welding has collapsed are left out. Fails on
+ * nothing is built, the parts alone are found. The side is given by the vertex normals,
+ * interpolated linearly in the triangle, because triangle normals are ambiguous beyond an edge. On
+ * a sheet it follows the orientation. Triangles that welding has collapsed are left out. Fails on
  * out-of-memory, for meshes that arap_mesh_create refuses, and for owners that are not vertices. */
 #include "mesh/closest.h"
 
@@ -13,7 +13,7 @@
 #include "mesh/bvh.h"
 
 #define CHUNK 256
-#define FARTHEST 1e100 /* coordinate of a point, in diagonals: beyond, it has no squares */
+#define FARTHEST 1e100 /* coordinate of a point, in diagonals: squares of larger ones overflow */
 
 typedef struct search {
     const arap_mesh *mesh;

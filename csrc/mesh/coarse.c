@@ -93,7 +93,7 @@ static int later(const clustering *c, int place, long long strides) {
     return c->visit[at];
 }
 
-/* Memory that the visit of a later vertex will read: it is far off, and would be waited for. */
+/* Prefetch memory that a later vertex will read; it is far away, and reading it would stall. */
 static void fetch(const clustering *c, int place, long long stride) {
     const arap_mesh *mesh = c->mesh;
     int far = later(c, place, 8 * stride), near = later(c, place, 4 * stride);

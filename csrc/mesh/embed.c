@@ -6,8 +6,8 @@
  * one counts; they give the same point. Through the hierarchy O(log tets) per point, O(tets log
  * tets) to build it. Tets without volume count as their faces.
  *
- * Distances are compared with the box of the tets for a unit, so that units do not matter. Fails
- * on out-of-memory, and for points so far away that their squares overflow in this unit. */
+ * Distances are measured in units of the box of the tets, so the caller's units do not matter.
+ * Fails on out-of-memory, and for points whose squares overflow in this unit. */
 #include "mesh/embed.h"
 
 #include <math.h>

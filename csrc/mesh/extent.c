@@ -1,18 +1,19 @@
 /* The extent of a mesh: see extent.h.
  *
- * It is the bounding box of all vertices, which is right for every mesh made with care. But one
+ * It is the bounding box of all vertices, which is right for every careful mesh. But one
  * stray vertex 1e5 sizes away would make lengths that are shares of the diagonal, such as that
  * within which vertices are welded, larger than limbs. So
  *   - a vertex lies far off when it is beyond FENCE diagonals of the box of all but the outermost
  *     SHARE of the coordinates on either side of each axis; the box is that of the others;
  *   - of things far apart (a second mesh 1e5 sizes away) none is far off: if the box is more than
  * FENCE times larger than the largest part connected by faces and edges, and than the root of twice
- * the surface, the larger of these is the diagonal. Both are wide: nobody makes a model of which 99
- * % fill 2 % of it. Where neither applies, the numbers are those of the plain box, bit for bit.
+ * the surface, the larger of these is the diagonal. Both limits are generous: no real model has 99
+ * % of its vertices in 2 % of its size. If neither applies, the numbers are those of the plain box,
+ * bit for bit.
  *
  * O(n) for the quantiles, which most meshes do without; parts cost a union-find, and only in the
- * second case. Fails on out-of-memory, if a box has no square, and if parts are so far apart that
- * transforms of one are rounding errors of another. */
+ * second case. Fails on out-of-memory, if the square of the box's size overflows, and if parts are
+ * so far apart that transforms of one are rounding errors of another. */
 #include "mesh/extent.h"
 
 #include <string.h>
@@ -99,7 +100,7 @@ static arap_status find_fence(arap_context *context, const arap_geometry *g, con
     }
     arap_free(x);
     double margin = FENCE * diagonal_of(&inner);
-    if (!(margin > 0)) return ARAP_OK; /* most vertices are at one place */
+    if (!(margin > 0)) return ARAP_OK; /* most vertices are in one place */
     for (int c = 0; c < 3; c++)
         beyond |= whole->lo[c] < inner.lo[c] - margin || whole->hi[c] > inner.hi[c] + margin;
     for (int c = 0; c < 3 && beyond; c++) {

@@ -9,8 +9,7 @@ typedef struct arap_extent {
     double lo[3], hi[3];        /* vertices outside this box lie far off; infinite: none do */
 } arap_extent;
 
-/* Coordinates and indices have been checked. ARAP_BAD_VALUE where the mesh is too large to have
- * squares. */
+/* Coordinates and indices have been checked. ARAP_BAD_VALUE if squares of coordinates overflow. */
 arap_status arap_extent_find(arap_context *context, const arap_geometry *geometry,
                              arap_extent *out);
 

@@ -8,7 +8,7 @@
  * as that of long hair does at a shoulder. All vertices that touch and are connected with an end by
  * such belong to that end.
  *
- * O(vertices of cards x log triangles). Fails on out-of-memory only, or cancelled. */
+ * O(vertices of cards x log triangles). Fails only on out-of-memory or when cancelled. */
 #include "mesh/hanging.h"
 
 #include <math.h>

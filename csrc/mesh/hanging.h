@@ -1,4 +1,4 @@
-/* Cards that touch something by an end, and how they sit there. */
+/* Cards that touch something with an end, and how they are attached. */
 #ifndef ARAP_HANGING_H
 #define ARAP_HANGING_H
 

@@ -4,13 +4,13 @@
  * parts that meet in a joint lie on each other, too, but slide there, so at least one of two layers
  * must be a sheet. Twice the radius of a part about its mean vertex is its size. A part is a sheet
  * if
- *   - it is open: its border is as long as OPEN of its size or longer. That of a sleeve is, that
- *     of a limb with a hole where another one covers it is not;
+ *   - it is open: its border is as long as OPEN of its size or longer. This is true for a sleeve,
+ *     and not for a limb with a hole that another part covers;
  *   - or it is thin, as cloth with thickness: twice its volume over its surface, which is the
  *     thickness of a plate, is below THIN of the root of its surface. It must be wide, too: a
  *     rod or a blade has less surface than WIDE of its squared size.
- * Plates of armor and robots are sheets, too, but each moves with one bone. So both parts must span
- * a joint, as a sleeve and the arm below it span an elbow: it is in the middle of their boxes,
+ * Plates of armor and robots are sheets as well, but each moves with one bone. So both parts must
+ * span a joint, as a sleeve and the arm below it span an elbow: it is in the middle of their boxes,
  * MARGIN of the sides left out.
  * A vertex lies on a triangle if it is within NEAR of it, over or under its inside (the way there
  * is within 60 degrees of the normal), and faces the same way.

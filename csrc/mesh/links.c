@@ -14,9 +14,9 @@
  * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
  *
  * O(vertices of the smaller parts x log triangles), at most log2(parts) times: a vertex looks again
- * when what it has found has been joined to its own part. By a sample of its vertices a part knows
- * how far the others need to look, each begins with what the one before has found, and links are
- * those of a look without bounds. Fails only on out-of-memory or when cancelled. */
+ * when what it has found has been joined to its own part. A sample of a part's vertices bounds the
+ * search of the others, and each search starts from the previous result. The links are the same as
+ * without bounds. Fails only on out-of-memory or when cancelled. */
 #include "mesh/links.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@
 #define FAR 0.05      /* of the size of the mesh, see mesh.h */
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
-#define ROUNDING 1e-7 /* differences below it decide nothing: regular shapes have many ties */
+#define ROUNDING 1e-7 /* smaller differences do not decide: regular shapes have many ties */
 #define CLOSE 1.0001  /* of squares: a point within that much more counts as nearest */
 #define SAMPLE 8 /* one vertex in so many looks before the others, who then need not look far */
 #define CHUNK 32
@@ -66,7 +66,7 @@ static int cluster_of(const linking *l, int t) {
     return l->cluster[l->mesh->part[l->mesh->triangles[3 * (size_t)t]]];
 }
 
-/* Does what vertex i has found go on to be the nearest? Other clusters only become fewer. */
+/* Does the triangle found by vertex i remain the nearest? Other clusters only become fewer. */
 static int still_holds(const linking *l, int i, int cluster) {
     int t = l->queries[i].triangle;
     return t == NONE || (t >= 0 && cluster_of(l, t) != cluster);
@@ -90,7 +90,7 @@ static void ask(const linking *l, int i, int cluster, int last) {
         t >= 0 ? (query){sqrt(d2), t} : (query){INFINITY, may_be_farther ? UNKNOWN : NONE};
 }
 
-/* The vertices for which what they have found no longer holds: of these, `samples` alone or all. */
+/* The vertices whose result is no longer valid: `samples` alone, or all. */
 static void ask_chunk(const linking *l, int chunk, int samples) {
     const arap_mesh *mesh = l->mesh;
     int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count, last = NONE;

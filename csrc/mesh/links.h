@@ -1,4 +1,4 @@
-/* Links that make loose parts follow what they sit on. */
+/* Links that make loose parts follow the surface that they sit on. */
 #ifndef ARAP_LINKS_H
 #define ARAP_LINKS_H
 

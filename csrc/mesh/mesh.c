@@ -6,8 +6,8 @@
  * that follow within the tolerance: O(n) unless most vertices coincide. Faces that lose
  * a corner to welding are dropped. Corners of closed solids that only touch stay apart (solids.h).
  *
- * A vertex that lies far off (extent.h) is a mistake, and so is what connects it: faces, edges and
- * tets there are dropped, or they would outweigh all others. It is solved as a loose vertex.
+ * A vertex far away (extent.h) is a mistake, and so are its faces, edges and tets: they are
+ * dropped, because they would outweigh all others. It is solved as a loose vertex.
  *
  * Parts: connected components over faces and edges, by union-find, numbered by their lowest
  * vertex. Fails on out-of-memory and for indices out of range and coordinates that are not finite.
@@ -112,7 +112,7 @@ typedef struct placement {
 
 /* The vertices centered and scaled, and where they are along an oblique direction. */
 static void place_chunk(void *data, int chunk, int worker) {
-    /* No modeling habit puts many vertices on one plane across this direction. */
+    /* Models do not have many vertices in one plane across this direction. */
     static const double direction[3] = {0.5347, 0.2713, 0.8003};
     const placement *p = data;
     const arap_mesh *mesh = p->mesh;

@@ -24,11 +24,11 @@ typedef struct arap_spoke {
     int bone;
     int column[2]; /* of the poses, that move the point, and their shares; bendy.h */
     char whole;    /* its part surrounds no bone and hangs on this one as a whole */
-    char released; /* the user has let it go */
+    char released; /* the user has released it */
     double share[2];
     double point[3];
     double strength, held; /* in the unit of a_ik, and the share of it that is left */
-    double weight;         /* what counts of its strength */
+    double weight;         /* the strength that counts */
 } arap_spoke;
 
 typedef struct arap_mesh {

@@ -8,7 +8,7 @@
  *   - the area that it touches is no more than LYING of its own: a sole lies on the foot.
  *
  * O(vertices x log triangles of such parts); without such parts only the boundaries are measured.
- * Fails on out-of-memory only, or cancelled. */
+ * Fails only on out-of-memory or when cancelled. */
 #include "mesh/props.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  * along the bone lies between two of them, j = floor(u S) (the last but one at u = 1), and follows
  *     T_ib = (1 - s) M_j + s M_j+1,   s = u S - j
  * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). So w_ib is the weight of two columns
- * of transforms at the fixed ratio (1 - s) : s, and all that is summed over poses for rigid bones
- * (Gram matrix, moments: docs/energy.md 4) is summed for columns: no vertex is visited per pose, at
+ * of transforms at the fixed ratio (1 - s) : s, and all sums over poses for rigid bones (Gram
+ * matrix, moments: docs/energy.md 4) become sums for columns: no vertex is visited per pose, at
  * up to four times the products per pair of bones.
  *
  * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of

@@ -12,12 +12,12 @@
  * nearest child, but does not divide this by the scale of the armature object. All lengths are then
  * too large by one factor, the inverse of this scale: length / (way to the nearest child) is the
  * same number f for nearly all bones (MOST), and the tails are near the joints after a division by
- * f. It cuts lengths off besides, below a few millimeters, so that f can differ. The directions are
+ * f. It also cuts off lengths below a few millimeters, so f can differ. The directions are
  * right nevertheless if the tails are off and nearly all bones (ALIGNED) point at a child.
  *
- * With one bone with children there is too little to judge by: then the tails stay, unless all
- * bones are stubs or poles of one length, as importers leave them (STUB). Their directions are
- * right if they differ: frames that nobody has turned all point the same way. Tails also stay where
+ * A single bone with children is too little evidence: then the tails stay, unless all bones are
+ * stubs or poles of one length, as importers leave them (STUB). Their directions are right if they
+ * differ: untouched frames all point the same way. Tails also stay where
  * all joints are in one place.
  *
  * O(bones log bones). Fails on out-of-memory. */

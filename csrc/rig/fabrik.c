@@ -6,8 +6,8 @@
  * where its range keeps the next one from its goal, as a hinge does: then it twists to
  * bring that goal into the plane of the hinge.
  *
- * Ranges count forwards only: if they bind, an iteration may lead away from the target. A target
- * farther than the chain is long is pointed at. */
+ * Ranges count forwards only: if they bind, an iteration may lead away from the target. If a
+ * target is farther away than the chain is long, the chain points at it. */
 #include <string.h>
 
 #include "base/vec3.h"

@@ -3,8 +3,8 @@
  * A rotation w_i of bone i moves the effector by w_i x v_i, v_i its place from the head of the
  * bone. For the gap g to the target the rotations of least |sum_i w_i x v_i - g|^2 + damping sum_i
  * |w_i|^2 are w_i = v_i x f with (sum_i (|v_i|^2 I - v_i v_i^T) + damping I) f = g, which is 3 x 3
- * however long the chain. They are then clamped to their ranges, of which the system knows nothing.
- * A step that leads away is taken back and the damping raised, else it falls (Levenberg,
+ * however long the chain. They are then clamped to their ranges, which the system ignores.
+ * A step that leads away is undone and the damping raised; otherwise the damping falls (Levenberg,
  * Marquardt). */
 #include <string.h>
 

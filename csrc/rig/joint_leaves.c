@@ -47,8 +47,8 @@ typedef struct leaf_skin {
     const double *direction; /* or NULL */
 } leaf_skin;
 
-/* Does vertex i, next to the end of a way, stand off from it, as a foot does from a leg? What has
- * its outside toward the way is skin of another limb. */
+/* Does vertex i, next to the end of a way, stand off from it, as a foot does from a leg? Skin
+ * whose outside faces the way belongs to another limb. */
 static int stands_off(const arap_joint_study *t, int i, const leaf_skin *skin) {
     const arap_joint_way *w = &t->way[skin->joint];
     double point[3], from[3], along2 = arap_distance2(w->a, w->b);
@@ -58,7 +58,7 @@ static int stands_off(const arap_joint_study *t, int i, const leaf_skin *skin) {
     return t->side * arap_dot(from, t->normal + 3 * (size_t)i) > 0;
 }
 
-/* The squared distance from a way at which skin stands off from it. scratch: (vertices) */
+/* The squared distance from a segment beyond which skin stands off from it. scratch: (vertices) */
 static double find_off2(const arap_joint_study *t, int way, double *scratch) {
     int count = 0;
     double point[3];

@@ -1,7 +1,7 @@
 /* Turns of joints and their ranges: see joint_range.h.
  *
  * Swing and twist of a rotation R, in the bone's axes: the swing takes Y to R Y by the shortest
- * way, the rest is the twist. Half a turn of Y is the one place where that jumps.
+ * way, the rest is the twist. The result jumps only at half a turn of Y.
  *
  * Aiming: with the twist done, `a` is to be swung to `b` of the same length about an axis u across
  * Y. It must be at right angles to b - a, so u = Y x (b - a); the angle is that between the parts

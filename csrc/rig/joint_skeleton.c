@@ -31,8 +31,8 @@
  * O(vertices) for each leaf, and a ray for each vertex next to a leaf. A leaf without skin of its
  * own goes on as its parent does, half as far; one that stands off outside the skin, as the pole
  * of a limb does, is a stub. Meshes without triangles have no inside: no root and no way is outside
- * of them. Turned, moved, scaled and mirrored scenes give the same. Fails on out-of-memory, for a
- * bad mesh or bones, or when cancelled. */
+ * of them. Rotating, moving, scaling or mirroring the scene does not change the result. Fails on
+ * out-of-memory, for a bad mesh or bones, or when cancelled. */
 #include "rig/joint_skeleton.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Bones that are barred from a vertex: see barred.h. A person wins over inner_bones.h: a bone that
- * an edit allows is not barred, and others are not where the bone inside the part is forbidden or
- * locked. O(locks of the vertex + log marks + depth of the skeleton); cannot fail. */
+/* Bones that are barred from a vertex: see barred.h. Edits by a person override inner_bones.h: a
+ * bone that an edit allows is not barred, and no bone is barred if the bone inside the part is
+ * forbidden or locked. O(locks of the vertex + log marks + depth of the skeleton); cannot fail. */
 #include "solver/barred.h"
 
 /* By locks and marks. */

@@ -9,7 +9,7 @@
  * an arap_barred_fn. */
 int arap_is_barred(const void *solver, int vertex, int bone);
 
-/* It, where something may be barred, else NULL. */
+/* The function if any bone may be barred, else NULL. */
 arap_barred_fn arap_barred_of(const arap_solver *solver);
 
 #endif

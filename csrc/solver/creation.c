@@ -5,7 +5,8 @@
  * step for these. The elimination order and the clusters of the coarser mesh need only the mesh,
  * and are found in parallel with poses and truss.
  *
- * Costs what these do, and fails if one of them does; everything made by then is freed. */
+ * Its cost is that of its parts, and it fails if one of them fails; everything made so far is
+ * freed. */
 #include "solver/solver.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  *   w_ib <- sum_k a_ik w_kb / sum_k a_ik,   then  w_ib <- w_ib (1 - locked) / sum_b w_ib
  *
- * It takes out speckle, and raises the energy where weights are steep for a reason. An extremum
+ * It removes speckle, and raises the energy where steep weights are justified. An extremum
  * is a weight that no neighbor exceeds (falls below); it is spurious where another vertex has
  * more (less) of the bone: the tip of a bone keeps its peak. O(entries x ring). */
 #include "solver/filter.h"

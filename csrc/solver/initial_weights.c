@@ -6,9 +6,9 @@
  * bones where they are strongest.
  *
  * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat:
- * weights of 0 or 1 along the bone, a step at each joint, and maps that never get over it. So with
- * a truss, a vertex of a sheet (sheets.h) counts as at least as far from its bone as the skin of
- * the bone is in the mean.
+ * weights of 0 or 1 along the bone, a step at each joint, and influence maps that never recover
+ * from it. So with a truss, a vertex of a sheet (sheets.h) counts as at least as far from its bone
+ * as the skin of the bone is in the mean.
  *
  * The cost is that of the method. Fails for rows that are not valid weights. */
 #include "solver/initial_weights.h"

@@ -301,7 +301,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     if (!status) status = arap_solver_create(context, &coarse, &settings, &s->coarse);
     arap_start_lap(s);
     if (status) goto done;
-    /* From here on in the vertices of the coarse solver, which may have welded some. */
+    /* From here on, indices are vertices of the coarse solver, which may have welded some. */
     for (int i = 0; i < s->mesh.count; i++)
         s->clusters.cluster[i] = s->coarse->mesh.weld[s->clusters.cluster[i]];
 
@@ -395,7 +395,7 @@ static void keep_whole_islands(const arap_solver *s, const int *root, const int 
 
 /* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. An island
  * is the parts that links join. Clusters on a thin spike keep no face, so an island of the coarse
- * mesh may be a piece of a larger one of this mesh, which is not worth a word. */
+ * mesh may be a piece of a larger one of this mesh, which is not reported. */
 static arap_status inherit_islands(arap_context *context, arap_solver *s) {
     arap_islands_report *report = &s->heat_report;
     const arap_mesh *mesh = &s->mesh;

@@ -1,4 +1,4 @@
-/* Locked weights of the caller, kept to be handed back unchanged. */
+/* Locked weights of the caller, stored so that they can be returned unchanged. */
 #ifndef ARAP_LOCKS_H
 #define ARAP_LOCKS_H
 

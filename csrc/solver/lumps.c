@@ -1,10 +1,10 @@
 /* Lumped parts: see lumps.h.
  *
  * A coat of mail has thousands of loose plates, of a few vertices each on the coarsest mesh, which
- * are not made coarser: they would lose their faces. Which bones a plate follows is hardly another
- * question for each of its vertices, so its rows are the same unknowns until the last stage there,
+ * are not made coarser: they would lose their faces. All vertices of a plate follow nearly the
+ * same bones, so its rows are the same unknowns until the last stage there,
  * which frees them; that is a system of a row for each plate. Parts that are longer than the mean
- * bone, without faces, or that the caller says anything about, stay free.
+ * bone, that have no faces, or for which the caller gives any edit or lock, stay free.
  *
  * O(vertices + parts + marks); fails only on out-of-memory. */
 #include "solver/lumps.h"
@@ -29,7 +29,7 @@ static void grow(part_box *box, const double *v) {
     box->size++;
 }
 
-/* The part of vertex v, and that of its image, are said something about. */
+/* The caller gives an edit or lock for the part of vertex v, and for that of its image. */
 static void keep_out(const arap_solver *s, int v, part_box *boxes) {
     int image = s->symmetry.vertex ? s->symmetry.vertex[v] : -1;
     boxes[s->mesh.part[v]].kept_out = 1;

@@ -1,4 +1,4 @@
-/* The skin that each bone is there for. */
+/* The skin that each bone should move. */
 #ifndef ARAP_OWN_SKIN_H
 #define ARAP_OWN_SKIN_H
 

@@ -1,8 +1,8 @@
 /* The promise: see promise.h.
  *
  * The energy cannot see a bone that does nothing: a bone without influence stretches no skin. So
- * bones next to stronger ones fall asleep or move a fraction of their skin, and which of them do is
- * chance of seed and tessellation. Here the response of every bone (responses.h), or its share if
+ * bones next to stronger ones move nothing, or a fraction of their skin, and seed and tessellation
+ * decide by chance which ones. Here the response of every bone (responses.h), or its share if
  * it has most of no vertex, is measured after the last stage of a level. Bones below the floor, and
  * with them their mirror images, get rows on their own skin,
  *     strength_b Lambda_i #poses (w_ib - h_ib)^2,
@@ -19,7 +19,7 @@
  * half the work of their pull at the end, sum strength Lambda #poses (h - w) (w - w'). w' is known
  * by the mean of a bone only: its share before it was held.
  *
- * Rows leave alone what a person has decided: locked weights, constraints, forbidden bones, bones
+ * Rows do not touch decisions of a person: locked weights, constraints, forbidden bones, bones
  * released at a vertex, and rigid parts. A bone all of whose own skin is left alone cannot be held.
  *
  * Without a truss, rows for peaks do this work (initial_weights.c). O(vertices x influences) for
@@ -45,7 +45,7 @@
 #define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
 
-/* Does the solver keep the promise? */
+/* Is the promise in effect? */
 static int is_active(const arap_solver *s) {
     return s->settings.response > 0 && s->mesh.spoke_start && s->settings.widenings > 0 &&
            s->settings.max_influences != 1 && !s->dual;

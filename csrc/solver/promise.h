@@ -21,7 +21,7 @@ arap_status arap_promise_offer(arap_context *context, const arap_solver *solver,
 arap_status arap_promise_inherit(arap_context *context, arap_solver *solver,
                                  const arap_influences *weights);
 
-/* About which share of the present energy it costs to hold what is held. */
+/* The approximate cost of holding these bones, as a share of the present energy. */
 double arap_promise_cost(const arap_solver *solver);
 
 /* After an edit: the rows that it leaves, and rounds as at the start. */

@@ -21,7 +21,7 @@
 #include "base/vec3.h"
 #include "weights/influences.h"
 
-#define LISTEN 64     /* vertices between two looks whether to stop */
+#define LISTEN 64     /* vertices between two polls for cancellation */
 #define NO_LEVER 1e-9 /* in units of the mesh: levers that count, if no other does */
 
 /* A numbering of the deform bones in which the bones below b are place[b] .. end[b] - 1. */

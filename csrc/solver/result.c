@@ -1,6 +1,6 @@
 /* The results of a solver: see arap.h. Nothing here changes the solver except the clock of its
- * stages. O(influences) and, for the energy, a local step. Fails only on out-of-memory, or where
- * the energy does. */
+ * stages. O(influences) and, for the energy, a local step. Fails only on out-of-memory, or if the
+ * energy does. */
 #include <math.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * descends from the other, the card is unchanged.
  *
  * Cards with bones of their own stay soft: if no part is around a bone that moves a card, that bone
- * is there for the card. O(cards x bones). Fails on out-of-memory only, or cancelled. */
+ * is there for the card. O(cards x bones). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_hanging.h"
 
 #include "mesh/hanging.h"

@@ -5,9 +5,9 @@
  * moved surface leaves it less than half of that, it is lifted to its clearance over the point that
  * is now nearest, repeatedly, since it may then be near another part of the surface. If that has
  * not ended after ROUNDS, as in a fold whose sides pass through each other, the vertex moves out
- * along the sum of the normals that it has met. If there is no room that way either, it stays where
- * it was and is counted. Near the border of an open surface there is no outer side, and nothing is
- * done.
+ * along the sum of the normals that it has met. If there is no room in that direction either, it
+ * stays in place and is counted. Near the border of an open surface there is no outer side, and
+ * nothing is done.
  *
  * A distance changes by no more than what both have moved, so most vertices are skipped without a
  * search; O(log f) for each of the others, O(f log f) for the hierarchy of a moved surface. Fails

@@ -7,9 +7,9 @@
  * weights go on summing to 1, and may leave [0, 1] a little.
  *
  * Q squares the condition number of L. Slivers, and islands tied to a single known vertex, can
- * leave nothing but rounding errors: then the constant 1 does not come out as 1. If so, the
+ * leave only rounding errors: then the constant 1 is not reproduced. If so, the
  * harmonic functions of a Laplacian with positive conductances are used instead, which are less
- * smooth but always sound. About O(u^1.5) for u unknown vertices, then O(u log u) for a column; the
+ * smooth but always valid. About O(u^1.5) for u unknown vertices, then O(u log u) for a column; the
  * factor has some 100 numbers for each unknown. Fails on out-of-memory, and when it is cancelled.
  */
 #include "transfer/inpaint.h"

@@ -4,9 +4,9 @@
  * to q' + R (p - q): q' is where the shape takes q, R how it turns the surface there, the rotation
  * nearest to those of the corners mixed. The rotation of a vertex is the one nearest to sum a_ik
  * e'_ik e_ik^T over its edges, as in the energy. Islands in which nothing matches follow their
- * nearest points without rotation, which would fling them about at their distance. Elsewhere the
- * displacements are continued over the target (inpaint.c), all shapes by one factorization, and are
- * no longer than the longest that is known. Then vertices are kept above the surface (above.c).
+ * nearest points without rotation; at their distance, rotation would move them wildly. Elsewhere
+ * the displacements are continued over the target (inpaint.c), all shapes by one factorization, and
+ * are no longer than the longest that is known. Then vertices are kept above the surface (above.c).
  *
  * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded; of
  * coincident vertices of the source the first counts.

@@ -12,7 +12,7 @@
  * in units of REACH of the length. Vertices that follow other bones, as in a web between fingers,
  * have little part in the mean, but a section does not give way itself: where all spokes of a
  * finger have given way, as those of a palm that follows four bones, the finger stays on its bone.
- * Locked vertices take no part: the others would make up for them.
+ * Locked vertices are excluded: the others would compensate for them.
  *
  * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, this is a
  * convex function of the weights that couples all vertices of a section. The matrix of the global

@@ -1,4 +1,4 @@
-/* Spokes that give way: see spokes.h.
+/* Weakening of spokes: see spokes.h.
  *
  * If the weights leave a spoke (truss.c) with a mean squared relative error q over the poses, it
  * keeps
