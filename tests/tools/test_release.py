@@ -150,6 +150,23 @@ def test_every_rule_of_zips_can_be_broken(files, rule, change):
     assert rule in broken(zipped(files | change))
 
 
+def test_the_copy_of_the_add_on_in_the_wheel(files, tmp_path):
+    """The wheel has the add-on's modules for scripts: those of the zip, and no others."""
+
+    def with_copies(**copies):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as wheel:
+            for name, text in copies.items():
+                wheel.writestr(f"araplbs_addon/{name}.py", text)
+        (tmp_path / "build/cross" / WHEEL).write_bytes(out.getvalue())
+        return zipped(files | {WHEEL: out.getvalue()})
+
+    copy = {"native_module": files["native_module.py"]}
+    assert broken(with_copies(**copy)) == set()
+    assert broken(with_copies(**copy, other="import subprocess")) == {"code"}
+    assert broken(with_copies(native_module="x = 1")) == {"code"}
+
+
 def test_rules_about_the_archive_itself(files, monkeypatch):
     monkeypatch.setattr("release_rules.SIZE_LIMIT", 100)
     assert broken(zipped(files)) == {"size"}
