@@ -11,7 +11,7 @@ BREATH = 0.001  # seconds in which others get the processor between two looks
 
 
 class Hung(AssertionError):
-    """What a test waited for never came."""
+    """An event that a test waited for never came."""
 
 
 def last_resort(what="nothing happens any more"):

@@ -51,8 +51,8 @@ def vertex_normals(vertices, triangles, places):
 
 
 def nearest_shares(p, a, b, c):
-    """(k, 3) barycentric coordinates of the points of triangles that are nearest to p: of the three
-    edges and the inside, whichever is nearest."""
+    """(k, 3) barycentric coordinates of the points of triangles that are nearest to p: the nearest
+    one of the three edges and the inside."""
 
     def on_edge(x, y):
         way = y - x

@@ -1,8 +1,8 @@
-"""What the Result box says of a character, each sentence checked by what knows nothing of our
+"""The sentences of the Result box about a character, each checked by tools that do not use our
 energy: yardstick.py on the file's own frames, the weights of the file, and rig_response.py.
 
-A Statement is true, untrue, or cannot be checked, which is left out. Two kinds are no sentences:
-what a box that names gains must not leave out."""
+A Statement is true, untrue, or cannot be checked, which is left out. Two kinds are not sentences:
+facts that a box which names gains must not leave out."""
 
 import json
 from dataclasses import dataclass

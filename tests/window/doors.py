@@ -67,7 +67,7 @@ def undrawn():
 
 
 def doors_of_header(ui):
-    """The same of ours in the header of the 3D view."""
+    """The same for our entry in the header of the 3D view."""
     found, head = {}, region(ui, "HEADER")
     for x in range(head.x + 8, head.x + head.width, 2 * STEP):
         at = x, head.y + head.height // 2

@@ -316,7 +316,7 @@ def enter(ui, set_up):
 
 
 def leave(ui):
-    """What is open is closed: menus, popovers, a session, modes."""
+    """Closes everything that is open: menus, popovers, a session, modes."""
     for _ in range(2):
         yield from doors.tap(ui, "ESC") if not session() else iter(())
     if session():

@@ -1,4 +1,4 @@
-"""What the Result box shows of the character itself: colors of stretch, worst poses, pictures of
+"""The views of the Result box: colors of stretch, worst poses, pictures of
 joints, the other weights while a key is held. Each is one click or key away, which is pressed here.
 The pictures are to be looked at."""
 

@@ -494,7 +494,7 @@ def test_deaf_bones_are_named():
 
 
 def test_parts_that_leave_are_named():
-    """Those that are seen to; a click selects them."""
+    """Lines that call for an action; a click selects their bones."""
     result_notes = package("reports.notes").result_notes
     note = result_notes(REPORT, 0, (), [("Hat", 3)])[1]
     assert note.text == "1 part leaves what it sits on" and note.urgent

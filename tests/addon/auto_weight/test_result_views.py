@@ -232,7 +232,7 @@ def test_shares_under_the_mouse():
 
 
 def test_one_scale_of_stretch():
-    """The view and the page color the same stretch alike, and weights otherwise."""
+    """The view and the page use the same colors for stretch, and others for weights."""
     scale = package("measures.strain_colors")
     assert package("features.compare.figures").STRAIN_COLORS is scale.STRAIN_COLORS
     assert addon("window.error_view").strain_colors is scale.strain_colors

@@ -118,7 +118,7 @@ def test_there_are_enough():
 
 
 def test_results_of_wrong_arguments():
-    """A farm hears why."""
+    """A farm gets the reason."""
     results = []
     assert addon("cli").run(["weight", "missing.blend", "-o", "out.blend"], results) == 2
     assert results == [{"error": "missing.blend: no such file"}]

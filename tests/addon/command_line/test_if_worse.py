@@ -49,7 +49,7 @@ def test_fails(good, tmp_path):
 
 
 def test_kept(good, tmp_path, capfd):
-    """The weights, and whatever else the mesh has."""
+    """The weights, and everything else that the mesh has."""
     source, before = good
     out, path = tmp_path / "out.blend", tmp_path / "report.json"
     assert run("weight", source, "-o", out, "--json", path, "--if-worse", "keep", *WORSE) == 0
@@ -87,7 +87,7 @@ def test_nothing_before(tmp_path):
 
 
 def test_the_same_weights_as_without_earlier_ones(tmp_path):
-    """What was there is compared with, and decides nothing."""
+    """The earlier weights are compared, and decide nothing."""
     made = []
     for truss in (0, 300, None):
         tube, rig = tube_and_rig()

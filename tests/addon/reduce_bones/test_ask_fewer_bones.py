@@ -35,7 +35,7 @@ def drawn(module, **options):
 
 @pytest.mark.parametrize("count", [5, 4, 2])
 def test_it_names_those_that_go(found, count):
-    """What the dialog says is what happens."""
+    """The dialog announces exactly the changes that follow."""
     module, tube, rig = found
     words = drawn(module, count=count)
     told = [word for word in words if word in rig.data.bones]

@@ -17,7 +17,7 @@ from paths import CSRC
 CONSTANTS = {"SETTINGS", "__version__", "linear_algebra", "simd"}
 PUBLIC = [name for name in araplbs.__all__ if name not in CONSTANTS]
 EXCEPTIONS = ("Cancelled", "InputError", "Refused", "SolverError")
-# What is read, written or held, computes nothing: it has no source but this project.
+# Functions that read, write or hold data compute nothing: their only source is this project.
 WITHOUT_SOURCE = {
     *EXCEPTIONS,
     *("GltfCharacter", "GltfFile", "Rows", "Skeleton", "Weights", "load_gltf", "save_gltf"),
@@ -32,7 +32,7 @@ def public(name):
 
 
 def lacks(thing, *, source):
-    """What the documentation of a function or type does not say."""
+    """The parts that the documentation of a function or type lacks."""
     text = thing.__doc__ or ""
     if len(text.split()) < 15:
         yield "what it does"

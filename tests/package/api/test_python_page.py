@@ -19,7 +19,7 @@ def blocks(text, kind="python"):
 
 @pytest.fixture
 def names(core):
-    """What the blocks take as given."""
+    """The names that the blocks expect."""
     painted = np.zeros((len(VERTICES), len(HEADS)))
     nearest = np.linalg.norm(VERTICES[:, None] - np.asarray(HEADS)[None], axis=2).argmin(1)
     painted[np.arange(len(VERTICES)), nearest] = 1

@@ -32,7 +32,7 @@ def weights(path):
 
 
 def test_better_weights_are_no_matter(main, good, capsys):
-    """Those of in.glb are all of one bone: they stretch nothing, and are no measure."""
+    """The weights of in.glb are all of one bone: they stretch nothing, and are not a measure."""
     assert main(["weight", "in.glb", "-o", "out.glb", "--json", "r.json", "--quiet"]) == 0
     assert report_of("r.json")["compared"] == {"worse": False}
     assert main(["weight", "good.glb", "-o", "worse.glb", "-q", *WORSE]) == 0
@@ -122,7 +122,7 @@ def test_nothing_before(core):
 
 
 def test_weights_of_one_bone_are_nothing(core):
-    """They stretch nothing, and that is no merit."""
+    """They stretch nothing, which does not make them good."""
     has_weights = core("measures.standing").has_weights
     rows = core("model.sparse_weights").make_sparse_weights
     vertices = np.arange(40)

@@ -32,7 +32,7 @@ def test_it_is_its_text():
 
 
 def test_fields_are_not_read():
-    """Braces in names are no placeholders."""
+    """Braces in names are not placeholders."""
     assert Sentence("{a}, {b}", a="{b}", b="{a}") == "{b}, {a}"
     assert Sentence("a {dict} of nothing") == "a {dict} of nothing"
 
@@ -59,7 +59,7 @@ def test_parts_of_a_line():
 
 
 def test_a_sentence_and_a_text_do_not_share_a_translation():
-    """Not even if they read the same: what is kept of one is not that of the other."""
+    """Not even if they read the same: data of one is never used for the other."""
     name = Sentence("{name}", name="3 vertices")
     assert name == "3 vertices"
     assert [GERMAN.translate(each) for each in ("3 vertices", name)] == ["3 Punkte", "3 vertices"]

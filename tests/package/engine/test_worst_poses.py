@@ -1,4 +1,4 @@
-"""Pictures of joints in their worst poses: which joints, which pose, what is in them."""
+"""Pictures of joints in their worst poses: which joints, which pose, and their contents."""
 
 import araplbs
 import numpy as np
