@@ -87,7 +87,7 @@ def table_times(text, rows, _processors):
 
 def source_of_times(text, _rows, processors):
     """Of brings.md: the source of the seconds of the table."""
-    mark = "Surface Strain in percent"
+    mark = "Each cell has the surface strain"
     source = instead(whole(text, mark), r"seconds of the whole operator[^:]*:",
                      SOURCE.format(processors=processors))  # fmt: skip
     return paragraph(text, mark, source)

@@ -29,10 +29,10 @@ def rows():
 
 
 SUMMARY = """\
-# What it brings
+# Gains and costs
 
-Surface Strain in percent by area, from [seen.md](seen.md); and seconds of the whole
-operator on 2 cores, from an earlier run:
+Each cell has the surface strain in percent ([seen.md](seen.md)). The last column has seconds
+of the whole operator on 2 cores, from an earlier run:
 
 | character | ours | |
 |---|--:|--:|

@@ -72,9 +72,9 @@ def test_numbers_come_in(monkeypatch):
     assert "| Cesium man | 40.0 / 50 | 40.0 / 50 | 10.0 / 50 | 0.05 s |" in text
     words = " ".join(text.split())
     assert "1 of 2 strains more on random poses, by 25 % at most (b), and" in words
-    assert "on the 2 to 2 characters" in words and "0.56 and 0.56 of the strain" in words
+    assert "on the 2 to 2 characters" in words and "0.56 and 0.56 times as much strain" in words
     assert "No vertex is left without weights. - Costs: in random poses" in words
-    assert words.endswith("*Film* goes the other way. End.")
+    assert words.endswith("*Film* does the opposite. End.")
     assert brings_seen.filled(text, rows) == text
     rows[1] = row("b", 0.1, 0.09)
     assert "none of 2 strains more in animations." in " ".join(
