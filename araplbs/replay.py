@@ -1,11 +1,11 @@
-"""Solves a problem again that was kept in a file, without Blender:
+"""Solves a problem from a file again, without Blender:
 
     python -m araplbs.replay FILE.npz [--threads N] [--output WEIGHTS.npz]
 
 `save` makes such a file of the arguments of araplbs.Solver, as *Report a Problem* in Blender
 does. It holds arrays and numbers alone: no names, no textures, no code (NumPy reads it without
-pickle). A few lines describe the problem; nothing is written but to --output, and that as a whole
-or not at all: it replaces no file but weights that this program has written.
+pickle). A few lines describe the problem; only --output is written, as a whole or not at all; it
+replaces only weights that this program has written.
 """
 
 import argparse
@@ -125,7 +125,7 @@ def solve(arguments, threads=0):
 
 
 def printable(text):
-    """A text of a stranger as a terminal takes it: control characters by their numbers."""
+    """An untrusted text made safe for a terminal: control characters become numbers."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 

@@ -1,8 +1,8 @@
 """Weights of one mesh for its copies and for its other side, unchanged.
 
-Meshes of the same edges are matched by index: copies of a character, its mirror image. For others
-the other side is found by reflection: each vertex takes the weights of the nearest point of the
-image.
+Meshes of the same edges are matched by index: copies of a character, its mirror image. For other
+meshes, the other side is found by reflection: each vertex takes the weights of the nearest point of
+the image.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeight
 
 
 def at_most(rows: SparseWeights, most: int) -> SparseWeights:
-    """No more bones at a vertex than the source has anywhere."""
+    """At most as many bones per vertex as the source has at any vertex."""
     return rows.cut_down(most, np.zeros(len(rows.bones), bool)) if most else rows
 
 
@@ -146,7 +146,7 @@ def copies_summary(report: dict[str, Any]) -> str:
 
 
 def copies_warnings(done: Sequence[tuple[str, Copied]]) -> list[str]:
-    """Lines about what an artist should look at."""
+    """Lines about places that an artist should look at."""
     return [
         f"'{name}' is not an exact image: {each.off} of {each.rows.count} vertices take weights "
         "from a place nearby"

@@ -1,7 +1,7 @@
 """Weights as game engines store them: whole steps of 8 or 16 bits that sum to 1 exactly.
 
-Every weight is rounded down to a step, and what is then missing goes, a step each, to those that
-lost most (the largest remainder): no other steps with that sum are nearer to the weights. Fewer
+Every weight is rounded down to a step. The missing steps go to the weights that lost most (the
+largest remainder), one each: no other steps with that sum are nearer to the weights. Fewer
 influences are the largest ones, normalized; Auto-weight with a limit finds better ones.
 """
 
@@ -73,8 +73,8 @@ def vertex_limits(
 ) -> Integers:
     """(n,) influences of each vertex at most, 0: any number.
 
-    faces: (vertices, materials) of all corners of faces. limits: of each material, 0: `usual`. Of
-    several materials the least counts.
+    faces: (vertices, materials) of all corners of faces. limits: of each material, 0: `usual`. If
+    there are several materials, the smallest limit counts.
     """
     most = np.iinfo(np.int64).max
     of_material = np.where(np.asarray(limits) > 0, limits, usual or most)

@@ -150,7 +150,7 @@ def _signs(quaternions: Floats) -> Floats:
 
 
 def unmoved(skeleton: Skeleton, moved: Bools) -> list[str]:
-    """Names of deform bones that hang on others and that nothing turns."""
+    """Names of deform bones with a parent that nothing turns."""
     still = skeleton.deform & ~moved & (skeleton.parents >= 0)
     return [skeleton.names[b] for b in np.flatnonzero(still)]
 
@@ -172,7 +172,7 @@ def motion_summary(report: dict[str, Any]) -> str:
 def motion_warnings(
     still: Iterable[str], before: str | None, acts: bool, broken: Sequence[str] = ()
 ) -> list[str]:
-    """Lines about what an artist should know. still: unmoved(); before: the name of the action that
+    """Lines that an artist should read. still: unmoved(); before: the name of the action that
     was played until now; acts: a walk was asked for in vain; broken: paths of drivers."""
     lines, names = [], list(still)
     if broken:

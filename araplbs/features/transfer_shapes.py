@@ -210,7 +210,7 @@ def shapes_summary(report: dict[str, Any]) -> str:
 
 
 def shapes_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about what an artist should look at."""
+    """Lines about places that an artist should look at."""
     lines = []
     for each in report["objects"]:
         name = each["name"]

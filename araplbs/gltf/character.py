@@ -74,7 +74,7 @@ class Character:
         component: int | None = None,
         changed: Sequence[Bools] | None = None,
     ) -> None:
-        """Puts SparseWeights of its meshes into the document, the file itself is not touched; see
+        """Puts SparseWeights of its meshes into the document; the file itself is not touched. See
         write_weights()."""
         write_weights(self.document, self.armature, self.skinned, rows, component, changed)
 

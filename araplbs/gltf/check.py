@@ -1,4 +1,4 @@
-"""A look at the weights that a character of a file has."""
+"""Checks the weights of a character of a file."""
 
 from __future__ import annotations
 

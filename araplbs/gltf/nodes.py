@@ -1,4 +1,4 @@
-"""The tree of nodes of a glTF file, and where they are."""
+"""The tree of nodes of a glTF file, and their transforms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights that another file has for the same mesh, as those to start from: a rig that a network
+"""Weights from another file for the same mesh, to start from: a rig that a network
 predicted, as .glb, .gltf, .vrm, or .txt."""
 
 from __future__ import annotations

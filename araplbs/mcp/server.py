@@ -67,7 +67,7 @@ def weight(input: str, output: str, options: dict[str, Value] | None = None) -> 
 def check(
     input: str, fail_on: str = "high", options: dict[str, Value] | None = None
 ) -> dict[str, Any]:
-    """Says what is wrong with the weights of a file. Changes nothing.
+    """Reports faults of the weights of a file. Changes nothing.
 
     input: a .glb, .gltf, .vrm or .blend file on this machine.
     fail_on: high, medium, low or never: exit_code is 3 for a finding as severe as this.
@@ -85,7 +85,7 @@ def repair(
 ) -> dict[str, Any]:
     """Repairs the weights where check finds something, and leaves all others unchanged.
 
-    input, output: as of weight.
+    input, output: as for weight.
     kinds: repair only findings of these kinds, as check names them.
     """
     return _answer(calls.repair, input, output, kinds or [], options or {})
@@ -95,7 +95,7 @@ def compare(input: str, output: str, methods: list[str] | None = None) -> dict[s
     """Weights a character by several methods and judges them in poses that none was optimized for.
     Takes a minute or more.
 
-    input: as of weight. output: a folder for the page, index.html.
+    input: as for weight. output: a folder for the page, index.html.
     methods: only these; "present" are the weights in the file, "ours" those of weight.
     """
     return _answer(calls.compare, input, output, methods or [])

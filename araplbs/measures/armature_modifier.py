@@ -1,5 +1,5 @@
-"""How Blender deforms meshes where that is more than blending linearly by vertex groups: Preserve
-Volume and envelopes. And what is seen of that. No bpy: any thread may compute it."""
+"""Blender's deformation of meshes beyond linear blending by vertex groups (Preserve Volume and
+envelopes), and its visible measures. No bpy: any thread may compute it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The energy of given weights, as the engine sees it. No bpy: any thread may compute it."""
+"""The energy of given weights, as the engine computes it. No bpy: any thread may compute it."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""How like weights are to others, by the protocol of the papers that learn weights (RigNet and
-those after it): weights below LEAST count as 0, then, of those that are judged alone, those below
+"""The likeness of weights to others, by the protocol of the papers that learn weights (RigNet and
+its successors): weights below LEAST count as 0, then, of those that are judged alone, those below
 KEPT of the largest of their vertex; the rest is scaled to sum to 1. Vertices count whose reference
 sums to 1 within SUM_ERROR."""
 
@@ -15,7 +15,7 @@ SUM_ERROR = 1e-2
 
 
 def cut(rows: SparseWeights, share: float = KEPT) -> SparseWeights:
-    """SparseWeights without what is small."""
+    """SparseWeights without small entries."""
     vertices = rows.vertices
     weights = np.where(rows.weights < LEAST, 0, rows.weights)
     largest = np.zeros(rows.count)
@@ -31,7 +31,7 @@ def likeness(rows: SparseWeights, reference: SparseWeights) -> dict[str, Any] | 
     """{"l1", "precision", "recall", "vertices"} of two SparseWeights of the same vertices and
     bones: mean over vertices of the sum of differences, 0 (the same) to 2; the share of the
     influences that the reference has, too; the share of the reference's that are there; how many
-    vertices count. Weights with small ones are not wholly like themselves. None if no vertex
+    vertices count. Weights with small entries are not completely like themselves. None if no vertex
     counts."""
     counts = np.abs(reference.sums() - 1) <= SUM_ERROR
     if not counts.any():

@@ -1,4 +1,4 @@
-"""An artist's demands on the weights of one mesh, in addition to the energy."""
+"""An artist's requirements for the weights of one mesh, in addition to the energy."""
 
 from __future__ import annotations
 

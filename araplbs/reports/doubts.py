@@ -1,16 +1,16 @@
-"""Whether weights are likely ruined, and by what. No bpy.
+"""Whether weights are probably unusable, and the likely cause. No bpy.
 
-A character whose bones were misread is weighted without an error: its surface stretches in poses,
-and that is all that shows. So the stretch is compared with that of good weights. Measured on 86
+A character whose bones were misread is weighted without an error: the only symptom is stretch in
+poses. So the stretch is compared with that of good weights. Measured on 86
 files, with random poses of up to 60 degrees: results that their files' weights confirm reach 0.48
 (hands, whose joints are close to each other), or 0.31 where the tails of bones point aside. Random
 poses tear off bones that lie at the end of a limb and hang elsewhere, as feet on a root do. No
 weights help there, so such rigs reach 1.15.
 
-Stretch does not show bones that move the wrong skin. But to hold a bone to its own skin against the
-energy has a price (held_cost). In 58 good results it is below 2 % of the energy, and where two
-bones are there for the same skin, as one in the part of another, from 4 to 22 %. If a bone that is
-held hardly moves its skin nevertheless, less is enough: good results have no such bone above 0.
+Stretch does not show bones that move the wrong skin. But holding a bone to its own skin against
+the energy has a price (held_cost). In 58 good results it is below 2 % of the energy, and if two
+bones share the same skin, such as one in the part of another, it is from 4 to 22 %. If a bone that
+is held hardly moves its skin nevertheless, less is enough: good results have no such bone above 0.
 """
 
 from __future__ import annotations

@@ -227,8 +227,8 @@ def _mean_of_samples(samples: Floats) -> Integers:
 
 
 def png(pixels: Integers, generator: str = "") -> bytes:
-    """The bytes of a PNG file of pixels (height, width, 4) uint8. Colors are kept to 6 bits, which
-    nobody sees on a shaded surface and which halves the file. generator: the source named in the
+    """The bytes of a PNG file of pixels (height, width, 4) uint8. Colors have 6 bits, which is
+    invisible on a shaded surface and halves the file. generator: the source named in the
     file."""
     height, width = pixels.shape[:2]
     kept = pixels.copy()

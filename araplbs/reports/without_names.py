@@ -3,7 +3,7 @@
 Names in a file are removed wherever they stand, in all the ways in which sentences and Python
 write a name. Names that are not known, of what was deleted since, stand in quotes in our sentences:
 from the first quote that is left to the last one all goes, since a name may have quotes of its own.
-Better a word too many than a name.
+It is better to remove a word too many than to leave a name.
 """
 
 import re

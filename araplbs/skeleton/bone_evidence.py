@@ -1,8 +1,8 @@
-"""Which bones are skin, and which are controls: the evidence apart from their places, weighed.
+"""The evidence for bones that are skin or controls, apart from their positions, with its weights.
 
 Each kind is a function of BoneFacts. A value above 0 is evidence for a control, below 0 for skin: 1
-is one sign, 2 as good as certain. The engine (control_bones.py) sets the sum against what skeleton
-and mesh say, and neither decides alone.
+is one sign, 2 as good as certain. The engine (control_bones.py) combines the sum with the evidence
+of skeleton and mesh; neither decides alone.
 """
 
 from __future__ import annotations

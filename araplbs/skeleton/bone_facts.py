@@ -34,7 +34,7 @@ def _none() -> Bools:
 
 @dataclass
 class BoneFacts:
-    """Facts that are empty are not known. See EVIDENCE for what each is worth."""
+    """Empty facts are unknown. See EVIDENCE for what each is worth."""
 
     names: list[str]
     deform: np.ndarray  # (m,) bool

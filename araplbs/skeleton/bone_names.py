@@ -1,4 +1,4 @@
-"""The meaning of names of bones, each by itself: controls and holders of things."""
+"""The meaning of single bone names: controls and sockets."""
 
 import functools
 import re

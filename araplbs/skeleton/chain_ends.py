@@ -1,7 +1,7 @@
-"""Bones that begin where a chain ends, but hang on the root.
+"""Bones that begin at the end of a chain, but hang on the root.
 
-In rigs with inverse kinematics a foot often hangs on the root, and the leg reaches for it. Nothing
-that an animator does takes the two apart, but random poses would: each bone turns on its own there,
+In rigs with inverse kinematics a foot often hangs on the root, and the leg reaches for it. An
+animator never takes the two apart, but random poses would: each bone turns on its own there,
 and the skin of the ankle is torn by as much as a leg's length. In these poses the foot hangs on the
 last bone of the leg.
 """

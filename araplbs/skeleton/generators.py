@@ -1,4 +1,4 @@
-"""Rig generators and how they name bones: which of them are meant to deform, and which are not.
+"""Rig generators and their bone names: which bones are meant to deform, and which are not.
 
 A generator is recognized by several of its bones that have names of different kinds, since one
 name can be a coincidence.

@@ -1,8 +1,8 @@
 """How the joints of a rig move in its poses, and poses in which all of them do.
 
 A joint is a deform bone in the one that it hangs on. A joint that the rig does not move turns on
-its own, within its limits, on top of what the rig does; so does what the rig tears off, in the
-poses where it does so. Children of such a joint go with it.
+its own, within its limits, on top of what the rig does; so does a joint that the rig tears off, in
+the poses in which it does so. Children of such a joint follow it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""A plane in which a skeleton is symmetric within 1 % of its size, wherever that is.
+"""A plane of any direction in which a skeleton is symmetric within 1 % of its size.
 
-Joints alone are compared: importers leave tails that are not images of each other. Planes to try
-are those between bones whose names have sides. Without such names they are those across the axes
-and across the main directions of joints and skin. Each is fitted to the joints that are partners
-in it, three times; the plane in which most bones have a partner stays. The skin then decides
-between that plane and its neighbors: an axis in place of a direction near to it, a plane through
-the origin, or through the middle of the skin. In a skeleton that lies in the plane no bones are
-pairs, and the skin has to be symmetric.
+Joints alone are compared: importers leave tails that are not images of each other. Candidate
+planes are those between bones whose names have sides. Without such names they are those across the
+axes and across the main directions of joints and skin. Each is fitted to the joints that are
+partners in it, three times; the plane in which most bones have a partner stays. The skin then
+decides between that plane and its neighbors: an axis in place of a direction near to it, a plane
+through the origin, or through the middle of the skin. In a skeleton that lies in the plane no bones
+are pairs, and the skin has to be symmetric.
 
 Cost: O(bones^2) for each plane to try, O(vertices log vertices) with the skin.
 """

@@ -1,4 +1,4 @@
-"""The other side of a name: the name that has the other side and is the same in all else.
+"""The other side of a name: the name that is the same except for the side.
 
 Importers and riggers write sides in many ways: `arm.L`, `arm_l`, `LeftArm`, `mixamorig:LeftArm`,
 `Bip01 L Thigh`, `J_Bip_L_Hand`, `X.R_Armature`, `lShldrBend`, the kanji of MMD. Some exporters end

@@ -1,8 +1,8 @@
 """The plane in which a character is symmetric, and which deform bones are mirror images of each
 other in it.
 
-A skeleton drawn in Blender has its plane at X = 0, which is looked at first. Characters that were
-imported or sculpted face along any axis and are off by a little: skeleton/mirror_plane.py finds
+A skeleton drawn in Blender has its plane at X = 0, which is tried first. Characters that were
+imported or sculpted face along any axis and deviate a little: skeleton/mirror_plane.py finds
 their plane.
 """
 

@@ -1,4 +1,4 @@
-"""Weights that let shells move with what they lie on.
+"""Weights with which shells move with the surface that they lie on.
 
 A shell takes the weights of the nearest point of the other part, and so moves as it does. Weights
 of meshes without shells are not touched. Both sides of split edges are one place to the solver

@@ -1,6 +1,6 @@
 """A solver that keeps converging in a thread of its own, and can be steered while it does.
 
-No bpy here, and the thread calls nothing back: its owner asks.
+No bpy here, and the thread makes no callbacks: its owner polls.
 """
 
 import threading

@@ -92,7 +92,8 @@ def report_deformation(
     progress: Listener | None,
     later: bool = False,
 ) -> dict[str, Any]:
-    """The part of a report about what is seen of SparseWeights before and after; see compare()."""
+    """The part of a report about the visible measures of SparseWeights before and after; see
+    compare()."""
     progress, poses = Progress.of(progress), measured_poses(problem, options)
     part = progress.part(0, 1, "surface strain")
     found = compare(problem, before, after, poses, threads, part, later)

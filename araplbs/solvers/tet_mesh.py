@@ -1,6 +1,7 @@
-"""Where tet meshes come from: files that meshio reads, and closed surfaces that TetGen fills.
+"""Sources of tet meshes: files that meshio reads, and closed surfaces that TetGen fills.
 
-Neither package comes with the add-on; the error for a missing one says how to get it."""
+Neither package comes with the add-on; the error for a missing one has the command that installs
+it."""
 
 import importlib.util
 import math

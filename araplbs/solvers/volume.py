@@ -26,7 +26,7 @@ ELSEWHERE = 0.1  # of the size: a surface as far off, for the most part, is not 
 
 @dataclass
 class Source:
-    """Where the tets come from: a file, or the inside of the meshes."""
+    """The source of the tets: a file, or the inside of the meshes."""
 
     path: str = ""  # empty: the inside
     matrix: np.ndarray | None = None  # (4, 4) from the space of the file to that of the armature
@@ -200,7 +200,7 @@ def surface_report(
     threads: int,
     progress: Listener | None,
 ) -> dict[str, Any]:
-    """The report of the solver with what is said of the surface in place of the volume."""
+    """The report of the solver, with entries about the surface in place of the volume."""
     before = embedding.transfer(initial_rows(solver), ([], []), 0)
     poses = pose_set(problem, options)
     influences = np.diff(rows.start)

@@ -1,5 +1,5 @@
-"""The gain of a weighting over the weights that were there before, as an artist would say it:
-visible problems, and stretch in poses. No bpy: any thread may compute it."""
+"""The gain of a weighting over the earlier weights, in an artist's words: visible problems, and
+stretch in poses. No bpy: any thread may compute it."""
 
 from __future__ import annotations
 

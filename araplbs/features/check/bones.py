@@ -89,7 +89,7 @@ def _orientation(look: Inspected) -> int:
 
 
 def bones_outside(look: Inspected) -> Iterator[Finding]:
-    """BONE_OUTSIDE: bones outside the skin that they move, or inside of what others move."""
+    """BONE_OUTSIDE: bones outside the skin that they move, or inside skin that others move."""
     totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
     bones = np.flatnonzero(look.skeleton.deform & (totals > 0))
     if not len(look.triangles) or not len(bones):

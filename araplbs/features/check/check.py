@@ -1,4 +1,5 @@
-"""Check Weights: faults of the weights of a character, and where. No bpy: any thread may do it."""
+"""Check Weights: faults of the weights of a character, and their places. No bpy: any thread may do
+it."""
 
 from __future__ import annotations
 

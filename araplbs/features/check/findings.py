@@ -36,7 +36,7 @@ OF_MESH = frozenset({"INNER_SHELL", "DOUBLE_SHELL", "SPLIT_EDGES", "ISLANDS", "N
 
 @dataclass
 class Finding:
-    """One thing that is wrong, at one place."""
+    """One fault in one place."""
 
     kind: str  # identifier in KINDS
     severity: float  # 0 to 1: hardly seen to ruined; findings are sorted by it

@@ -1,8 +1,8 @@
 """Bones that move skin across a gap: the other finger, the other leg, the other lip.
 
-Two cases are not such a fault. If the straight way to the core of the bone leads through flesh, as
-from one side of a palm to the other, there is no gap. And where the skin at the far side hardly
-goes along and is not stretched, nothing is seen: severity is bounded by what the bone does there in
+Two cases are not faults. If the straight line to the core of the bone leads through flesh, as from
+one side of a palm to the other, there is no gap. If the skin on the far side hardly moves along
+and is not stretched, nothing is visible: severity is bounded by the effect of the bone there in
 the poses."""
 
 from __future__ import annotations

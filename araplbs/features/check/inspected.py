@@ -41,7 +41,7 @@ OF_MESH = (
 
 
 class Inspected:
-    """A Problem with its weights and poses, and what several checks need of them."""
+    """A Problem with its weights and poses, and data that several checks need."""
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ class Inspected:
         return [noise(self.surface, mesh) for mesh in range(len(self.problem.names))]
 
     def prepare(self, progress: Listener | None = None) -> None:
-        """What several checks need; parts of it are not parallel by themselves."""
+        """Data that several checks need; parts of it do not run in parallel by themselves."""
         steps = [["strained"], ["nearest", "inspection"]]
         progress = Progress.of(progress)
         progress.check("surface strain", 0)

@@ -1,5 +1,6 @@
 """Faults of the mesh itself, as generated meshes have them: shells inside or on others, edges that
-are split, parts that float free, noise. Each is named as what it is; it is bad where it opens."""
+are split, parts that float free, noise. Each is reported by its kind; it is severe if it opens in a
+pose."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Bones that do not move the skin around them.
 
-A bone without influence stretches nothing, so no other measure shows it. The skin of a bone is what
-is clearly nearest to it and faces away from it, so that the bone sees it from inside. A bone turns
-with all that hangs on it: skin that goes with a child answers, too. The response is the share of
+A bone without influence stretches nothing, so no other measure shows it. The skin of a bone is the
+skin that is clearly nearest to it and faces away from it, so the bone sees it from inside. A bone
+turns with all its children: skin that follows a child also counts. The response is the share of
 the way that this skin goes along. If a file has weights, skin could be taken from there; this is
-for files whose weights are in doubt, so places alone decide."""
+for files whose weights are in doubt, so only positions decide."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ LEAST_UNLIKE = 2  # vertices
 
 
 def unweighted(look: Inspected) -> Iterator[Finding]:
-    """UNWEIGHTED: vertices that stay where they are."""
+    """UNWEIGHTED: vertices that stay in place."""
     bare = look.sums <= 0
     for seen in (True, False):
         vertices = np.flatnonzero(bare & (look.has_face == seen))
@@ -107,7 +107,7 @@ def influences(look: Inspected) -> Iterator[Finding]:
 
 
 def speckles(look: Inspected) -> Iterator[Finding]:
-    """SPECKLE: single vertices unlike all around them."""
+    """SPECKLE: single vertices unlike all their neighbors."""
     contrast, roughness = look.inspection[:2]
     bad = (contrast >= CONTRAST[0]) & (roughness <= ROUGH * contrast) & (look.sums > 0)
     ids = np.flatnonzero(bad)

@@ -1,4 +1,4 @@
-"""A character to compare methods on, out of arrays: for scripts without Blender."""
+"""A character made from arrays, on which methods are compared: for scripts without Blender."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""How the page of a comparison looks, and the little that moves on it."""
+"""The style of the page of a comparison, and its small script."""
 
 STYLE = """
 :root {

@@ -1,11 +1,12 @@
-"""Joints that the present weights contradict, and where these bend.
+"""Joints that the present weights contradict, and the positions at which these bend.
 
-The energy knows little of where along a limb a joint belongs: a tube bends as well a little farther
-on, so that weights solved for a wrong elbow make it look right. Weights that an artist painted, or
-that were solved before somebody moved the joint, do know: they change from bone to bone in a ring
-around the joint. Its center c and its spread s along the bone are those of the vertices weighted by
-w_parent w_bone; a joint farther from c along its bone than MOST_OFF s is in the wrong place. Of
-mh_game's own joints the farthest is 1.3 s off, of an elbow moved by a quarter of the forearm 2.5.
+The energy hardly determines the position of a joint along a limb: a tube bends as well a little
+farther on, so that weights solved for a wrong elbow make it look right. Weights that an artist
+painted, or that were solved before somebody moved the joint, do know: they change from bone to bone
+in a ring around the joint. Its center c and its spread s along the bone are those of the vertices
+weighted by w_parent w_bone; a joint farther from c along its bone than MOST_OFF s is in the wrong
+place. The farthest of mh_game's own joints is 1.3 s off; an elbow moved by a quarter of the forearm
+is 2.5 s off.
 Only joints where a bone begins at its parent's end count, with rings that lie around the axis and
 within both bones: a jaw turns about a hinge far from its ring. On 25 characters with their artists'
 weights this finds 6 of 1,400 joints, ends of fingers and tails.

@@ -48,9 +48,9 @@ def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
 def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton:
     """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
 
-    An end of another bone that is where a joint was goes with the joint. Where its head does and
-    its tail is at no joint, the bone moves unchanged, and so do bones connected to it; so does a
-    bone that would become too short otherwise.
+    An end of another bone at the old position of a joint moves with the joint. Where its head does
+    and its tail is at no joint, the bone moves unchanged, and so do bones connected to it; so does
+    a bone that would become too short otherwise.
 
     Of a skeleton that was read from joints the heads alone are joints. Its drawn tails are those
     of such other bones: they keep their direction, or, where this was right, turn with the bone.

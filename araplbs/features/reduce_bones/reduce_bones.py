@@ -1,11 +1,11 @@
-"""Fewer bones: which ones a character misses least, and the weights of the others, solved again so
-that they come nearest to what all bones did. Options, the work, the report. No bpy.
+"""Fewer bones: the bones that a character needs least, and the weights of the others, solved again
+so that they come closest to the effect of all bones. Options, the work, the report. No bpy.
 
 Vertices are posed by all bones in the poses. The cost of a bone is how far its vertices move, by
 their weights, if the best replacement bone takes them. The cheapest goes first, with its mirror
 image; its weights are the other's for the next choice. Then araplbs.bake solves the weights of the
-bones that stay for the posed vertices. By strain alone bones that move the most would go first: a
-surface that does not bend has none."""
+bones that stay for the posed vertices. Strain alone would remove the bones that move most: a
+surface that does not bend has no strain."""
 
 from __future__ import annotations
 
@@ -189,9 +189,9 @@ def choose(
 ) -> tuple[Bools, dict[int, int]]:
     """(gone (m,) bool, {bone that goes: the one that replaces it best}, in their order).
 
-    Only as many unused ones are removed as necessary, the ends of chains first. Both of a pair go,
-    though one would do. Cost: O(bones^2 * (poses + gone bones)). Raises Refused if none would
-    go, or none stay."""
+    Only as many unused ones are removed as necessary, the ends of chains first. Both bones of a
+    pair are removed, even if one would be enough. Cost: O(bones^2 * (poses + gone bones)). Raises
+    Refused if none would go, or none stay."""
     names, weights = skeleton.names, dense.copy()
     stay = skeleton.deform.copy()
     if options.which == "COUNT":
@@ -330,6 +330,6 @@ def reduce_bones_summary(report: dict[str, Any]) -> str:
 
 
 def reduce_bones_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about what a rigger should look at."""
+    """Lines about places that a rigger should look at."""
     names = names_in_line([f"'{name}'" for name in report["removed"]])
     return [f"Deform is off now for {names}", *report["uses"]]

@@ -48,7 +48,7 @@ def restore_summary(report: dict[str, Any]) -> str:
 
 
 def restore_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about what a rigger should look at."""
+    """Lines about places that a rigger should look at."""
     lines = []
     for each in report["objects"]:
         name = each["name"]

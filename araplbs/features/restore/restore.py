@@ -156,9 +156,9 @@ def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> li
 def sources_of(
     kept: Sequence[Kept], name: str, points: Floats, triangles: Integers, threads: int = 0
 ) -> list[Kept]:
-    """The kept meshes that a mesh is made of: those that it covers, and its namesake. A part that
-    was split off covers none: it is made of the mesh with its name, without a number, or else of
-    all."""
+    """The kept meshes of which a mesh consists: those that it covers, and the one of its name. A
+    part that was split off covers none: it is made of the mesh with its name, without a number, or
+    else of all."""
     chosen = []
     for each in kept:
         near = np.zeros(1, bool)

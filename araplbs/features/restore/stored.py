@@ -1,5 +1,5 @@
-"""Weights that were kept: all that is needed to restore them, after any change of the mesh; as
-bytes, for a property or a file. No bpy."""
+"""Kept weights: all data needed to restore them after any change of the mesh, as bytes for a
+property or a file. No bpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what a file says about kept weights can be true: files come from anywhere. Each check
+"""Checks kept weights from a file: files come from anywhere. Each check
 names what is wrong, and its value. No bpy."""
 
 from __future__ import annotations

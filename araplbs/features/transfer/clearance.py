@@ -97,7 +97,7 @@ class Clearance:
 
 
 class Guard:
-    """Looks after vertices that lie close above the skin with other weights than its own."""
+    """Finds vertices close above the skin whose weights differ from its weights."""
 
     def __init__(
         self,

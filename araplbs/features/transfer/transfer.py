@@ -231,7 +231,7 @@ FEW = 0.1  # of its vertices: a mesh of which fewer match is worth a warning
 
 
 def transfer_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about what a rigger should look at."""
+    """Lines about places that a rigger should look at."""
     return [
         f"only {each['matched']} of {each['vertices']} vertices of '{each['name']}' match: is it "
         "in position on the source? Distance and Angle set which vertices match"

@@ -153,8 +153,8 @@ def _data_of(number: int, uri: str) -> bytes:
 
 
 def place_of(document: Document, uri: str) -> Path:
-    """The file next to a .gltf that a URI names. Raises Refused for one that is elsewhere: a file
-    from anybody must not have others read."""
+    """The file next to a .gltf that a URI names. Raises Refused for a file elsewhere: an untrusted
+    file must not cause others to be read."""
     folder = document.path.resolve().parent
     split = urlsplit(uri)
     name = unquote(split.path)

@@ -1,5 +1,5 @@
-"""The shape of those parts of the JSON of a glTF file that are read: lists, objects, numbers. It is
-checked once, and all readers rely on it; files come from anybody."""
+"""The shape of those parts of the JSON of a glTF file that are read: lists, objects, numbers. It
+is checked once, because files are untrusted, and all readers rely on the check."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
-"""Keep Weights and Restore Weights: weights that come back
-after a change of the mesh."""
+"""Keep Weights and Restore Weights: weights are kept before the mesh changes, and restored after
+it."""
