@@ -16,8 +16,7 @@
 #include "base/vec3.h"
 #include "mesh/nearest.h"
 
-#define SAME_DISTANCE 1e-8 /* in units of the mesh: a vertex between two bones has both */
-#define TOUCHING 1e-5      /* share of a ray at its ends where faces hide nothing */
+#define SAME_DISTANCE 1e-9
 
 #define CHUNK 256
 #define SLICE_PER_THREAD 8 /* chunks from one report of progress to the next */
@@ -73,7 +72,7 @@ static int face_between(const void *data, int index, const double *a, const doub
     double t =
         arap_cross_triangle(a, b, r->mesh->v + 3 * (size_t)tri[0], r->mesh->v + 3 * (size_t)tri[1],
                             r->mesh->v + 3 * (size_t)tri[2]);
-    return t > TOUCHING && t < 1 - TOUCHING;
+    return t > 1e-9 && t < 1 - 1e-9;
 }
 
 /* Non-zero if `point` is behind the surface at vertex i, going by its normals. */

@@ -11,9 +11,8 @@
  * only between vertices that have the same place in all of these: around a straight chain of bones,
  * or where the bones of a flat skeleton are in a plane with them.
  *
- * Places count in steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest, a thousand times the
- * rounding, so that vertices at one place seldom fall into two steps. They are sorted by radix:
- * O(vertices + bones) time, O(vertices) memory. Fails on out-of-memory. */
+ * Places count in steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest, far above rounding,
+ * and are sorted by radix: O(vertices + bones) time, O(vertices) memory. Fails on out-of-memory. */
 #include "solver/visits.h"
 
 #include <math.h>
@@ -24,8 +23,8 @@
 
 #define DIGIT 11 /* bits that are sorted by at once */
 #define DIGITS (1 << DIGIT)
-#define DISTANCE_BITS 18
-#define SIDE_BITS 18
+#define DISTANCE_BITS (3 * DIGIT)
+#define SIDE_BITS (2 * DIGIT)
 #define MOST_SAME 16 /* vertices at one place that are distinguished */
 #define LEAST 0.1    /* of the weights of the ends */
 #define NO_PLANE                                                                                   \

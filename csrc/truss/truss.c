@@ -55,8 +55,9 @@
 #define SHEET 0.05      /* share of its strength that a spoke of a sheet in a plane has */
 #define MOST_RAYS 0.6   /* a part surrounds a bone from this `share` of surround.h on, */
 #define OFF_CENTER 0.5  /* up to this `off` */
-#define ROUNDING 1e-5   /* differences below it decide nothing: the first bone or part wins */
-#define NO_LENGTH 1e-6  /* bones shorter than it have no direction */
+#define SAME_DISTANCE 1e-5 /* distances that differ by less decide nothing: the first bone wins */
+#define ROUNDING 1e-9      /* areas that differ by less decide nothing: the first part wins */
+#define NO_LENGTH 1e-6     /* bones shorter than it have no direction */
 
 /* The skin of a part that is nearest to a line: a bone or one way of it (bone_lines.h). */
 typedef struct patch {
@@ -93,7 +94,7 @@ static int is_barred(const truss *t, int i, int line) {
 /* Is a distance less than the least one so far? Vertices in the plane between two bones, or on a
  * joint, are as far from both. */
 static int is_nearer(const truss *t, double distance, double least) {
-    return distance < least - (isfinite(least) ? ROUNDING * (least + t->unit) : 0);
+    return distance < least - (isfinite(least) ? SAME_DISTANCE * (least + t->unit) : 0);
 }
 
 /* The nearest of all lines, of each vertex. */

@@ -98,10 +98,9 @@ def test_slope():
 def test_report_of_a_coarser_mesh():
     """While that is solved, energies are its own."""
     mesh = shapes.tube(24, 60, 0.15)
-    made = shapes.solver(mesh, BONES, pose_count=6, seed=3)
+    made = shapes.solver(mesh, shapes.chain(8), pose_count=6, seed=3)
     assert made.report["coarse_vertices"] > 0
-    while made.iterate(1) and not made.done:
-        assert 0 < made.report["section_energy"] < made.energies[-1]
+    assert 0 < made.report["section_energy"] < made.energies[0]
 
 
 def test_matrix_has_the_ties_of_the_vertices_alone():
