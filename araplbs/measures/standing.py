@@ -45,7 +45,7 @@ def follows_better(before: float | None, after: float | None) -> bool:
 
 def has_weights(rows: SparseWeights) -> bool:
     """Whether enough of the vertices have weights for a comparison with others, and not nearly all
-    of one bone: what is held by one bone stretches nothing, and that is no merit."""
+    of one bone: such weights stretch nothing, and move nothing either."""
     had = rows.sums() > 0
     if not len(had) or had.mean() < WEIGHTED:
         return False

@@ -75,7 +75,7 @@ class MeasuredWeighting(WeightingTask):
             self.facts["heat"] = self._stretch(self._heat[0])
 
     def _stretch(self, rows):
-        """Of the surface with these SparseWeights."""
+        """The stretch of the surface with these SparseWeights."""
         if rows is None:
             return None
         poses = measured_poses(self.problem, self.options)

@@ -1,5 +1,5 @@
-"""The cures that the Result box and Check and Repair offer: each button is found as it is drawn, is
-pressed with the options that it has there, and does what it promises."""
+"""The cures that the Result box and Check and Repair offer: each button is found by drawing
+the panel, is pressed with the options that it has there, and keeps its promise."""
 
 from types import SimpleNamespace
 
