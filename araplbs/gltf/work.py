@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..base.progress import Listener
+from ..features.check.lost import with_lost
 from ..measures.standing import standing
 from ..model.options import Options
 from ..reports.report import make_report
@@ -54,5 +55,7 @@ def weigh_character(
     if compares:
         present = found.problem.present(meshes)
         deformation = report["deformation"]
-        report["compared"] = standing(found.problem, present, deformation, options, threads)
+        compared = standing(found.problem, present, deformation, options, threads)
+        rows = found.solution.rows
+        report["compared"] = with_lost(compared, found.problem, present, rows)
     return found, report

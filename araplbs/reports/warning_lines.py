@@ -5,6 +5,7 @@ from typing import Any
 
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..measures.deformation import in_words
+from ..measures.standing import stretches_more
 
 MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
 
@@ -30,11 +31,18 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
     compared = report.get("compared")
     if not compared or not compared["worse"]:
         return []
-    after = f"{100 * report['deformation']['after']['surface_strain']:.1f}"
-    before = f"{100 * compared['file']['surface_strain']:.1f}"
-    line = "The surface stretches more than with the earlier weights: {after} %, not {before} %"
+    lines, lost = [], compared.get("lost")
+    if lost:
+        which = counted(len(lost), "1 bone has lost its skin", "{count} bones have lost their skin")
+        lines.append(joined([which, names_in_line(lost)], ": "))
+    both = compared["file"], report["deformation"]["after"]
+    stretch, drift = ((b[k], a[k]) for k in ("surface_strain", "limb_drift") for b, a in [both])
+    if stretches_more(stretch, drift):
+        line = "The surface stretches more than with the earlier weights: {after} %, not {before} %"
+        before, after = (f"{100 * each:.1f}" for each in stretch)
+        lines.append(Sentence(line, after=after, before=before))
     kept = [Sentence("The earlier weights were kept")] if report.get("kept") else []
-    return [Sentence(line, after=after, before=before), *kept]
+    return [*lines, *kept]
 
 
 def far_lines(report: dict[str, Any]) -> list[Sentence]:

@@ -81,7 +81,7 @@ def _draw_gains(context, layout, outcome):
     if "problems" in facts:
         row = layout.row(align=True)
         row.alert = is_worse(*facts["problems"])
-        good = not facts["problems"][1]
+        good = not facts["problems"][1] and not facts.get("lost")
         words = problems_in_words(facts["problems"], ARROW)
         draw_wrapped(row, context, words, icon="CHECKMARK" if good else "INFO")
         if outcome.findings:

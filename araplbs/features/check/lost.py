@@ -8,7 +8,7 @@ its distance from the axis; turned by any angle it is in proportion to that."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,17 @@ def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) ->
     was, now = (_moved(rows, owner, hangs, ways, count) for rows in (before, after))
     looked = np.bincount(owner[owner >= 0], minlength=count) >= LEAST
     return [int(bone) for bone in np.flatnonzero(looked & (was > 0) & (now < LOST * was))]
+
+
+def with_lost(
+    compared: dict[str, Any], problem: Problem, before: SparseWeights, after: SparseWeights
+) -> dict[str, Any]:
+    """The result of standing() with "lost", the names of these bones, if there was something to
+    compare with. Then the new weights are worse."""
+    if "file" not in compared:
+        return compared
+    names = [problem.skeleton.names[bone] for bone in lost_bones(problem, before, after)]
+    return compared | {"lost": names, "worse": compared["worse"] or bool(names)}
 
 
 def _normalized(rows: SparseWeights) -> SparseWeights:

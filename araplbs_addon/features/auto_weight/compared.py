@@ -2,6 +2,7 @@
 window measures more (measured.py)."""
 
 from araplbs.base.progress import Listener, Progress
+from araplbs.features.check.lost import with_lost
 from araplbs.measures.standing import standing
 from araplbs.reports.report import make_report
 
@@ -26,14 +27,16 @@ class ComparedWeighting(WeightingTask):
         """See WeightingTask."""
         progress = Progress.of(progress)
         super().solve(progress.part(0, WEIGHTING_SHARE, energies=True))
-        self.compared = standing(
+        present = self.problem.present(self.reading.meshes)
+        compared = standing(
             self.problem,
-            self.problem.present(self.reading.meshes),
+            present,
             self.solution.report["deformation"],
             self.options,
             self.threads,
             progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
         )
+        self.compared = with_lost(compared, self.problem, present, self.solution.rows)
 
     @property
     def keeps(self):

@@ -6,7 +6,18 @@ import bpy
 import numpy as np
 import pytest
 from command import opened, run, save
-from scenes import addon, auto_weight, deform_names, entries, package, tube_and_rig, weights
+from scenes import (
+    add_armature,
+    add_tube,
+    addon,
+    auto_weight,
+    bind,
+    deform_names,
+    entries,
+    package,
+    tube_and_rig,
+    weights,
+)
 
 WORSE = ("--truss", 300, "--initial", "nearest")
 
@@ -108,3 +119,26 @@ def test_bind_compares(good):
     report = package("blender").bind([tube], rig, firmness=300, initial="NEAREST")
     assert report["compared"]["worse"] and "file" in report["compared"]
     assert any("earlier weights" in str(each) for each in report["warnings"])
+
+
+def test_lost_bones_are_named(tmp_path, capfd):
+    """A bone that hangs elsewhere has the skin in the file, and loses it."""
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
+        ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
+        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
+        ("prop", (0, 0, 2.0), (0, 0.2, 2.4), "middle"),
+    ]
+    tube, rig = add_tube(), add_armature(bones=bones)
+    for low, group in enumerate(("lower", "middle", "prop")):
+        own = [v.index for v in tube.data.vertices if low <= min(v.co.z, 2.99) < low + 1]
+        tube.vertex_groups.new(name=group).add(own, 1.0, "REPLACE")
+    bind(tube, rig)
+    before, source, path = entries(tube), save(tmp_path / "in.blend"), tmp_path / "report.json"
+    out = tmp_path / "out.blend"
+    assert run("weight", source, "-o", out, "--json", path, "--if-worse", "keep") == 0
+    report = report_of(path)
+    assert report["compared"]["lost"] == ["prop"] and report["kept"]
+    assert "1 bone has lost its skin: prop" in capfd.readouterr().out
+    opened(out)
+    assert entries(bpy.data.objects["Tube"]) == before
