@@ -191,7 +191,7 @@ class _OfSession:
 
 
 class OBJECT_OT_araplbs_accept(_OfSession, Operator):
-    """Keep what is shown and end the session"""
+    """Keep the shown result and end the session"""
 
     bl_idname = "object.araplbs_accept"
     bl_label = "Accept"

@@ -45,8 +45,8 @@ HANDLERS = {
 
 
 class OBJECT_OT_araplbs_refine_weights(LiveOperator, BoneChoice, OptionProperties, Operator):
-    """Watch the weights converge from those that the meshes have, and steer them with the brushes \
-of Weight Paint mode, until you accept or cancel them"""
+    """Start from the present weights, watch them converge, and correct them with the brushes of \
+Weight Paint mode until you accept or cancel"""
 
     bl_idname = IDNAME
     bl_label = LABEL

@@ -24,8 +24,8 @@ SELECT = "object.araplbs_select_note"
 
 
 class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
-    """Switch between the weights from before and the new ones. Strokes painted in between stay
-    with the set that they were painted on"""
+    """Switch between the earlier weights and the new ones. Strokes painted in between stay with \
+the set that they were painted on"""
 
     bl_idname = SHOW
     bl_label = "Show Weights"
@@ -57,7 +57,8 @@ def _refuse_empty(outcome, which):
 
 
 class OBJECT_OT_araplbs_keep_shown_weights(OfOutcome, Operator):
-    """Go on with these weights. The Result box, with the other sets of weights, goes away"""
+    """Continue with these weights. The Result box closes, and the other sets of weights are \
+discarded"""
 
     bl_idname = KEEP
     bl_label = "Keep These Weights"
@@ -117,7 +118,7 @@ def with_originals(context):
 
 
 class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
-    """Select what the note is about"""
+    """Select the bones, objects or vertices of this note"""
 
     bl_idname = SELECT
     bl_label = "Select"

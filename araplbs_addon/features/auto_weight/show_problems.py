@@ -12,7 +12,7 @@ IDNAME = "object.araplbs_show_problems"
 
 
 class OBJECT_OT_araplbs_show_problems(OfOutcome, Operator):
-    """List the problems that are left, with what can be done about each"""
+    """List the remaining problems, with a remedy for each"""
 
     bl_idname = IDNAME
     bl_label = "Show Problems"

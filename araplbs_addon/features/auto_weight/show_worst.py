@@ -23,7 +23,7 @@ MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
 
 class OBJECT_OT_araplbs_show_worst(OfOutcome, Operator):
     """Put the rig into the pose in which the result is worst, turn the view to that place, and \
-color the mesh by its stretch. Hold Y to see the weights of before"""
+color the mesh by its stretch. Hold Y to see the earlier weights"""
 
     bl_idname = IDNAME
     bl_label = "Show Worst Pose"
@@ -84,8 +84,7 @@ def worst_joint(seen):
 
 
 class OBJECT_OT_araplbs_peek_weights(Operator):
-    """Show the weights of before while the key is held, and the new ones again when it is \
-released"""
+    """Show the earlier weights while the key is held, and the new ones again when it is released"""
 
     bl_idname = PEEK
     bl_label = "Peek at Other Weights"

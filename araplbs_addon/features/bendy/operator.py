@@ -24,8 +24,8 @@ GAME_INFLUENCES = 4  # of a vertex, in most engines and in the glTF exporter unl
 
 
 class OBJECT_OT_araplbs_bendy_to_bones(WindowOperator, Operator):
-    """Replace what bendy bones do to meshes by plain bones with vertex groups of their own, for \
-export to games. The bendy bones stay as controls that the new bones follow"""
+    """Replace bendy bones with plain bones that have their own vertex groups, for export to \
+games. The bendy bones stay as controls that the new bones follow"""
 
     bl_idname = IDNAME
     bl_label = "Bendy Bones to Bones (ARAP)"

@@ -34,7 +34,7 @@ def counted(findings):
 
 
 class OBJECT_OT_araplbs_check(WorkOperator, OptionProperties, Operator):
-    """Look for what is wrong with the present weights, and list it in the panel: stretch, \
+    """Find problems in the present weights, and list them in the panel: stretch, \
 collapse, skin that follows a wrong bone, vertices without weights... Nothing is changed"""
 
     bl_idname = IDNAME
@@ -118,7 +118,7 @@ mode, and make its bone the active one"""
 
 
 class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
-    """Turn the 3D view to what the finding is about"""
+    """Turn the 3D view to the place of the finding"""
 
     bl_idname = VIEW
     bl_label = "View Finding"

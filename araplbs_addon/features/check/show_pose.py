@@ -29,7 +29,7 @@ def posed_rig():
 
 class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
     """Put the rig into the pose in which the finding is worst, turn the view to it, and color \
-the mesh by its stretch. Hold Y to see the weights of before; Back to My Pose ends it"""
+the mesh by its stretch. Hold Y to see the earlier weights; Back to My Pose ends it"""
 
     # Where the armature plays the action of Range of Motion, the pose is a frame of it.
 

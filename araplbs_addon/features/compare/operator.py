@@ -52,8 +52,8 @@ def page_of_file():
 
 
 class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
-    """Weight the selected meshes by all methods, judge these in poses that none was optimized for,
-    and write a page with pictures and tables. Nothing in the file is changed"""
+    """Weight the selected meshes by all methods, judge the results in poses for which none was \
+optimized, and write a page with pictures and tables. Nothing in the file is changed"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -103,8 +103,8 @@ class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
 
 
 class OBJECT_OT_araplbs_compare_methods(Placed, Operator):
-    """Weight the selected meshes by all available methods, and make a page that compares them.
-    Takes a few minutes"""
+    """Weight the selected meshes by all available methods, and make a page that compares them. \
+Takes a few minutes"""
 
     bl_idname = ASK
     bl_label = "Compare Methods..."

@@ -163,8 +163,8 @@ class Stroke:
 
 
 class OBJECT_OT_araplbs_brush(Operator):
-    """Paint wanted weights or smoothness, add or remove influences, release vertices from a bone,
-    or draw links"""
+    """Paint wanted weights or smoothness, add or remove influences, release vertices from a bone, \
+or draw links"""
 
     bl_idname = IDNAME
     bl_label = "Auto-weight Brush"

@@ -137,8 +137,8 @@ def refuse_bone(ob, bone):
 
 
 class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
-    """Link two vertices, so that the parts they belong to move together: those with these indices,
-    or the two that are selected"""
+    """Link two vertices, so that the parts they belong to move together: those with these \
+indices, or the two that are selected"""
 
     bl_idname = "object.araplbs_add_link"
     bl_label = "Link Vertices"

@@ -146,7 +146,7 @@ def _of_face_sets(ob):
 
 
 class OBJECT_OT_araplbs_clear_rigid(_OfAnyMode, Operator):
-    """Take the selected vertices, or all of them, out of the rigid parts that they are marked as"""
+    """Remove the rigid part marks of the selected vertices, or of all vertices"""
 
     bl_idname = "object.araplbs_clear_rigid"
     bl_label = "Clear Rigid Parts"

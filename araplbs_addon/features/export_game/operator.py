@@ -83,8 +83,8 @@ def exporter_settings(engine, animations):
 
 
 class OBJECT_OT_araplbs_export_game(Placed, Operator):
-    """Export the character for a game engine by Blender's exporter: deformation bones only, no \
-more influences than the engine reads, its axes. The file in Blender stays unchanged"""
+    """Export the character for a game engine with Blender's exporter: only deformation bones, at \
+most as many influences as the engine reads, and its axes. The file in Blender stays unchanged"""
 
     bl_idname = IDNAME
     bl_label = "Export for Games..."

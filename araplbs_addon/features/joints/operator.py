@@ -63,8 +63,7 @@ posed. The meshes keep their rest shape"""
 
 
 class OBJECT_OT_araplbs_lock_joints(Operator):
-    """Lock or unlock the joints of the selected bones: Optimize Joints leaves locked ones where
-    they are"""
+    """Lock or unlock the joints of the selected bones: Optimize Joints does not move locked ones"""
 
     bl_idname = "object.araplbs_lock_joints"
     bl_label = "Lock Joints"

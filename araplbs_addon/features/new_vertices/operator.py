@@ -20,8 +20,8 @@ LABEL = "Weight Only What Is New"
 
 
 class OBJECT_OT_araplbs_weight_new(WorkOperator, BoneChoice, OptionProperties, Operator):
-    """Weight the vertices that have no weights, or in Edit mode and behind a paint mask the
-    selected ones, so that they continue those around them. All other vertices stay unchanged"""
+    """Weight the vertices that have no weights, or in Edit mode and behind a paint mask the \
+selected ones, so that they continue those around them. All other vertices stay unchanged"""
 
     bl_idname = IDNAME
     bl_label = LABEL

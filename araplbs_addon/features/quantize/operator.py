@@ -14,8 +14,8 @@ LABEL = "Quantize Weights"
 
 
 class OBJECT_OT_araplbs_quantize_weights(WorkOperator, OptionProperties, Operator):
-    """Make the present weights of the selected meshes what game engines store: steps of 8 or 16 \
-bits that sum to 1 exactly, and no more influences than the platform takes"""
+    """Convert the present weights of the selected meshes to the form that game engines store: \
+steps of 8 or 16 bits that sum to 1 exactly, and no more influences than the platform takes"""
 
     bl_idname = IDNAME
     bl_label = LABEL

@@ -22,8 +22,8 @@ _order = []  # the Order that was found last
 
 
 class OBJECT_OT_araplbs_find_fewer_bones(WorkOperator, OptionProperties, Operator):
-    """Turn off Deform for the bones whose absence shows least in the poses. Asks how many are to \
-remain, and names those that go"""
+    """Turn off Deform for the bones that the poses need least. Asks how many should remain, and \
+names those that would no longer deform"""
 
     bl_idname = IDNAME
     bl_label = "Reduce Bones..."

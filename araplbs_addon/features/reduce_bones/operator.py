@@ -33,8 +33,8 @@ def draw_choice(layout, properties):
 
 
 class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
-    """Turn off Deform for the bones whose absence shows least in the poses, and solve the weights
-    of the others again, so that they come closest to what all bones did"""
+    """Turn off Deform for the bones that the poses need least, and solve the weights of the \
+others again, so that they come closest to the effect of all bones"""
 
     bl_idname = IDNAME
     bl_label = LABEL

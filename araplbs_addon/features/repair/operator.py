@@ -33,8 +33,8 @@ IDNAME = "object.araplbs_repair"
 
 
 class OBJECT_OT_araplbs_repair(WorkOperator, BoneChoice, OptionProperties, Operator):
-    """Solve the weights again where something was found, and nowhere else: all other weights stay \
-unchanged. If the new ones are not better, the old ones stay, too"""
+    """Solve the weights of the findings again; all other weights stay unchanged. If the new \
+weights are not better, the old ones stay"""
 
     bl_idname = IDNAME
     bl_label = "Repair Weights"

@@ -28,8 +28,8 @@ NONE = "none was asked for"
 
 
 class WM_OT_araplbs_report_problem(Placed, Operator):
-    """Write a text file with versions, settings, sizes and the last errors of Auto-weight, to look
-    through and send to its maintainers. Nothing is sent automatically"""
+    """Write a text file with versions, settings, sizes and the last errors of Auto-weight, to \
+look through and send to its maintainers. Nothing is sent automatically"""
 
     bl_idname = IDNAME
     bl_label = "Report a Problem with Auto-weight"

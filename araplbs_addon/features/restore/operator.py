@@ -15,8 +15,8 @@ LABEL = "Restore Weights"
 
 
 class OBJECT_OT_araplbs_restore_weights(WorkOperator, OptionProperties, Operator):
-    """Give the selected meshes the weights that were kept, however they were remeshed, decimated, \
-imported again, joined or split since. They have to be where they were"""
+    """Give the selected meshes their kept weights, even if they were remeshed, decimated, \
+imported again, joined or split since. They must be in the same place relative to the armature"""
 
     bl_idname = IDNAME
     bl_label = LABEL

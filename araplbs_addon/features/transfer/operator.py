@@ -69,8 +69,8 @@ one where they lie close to it, and fill in and optimize the rest"""
 
 
 class OBJECT_OT_araplbs_show_matches(Operator):
-    """Show which vertices of the other selected meshes match the active one: they take its weights,
-    those that do not are filled in. Nothing is written. Press again to hide them"""
+    """Show which vertices of the other selected meshes match the active one: they take its \
+weights, those that do not are filled in. Nothing is written. Press again to hide them"""
 
     bl_idname = SHOW
     bl_label = "Show Matches"

@@ -44,3 +44,17 @@ def test_operators_hand_over():
 def test_what_is_found():
     code = "bpy.ops.object.araplbs_a()\nwith handing_over():\n    bpy.ops.object.araplbs_b('X')"
     assert list(started(ast.parse(code))) == [("araplbs_a", False), ("araplbs_b", True)]
+
+
+def test_tooltips_are_one_line():
+    """Blender shows the docstring of an operator as it stands, with its line breaks and indents."""
+    found = []
+    for path in sorted((ROOT / "araplbs_addon").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and any(
+                isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "bl_idname"
+                for each in node.body
+            ):
+                found.append((path.name, node.name, ast.get_docstring(node, clean=False) or ""))
+    assert len(found) > 40
+    assert [name for name in found if "\n" in name[2]] == []
