@@ -28,7 +28,7 @@ def under_mouse(ui, kind):
 
 
 def chosen_by_keys(ui):
-    """The same of the entry of the open menu that the arrow keys have come to."""
+    """The call of the entry of the open menu that the arrow keys have come to."""
     manager = bpy.context.window_manager
     manager.clipboard = ""
     ui.event("C", "PRESS", ctrl=True)

@@ -5,8 +5,8 @@ import blf
 import bpy
 import scenes
 
-# Of the width of a unit, which is the height of a button: what a text has around it, the least that
-# is left of that when a row is crowded, an icon, the strip of tabs, the edges of a panel and a box.
+# In units, the height of a button: the room around a text, the least of it if a row is crowded, an
+# icon, the strip of tabs, the edges of a panel and of a box.
 AROUND, LEAST, ICON, TABS, EDGES, BOX = 1.5, 0.65, 1.0, 1.0, 1.8, 0.6
 BEFORE = 1.3  # units to the left of the text of a label with an icon
 with_icon = set()  # lines that have one, of which introspect() says nothing

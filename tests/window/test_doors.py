@@ -1,6 +1,6 @@
 """Every door is tried as a person opens it: all buttons of the tab and all entries of menus are
 found by the mouse or the arrow keys and pressed; dialogs are answered by Enter. A door is good if
-its operator finishes and something of the file, the window or the disk is not as it was before.
+its operator finishes and something of the file, the window or the disk has changed.
 
 A room is a state of the file in which some doors are open. Doors that say why they are closed there
 must be open in another room. Hundreds of presses take minutes: `tests/run.sh sid-gui trixie-gui`
@@ -108,6 +108,9 @@ def scene_to_weight(ui, active="Tube", mode="OBJECT"):
     if mode == "EDIT":
         flaws.remove(tube, range(20, 40))
         select_vertices(tube, range(20, 40))
+        sets = tube.data.attributes.new(".sculpt_face_set", "INT", "FACE").data
+        sets.foreach_set("value", [1] * len(sets))
+        tube.data.materials.append(bpy.data.materials.new("Cloth"))
     if mode == "POSE":
         rig.data.bones.active = rig.data.bones["middle"]
         rig.data.bones["upper"].bbone_segments = 3
