@@ -129,13 +129,16 @@ def press_at(ui, at):
 
 
 class Watched:
-    """What happens in a `with` block: `ended`: [(idname, result)] of our operators; `asked`: labels
-    of dialogs that were drawn; `drawn`: our panels and menus; `opened`: addresses in a browser."""
+    """Notes in a `with` block: `ended`: [(idname, result)] of our operators; `refused`: why some of
+    them refused; `asked`: labels of dialogs that were drawn; `drawn`: our panels and menus;
+    `opened`: addresses in a browser."""
 
     def __enter__(self):
         self.ended, self.asked, self.drawn, self.opened = [], [], set(), []
         self._guard, self._undo = scenes.addon("window.guard"), []
+        self.refused, self._sentence = [], self._guard.sentence
         self._put(self._guard, "_call", self._call)
+        self._put(self._guard, "sentence", self._note_refusal)
         self._put(webbrowser, "open", lambda url, *_rest: self.opened.append(url) or True)
         for kind in scenes.addon("registration").CLASSES:
             if issubclass(kind, bpy.types.Operator):
@@ -158,6 +161,11 @@ class Watched:
             draw(drawn, context)
 
         return noting
+
+    def _note_refusal(self, label, error):
+        if isinstance(error, scenes.package("base.refusal").Refused):
+            self.refused.append(str(error))
+        return self._sentence(label, error)
 
     def _call(self, method, operator, context, *event):
         before = next(own for where, name, own in self._undo if name == "_call")

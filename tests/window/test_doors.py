@@ -352,7 +352,11 @@ def try_door(ui, room, set_up, call, press, place):
         effect = effect or (ui.pictures / PAGE).exists()
         results = [result for name, result in watched.ended if as_idname(name) == idname]
     if results and not session() and {"FINISHED"} not in results:
-        fail(f"{room}: {call} ended with {results[-1]}")
+        if watched.refused:  # as a door that is closed and says why
+            closed[call] = room, watched.refused[-1]
+            print("closed:", call, *closed[call], flush=True)
+        else:
+            fail(f"{room}: {call} ended with {results[-1]}")
     elif not effect:
         fail(f"{room}: {call} did nothing")
     else:
