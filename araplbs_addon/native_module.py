@@ -35,7 +35,9 @@ def problem():
     engine's file is found when it is first used."""
     before, now = sys.modules.get(NAME), version()
     used = sys.modules.get(ENGINE)
-    if before and not _is_package(before.__spec__):
+    if before and _is_empty_folder(before.__spec__):
+        _taken_out()
+    elif before and not _is_package(before.__spec__):
         used = before
     if used and (used is before or now not in (None, used.__version__)):
         return (
@@ -52,6 +54,11 @@ def problem():
 
 def _is_package(spec):
     return bool(spec and spec.origin and Path(spec.origin).name.startswith("__init__."))
+
+
+def _is_empty_folder(spec):
+    """A thread that imports while Blender replaces the files finds their folders alone."""
+    return bool(spec and not spec.origin and spec.submodule_search_locations is not None)
 
 
 def _is_installed():

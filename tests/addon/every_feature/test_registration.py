@@ -4,7 +4,8 @@ import ast
 import gc
 import sys
 from contextlib import contextmanager
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -99,6 +100,16 @@ def test_module_of_another_version(name):
         lines = [text for _what, _name, text in drawn(notice.VIEW3D_PT_araplbs_notice)]
         assert " ".join(lines) == notice.sentence
     assert not notice.is_registered()
+
+
+def test_a_folder_without_files():
+    """A thread that imports while Blender replaces the files finds a folder alone. That is no
+    module of another version, and gives way to the package."""
+    package, before = sys.modules[MODULE], sys.modules["araplbs"]
+    package.unregister()
+    sys.modules["araplbs"] = module_from_spec(ModuleSpec("araplbs", None, is_package=True))
+    package.register()
+    assert registered() == list(CLASSES) and sys.modules["araplbs"] is before
 
 
 def test_native_module_that_does_not_load(monkeypatch, tmp_path):
