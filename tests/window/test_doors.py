@@ -114,7 +114,12 @@ def scene_to_weight(ui, active="Tube", mode="OBJECT"):
     if mode == "POSE":
         rig.data.bones.active = rig.data.bones["middle"]
         rig.data.bones["upper"].bbone_segments = 3
+        rig.data.bones["lower"].araplbs_joint.lock_head = True
     go_to(ui, mode)
+    if mode == "POSE":
+        with ui.override():
+            bpy.ops.pose.select_all(action="SELECT")
+        bpy.ops.ed.undo_push(message="selected")
     yield 2
 
 
