@@ -247,7 +247,10 @@ def test_quiet(place, capfd):
     assert '"seconds"' in capfd.readouterr().out, "--plan is asked for to be read"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such paths, though wine shows Linux's")
+@pytest.mark.skipif(
+    os.name == "nt" or not os.path.exists("/dev/fd"),
+    reason="neither Windows, though wine shows Linux's, nor a chroot without /proc has such paths",
+)
 def test_json_into_a_pipe_by_number(place):
     """As --json >(jq .) of a shell."""
     read, write = os.pipe()
