@@ -81,7 +81,7 @@ class Solver:
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
     for any other wrong argument, which the message names, SolverError if solving fails, and
     Cancelled if `progress` returns False. RuntimeError if `progress` uses the solver.
-    Source: Thiery & Eisemann, ARAPLBS, 2018, sections 3 to 7; relative errors of edges, spokes and
+    Source: Thiery & Eisemann, ARAPLBS, 2018, sections 3 to 7; relative errors of edges, springs and
     limits on influences: docs/energy.md 7.
     """
 
@@ -128,10 +128,10 @@ class Solver:
         twist: float = 0.17453292519943295,
         reach_poses: float = 0.0,
         max_influences: int = 4,
-        widenings: int = 2,
+        expansion_rounds: int = 2,
         rigid_influences: int = 1,
         rigid_departure: float = 0.3,
-        least_weight: float = 0.001,
+        min_weight: float = 0.001,
         iterations: int = 30,
         tolerance: float = 0.002,
         acceleration: int = 5,
@@ -140,7 +140,7 @@ class Solver:
         fine_poses: float = 0.6,
         rotation_clusters: float = 0.0,
         heat_floor: float = 1e-06,
-        support: tuple[int, float, float] = (1, 0.999, 0.001),
+        pruning: tuple[int, float, float] = (1, 0.999, 0.001),
         link_parts: bool = True,
         peak_stiffness: float = 0.01,
         attach: bool = False,
@@ -153,11 +153,11 @@ class Solver:
         initial: InitialWeights = "heat",
         deformer: Literal["linear", "dual_quaternions"] = "linear",
         edge_power: float = 3.0,
-        truss: float = 12.0,
+        bone_spring_stiffness: float = 12.0,
         inner_bones: bool = True,
         section: float = 0.25,
         response: float = 0.65,
-        least_worth: float = 0.004,
+        min_gain: float = 0.004,
         displace_components: bool = True,
     ) -> None:
         """
@@ -221,7 +221,7 @@ class Solver:
           own locks: locked_bones (s, m), and vertex_sets (n,) with the row of each vertex. A lock
           of one of several welded vertices is a lock of all of them.
           With start_from_weights the solver also starts from these weights instead of heat weights,
-          and their pattern (explicit zeros of rows included) gives the first influence maps;
+          and their pattern (explicit zeros of rows included) gives the first influence patterns;
           vertices without any weight still start from heat weights.
         Edits (paper section 5); `edit()` replaces them later
           constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); without effect
@@ -233,7 +233,7 @@ class Solver:
           weights is drawn to 0 (paper section 6), so that each weight is the mean of its
           neighbors': 0.1 leaves about half of the Laplacian, 1 little. Vertices on wire edges only
           have no Laplacian.
-          released: (vertices, bones): pairs whose spokes, peak and attach rows do not count.
+          released: (vertices, bones): pairs whose springs, peak and attach rows do not count.
           rigid_parts: (n,) a number of 0 or more for the vertices of a part, -1 for none. All
           vertices of a part have the same weights, bit for bit, in every result: those of the one
           bone that minimizes the energy, or a blend of at most rigid_influences bones (0: of
@@ -256,35 +256,35 @@ class Solver:
         threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, else one per processor.
         precision: of the local step and the factor.
         Result
-          max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
-          widenings: rounds in which every vertex adopts the influences of its neighbors and loses
-          those that lower the energy least; 0 keeps the influence maps of the start, cut to the
-          limit. inner_bones: a bone in the middle of a loose part that something larger surrounds,
-          such as an eye or a wheel, moves that part alone, and no other bone moves it; influences
-          that edits allow take precedence. response (0 to 1): how far the own skin of every bone
-          goes along when the bone turns, and how much weight it has, as shares of the values with
-          the initial weights. Bones below it, and their mirror images, are held: rows draw their
-          own skin to its initial weights, and another stage follows. Locked weights, constraints
-          and other edits win. 0: no bone is held. least_worth (0 to 1): in these rounds an
+          max_influences per vertex, 0 for no limit; weights below min_weight are dropped.
+          expansion_rounds: rounds in which every vertex adopts the influences of its neighbors and
+          loses those that lower the energy least; 0 keeps the influence patterns of the start, cut
+          to the limit. inner_bones: a bone in the middle of a loose part that something larger
+          surrounds, such as an eye or a wheel, moves that part alone, and no other bone moves it;
+          influences that edits allow take precedence. response (0 to 1): how far the own skin of
+          every bone goes along when the bone turns, and how much weight it has, as shares of the
+          values with the initial weights. Bones below it, and their mirror images, are held: rows
+          draw their own skin to its initial weights, and another stage follows. Locked weights,
+          constraints and other edits win. 0: no bone is held. min_gain (0 to 1): in these rounds an
           influence is dropped if it is worth less than this share of the rest energy of its
-          one-ring in all poses; with 0, only if its weight would be negative. If a spoke ties the
+          one-ring in all poses; with 0, only if its weight would be negative. If a spring ties the
           vertex to a bone, that bone's influence stays.
         Energy
           edge_power (0 to 4): edges weigh their share of area times (mean edge / edge)^edge_power.
           With 3 the weights hardly depend on the tessellation; 0 gives the paper's edge weights.
-          truss (0 to 1e6): strength of the internal springs, 0 for none. We call one such spring a
-          spoke and all of them the truss: an extra edge of the energy, from a vertex to the nearest
-          point on a bone inside the mesh, which the bone carries along. It keeps limbs centered on
-          their bones and preserves their thickness; twist and bend stay free. Its weight is
-          truss/2 area (mean edge / spoke)^2; a spoke shorter than the limb's radius counts as
-          that long. It is lower near joints, for small loose parts and for flat sheets. The bone is
-          the nearest one that the vertex's part of the mesh surrounds; a part that
-          surrounds no bone is tied to one bone as a whole. Spokes that the weights cannot satisfy
-          give way from stage to stage, down to a tenth. On bendy bones the points move with the
-          segments; with STBs or spines there are no spokes.
+          bone_spring_stiffness (0 to 1e6): of the springs inside the mesh, 0 for none. A bone
+          spring is an extra edge of the energy, from a vertex to the nearest point on a bone inside
+          the mesh, which the bone carries along. It keeps limbs centered on their bones and
+          preserves their thickness; twist and bend stay free. Its weight is
+          bone_spring_stiffness/2 area (mean edge / spring)^2; a spring shorter than the limb's
+          radius counts as that long. It is lower near joints, for small loose parts and for flat
+          sheets. The bone is the nearest one that the vertex's part of the mesh surrounds; a part
+          that surrounds no bone is tied to one bone as a whole. Springs that the weights cannot
+          satisfy give way from stage to stage, down to a tenth. On bendy bones the points move with
+          the segments; with STBs or spines there are no springs.
           section (0 to 1e6): strength of one more spring for each limb, between the mean of the
           skin around the middle of its bone and where the bone takes it, as a share of the strength
-          of the spokes there. It does not give way; 0 for none, and none with bones that are not
+          of the springs there. It does not give way; 0 for none, and none with bones that are not
           rigid.
         Optimization
           iterations: of the last stage, at most; a stage ends when the energy changes by less
@@ -297,21 +297,22 @@ class Solver:
           of these counts correspondingly more. rotation_clusters: up to 16 neighbors whose weights
           differ by at most this share their rotations, 0 for none; it saves about half of the local
           step, and `energies` are then those of shared rotations, up to a fifth more than `energy`
-          returns. heat_floor and support = (least, kept_sum, relative) prune the initial weights
-          (paper section 3.2). link_parts ties loose parts to what they sit on. peak_stiffness:
-          without a truss, strength of the rows that keep every bone at least as influential at its
-          strongest vertex as at the start, 0 for none. attach, neumann, positivity="penalty" and
-          constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps weights >= 0
-          in every iteration, "none" only in the result. filter: after every global step, every
-          weight (or only spurious local extrema) becomes the mean of its neighbors'. harmonic: the
-          factor delta of the paper's harmonic term (Eq. 13), with its c_i from constraint_strength:
-          smoother weights, at the price of more energy and half as much time again; 1e-6 is weak,
-          1e-3 strong, 0 none. Reported energies leave it out. damping: pull toward the initial
-          weights where the energy does not decide. initial: the method of the initial weights, one
-          of `automatic_weights`. On a volume, attach holds the vertices that lie on bones.
-          deformer: how the weights will be blended. With "dual_quaternions" (Blender's Preserve
-          Volume; rigid bones only) a further stage follows on the same influence maps. Its energies
-          are those of that blending, and so are `energy` and the two in the report.
+          returns. heat_floor and pruning = (min_influences, prune_sum, prune_ratio) prune the
+          initial weights (paper section 3.2). link_parts ties loose parts to what they sit on.
+          peak_stiffness: without bone springs, strength of the rows that keep every bone at least
+          as influential at its strongest vertex as at the start, 0 for none. attach, neumann,
+          positivity="penalty" and constraint_strength: the paper's constraint rows (section 4.3);
+          "clip" keeps weights >= 0 in every iteration, "none" only in the result. filter: after
+          every global step, every weight (or only spurious local extrema) becomes the mean of its
+          neighbors'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its c_i
+          from constraint_strength: smoother weights, at the price of more energy and half as much
+          time again; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies leave it out. damping:
+          pull toward the initial weights where the energy does not decide. initial: the method of
+          the initial weights, one of `automatic_weights`. On a volume, attach holds the vertices
+          that lie on bones. deformer: how the weights will be blended. With "dual_quaternions"
+          (Blender's Preserve Volume; rigid bones only) a further stage follows on the same
+          influence patterns. Its energies are those of that blending, and so are `energy` and the
+          two in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -341,13 +342,19 @@ class Solver:
         "attach" and "user"; of welded vertices the first. Empty while a coarse mesh is solved."""
 
     @property
+    def bone_springs(
+        self,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.bool_]]:
+        """(vertices, bones, held, released), each (k,): the springs, which tie vertices (of welded
+        ones the first) to bones. held: the share of its strength, from 0.1 to 1, that a spring has
+        left; released: an edit has switched it off. A vertex on the mirror plane can have two.
+        Empty while a coarse mesh is solved, and without bone springs."""
+
+    @property
     def spokes(
         self,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.bool_]]:
-        """(vertices, bones, held, released), each (k,): the spokes, which tie vertices (of welded
-        ones the first) to bones. held: the share of its strength, from 0.1 to 1, that a spoke has
-        left; released: an edit has switched it off. A vertex on the mirror plane can have two.
-        Empty while a coarse mesh is solved, and without a truss."""
+        """The name of `bone_springs` before version 0.3; a DeprecationWarning says so."""
 
     @property
     def rigid_parts(self) -> NDArray[np.int32]:
@@ -360,7 +367,7 @@ class Solver:
 
     @property
     def weights(self) -> Floats:
-        """(n, m) weights to use: finite, >= 0, rows sum to 1, none below least_weight, at most
+        """(n, m) weights to use: finite, >= 0, rows sum to 1, none below min_weight, at most
         max_influences once the solver is done; locked ones unchanged."""
 
     @property
@@ -381,14 +388,14 @@ class Solver:
 
     @property
     def energy(self) -> float:
-        """Energy of `weights` over the poses of the solver, links between parts and present spokes
-        included; with edge_power=0, truss=0 and no links it equals `araplbs.energy`. Computed on
-        demand, which takes as long as an iteration."""
+        """Energy of `weights` over the poses of the solver, links between parts and present springs
+        included; with edge_power=0, bone_spring_stiffness=0 and no links it equals
+        `araplbs.energy`. Computed on demand, which takes as long as an iteration."""
 
     @property
     def energies(self) -> Floats:
-        """Energies of the initial weights, then after each change of the influence maps (less one
-        local step) and each iteration; those of the coarse mesh while it is being solved."""
+        """Energies of the initial weights, then after each change of the influence patterns (less
+        one local step) and each iteration; those of the coarse mesh while it is being solved."""
 
     @property
     def initial_weights(self) -> Floats:
@@ -427,7 +434,7 @@ class Solver:
         deforming_bones: of these.
         poses: random ones and given ones.
         iterations: so far.
-        stage_starts: entries of `energies` right after each change of the influence maps.
+        stage_starts: entries of `energies` right after each change of the influence patterns.
         energy_before: the first of `energies`, each vertex with its own rotations.
         energy_after: the last of `energies`.
         section_energy: the part of it in the springs of `section`, which a JointSolver has none of.
@@ -510,11 +517,11 @@ class JointSolver:
         centering: float = 0.0,
         component_stiffness: float = 1e-06,
         max_shift: float = 0.5,
-        least_length: float = 0.5,
+        min_length: float = 0.5,
         iterations: int = 20,
         tolerance: float = 0.001,
         edge_power: float = 3.0,
-        truss: float = 12.0,
+        bone_spring_stiffness: float = 12.0,
         peak_stiffness: float = 0.01,
     ) -> None:
         """
@@ -522,9 +529,9 @@ class JointSolver:
         of an STB or spine are joints; its bends stay the same in rest orientation, except that STBs
         turn about their own axis wherever they point, and vertices without `parameters` take the
         positions along the moved bone.
-        weights (n, m) or rows: the start; their pattern gives the influence maps, reduced at once
-        to max_influences if weights are optimized. Without them the stages of a Solver come first,
-        one iteration each, and joints do not move until then.
+        weights (n, m) or rows: the start; their pattern gives the influence patterns, reduced at
+        once to max_influences if weights are optimized. Without them the stages of a Solver come
+        first, one iteration each, and joints do not move until then.
         optimize_weights: False keeps the weights. method: "alternate" takes some steps of the
         joints, then rebuilds the system of the weights for the new poses and takes some steps of
         the weights; "together" takes one of each in turn without another factorization.
@@ -535,7 +542,7 @@ class JointSolver:
           itself. They shorten the steps, in all directions or along the bones.
           anchor: pull toward the initial positions; 1 is about as stiff as the energy itself.
           max_shift: largest distance from them, a share of the mean length of the bones that meet.
-          least_length: share of its length that every bone keeps.
+          min_length: share of its length that every bone keeps.
           component_stiffness: of the displacements of unconnected parts of the skeleton.
         centering: if the energy is less stiff than this across the bones of a joint, as between
         rigid parts that no edge connects (the paper's Figure 15C), a pull to the middle of the limb
@@ -650,11 +657,11 @@ def optimize_joints(
     centering: float = 0.0,
     component_stiffness: float = 1e-06,
     max_shift: float = 0.5,
-    least_length: float = 0.5,
+    min_length: float = 0.5,
     iterations: int = 20,
     tolerance: float = 0.001,
     edge_power: float = 3.0,
-    truss: float = 12.0,
+    bone_spring_stiffness: float = 12.0,
     peak_stiffness: float = 0.01,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """(heads, tails, report) of a JointSolver with these arguments, run to its end: heads and tails
@@ -1092,12 +1099,12 @@ def automatic_weights(
     threads: int = 0,
     method: InitialWeights = "heat",
     max_influences: int = 4,
-    least_weight: float = 0.001,
+    min_weight: float = 0.001,
     link_parts: bool = True,
 ) -> Rows:
     """Weights (n, m) of a mesh and a skeleton by one of the methods of the literature, without
     poses or energy. Rows sum to 1 and have at most max_influences (0: any number); weights below
-    least_weight are left out. The mesh is welded and loose parts are linked, as by a Solver.
+    min_weight are left out. The mesh is welded and loose parts are linked, as by a Solver.
 
     "heat": bone heat (Baran & Popovic 2007), diffused from the bones nearest to each vertex and
     visible from it. "nearest": every vertex follows its nearest bone alone, visible or not.
@@ -1535,16 +1542,16 @@ def prune(
     vertices: ArrayLike,
     triangles: ArrayLike | None,
     weights: ArrayLike,
-    least: int,
-    kept_sum: float,
-    relative: float,
+    min_influences: int,
+    prune_sum: float,
+    prune_ratio: float,
 ) -> NDArray[np.bool_]:
     """(n, m) mask of the influences that the paper's pruning (section 3.2) keeps.
 
     vertices (n, 3), triangles (f, 3); weights (n, m), dense. In increasing order, a weight is
-    dropped if at least `least` others stay, they sum to more than `kept_sum`, it is below the share
-    `relative` of the largest weight of the vertex, and no neighbor that keeps the bone has a
-    smaller weight.
+    dropped if at least `min_influences` others stay, they sum to more than `prune_sum`, it is below
+    the share `prune_ratio` of the largest weight of the vertex, and no neighbor that keeps the bone
+    has a smaller weight.
 
     Raises InputError if the mesh cannot be used, ValueError or TypeError for any other wrong
     argument, which the message names.

@@ -22,6 +22,7 @@ from pathlib import Path
 import araplbs
 import numpy as np
 from araplbs.arrays import NotArrays, open_regular, read_arrays
+from araplbs.base.old_names import ARGUMENTS, present
 
 FORMAT = "araplbs problem 1"
 LEFT_OUT = {"threads", "progress"}  # of the machine and the caller, not of the problem
@@ -55,7 +56,8 @@ def load(path):
             raise NoProblem(f"{path} is not a problem file: {reason}") from None
     try:
         head = _head(arrays)
-        arguments = {name: _unpack(v, arrays) for name, v in head["arguments"].items()}
+        saved = {name: _unpack(v, arrays) for name, v in head["arguments"].items()}
+        arguments = present(saved, ARGUMENTS)
         if head["format"] != FORMAT:
             raise NoProblem(f"{path} is of another version: {head['format']}")
         for name in LEFT_OUT & arguments.keys():

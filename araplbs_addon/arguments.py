@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 from araplbs.base.refusal import Refused
 from araplbs.cli.errors import WrongArguments
-from araplbs.cli.options import flags_of
+from araplbs.cli.options import flags_of, warn_old_flags
 from araplbs.cli.parser import Parser
 from araplbs.disk.presets import FOLDER, preset_named
 from araplbs.model.options import Options
@@ -70,6 +70,7 @@ def read_arguments(argv, prog=f"blender -c {COMMAND}"):
     arguments = parser.parse_args(argv)
     if not arguments.apart:
         _settle(arguments)
+    warn_old_flags(argv)
     return arguments
 
 
@@ -229,13 +230,13 @@ def _settle(arguments):
         if not hasattr(arguments, option.name):
             value = as_argument(option, values.get(option.name, option.default))
             setattr(arguments, option.name, value)
-        elif "least" in option.metadata:
+        elif "min" in option.metadata:
             _refuse_range(option, getattr(arguments, option.name))
 
 
 def _refuse_range(option, value):
     about, unit = option.metadata, ""
-    least, most = about["least"], about["most"]
+    least, most = about["min"], about["max"]
     if about.get("angle"):
         least, most, unit = math.degrees(least), math.degrees(most), " degrees"
     if not least <= value <= most:

@@ -11,13 +11,16 @@ from .languages import translate
 from .preferences import ARAPLBS_preferences
 from .ui import menus, overlay, panels
 from .window.guard import guarded
+from .window.old_names import old_operators
 
+_FEATURES = features.classes()
 CLASSES = (
     ARAPLBS_preferences,
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
     *window.classes(),
-    *features.classes(),
+    *old_operators(_FEATURES),  # first: Blender loses a class if one derived from it follows
+    *_FEATURES,
     *panels.CLASSES,
 )
 

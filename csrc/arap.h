@@ -42,30 +42,30 @@ typedef struct arap_error {
  * 0..1. Any value but 0 asks to stop; the call then returns ARAP_CANCELLED. */
 typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
 
-#define ARAP_MOST_THREADS 256
-#define ARAP_CROWDS 3 /* numbers of processors for which the speedup is estimated */
+#define ARAP_MAX_THREADS 256
+#define ARAP_SCALING_SIZES 3 /* numbers of processors for which the speedup is estimated */
 
 typedef struct arap_context {
-    int threads; /* 1 to ARAP_MOST_THREADS */
+    int threads; /* 1 to ARAP_MAX_THREADS */
     arap_progress_fn progress;
     void *progress_data;
     arap_error error;
-    /* Internal, 0 at first: the last progress report and its time. deaf: the work cannot stop
-     * halfway; 1: it reports nevertheless, and stops where a step says that it can start over, or
-     * at its end; 2: it does not report. asked: the stage at whose report it was asked to stop.
-     * team: the threads that the call keeps. */
+    /* Internal, 0 at first: the last progress report and its time. uncancellable: the work cannot
+     * stop halfway; 1: it reports nevertheless, and stops where a step says that it can start over,
+     * or at its end; 2: it does not report. asked: the stage at whose report it was asked to stop.
+     * pool: the threads that the call keeps. */
     const char *stage;
     double fraction, reported;
-    int deaf;
+    int uncancellable;
     const char *asked;
-    struct arap_team *team;
+    struct arap_thread_pool *pool;
     /* For work on one thread: the seconds that more threads could share, and the seconds that each
-     * of ARAP_CROWDS numbers of processors would save (base/context.h). */
-    double shared, saved[ARAP_CROWDS];
+     * of ARAP_SCALING_SIZES numbers of processors would save (base/context.h). */
+    double shared, saved[ARAP_SCALING_SIZES];
 } arap_context;
 
-/* Processors of a crowd. */
-extern const int arap_crowds[ARAP_CROWDS];
+/* Numbers of processors for these estimates. */
+extern const int arap_scaling_sizes[ARAP_SCALING_SIZES];
 
 /* Number of processors this process may use. */
 int arap_processors(void);
@@ -100,7 +100,7 @@ typedef enum arap_bone_kind {
  * if it is not rigid, and its stretch. */
 enum arap_range { ARAP_RANGE_SWING, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
 #define ARAP_RANGES 4
-#define ARAP_MOST_SEGMENTS 1000
+#define ARAP_MAX_SEGMENTS 1000
 
 /* A skeleton. Missing arrays are NULL. */
 typedef struct arap_bones {
@@ -116,7 +116,7 @@ typedef struct arap_bones {
     const char *kinds;       /* (count) arap_bone_kind */
     const double *ranges;    /* (count, ARAP_RANGES, 2) radians, stretch; NaN: the usual one */
     const char *stretch;     /* (count) stretchable: see stretch.h; NULL: none */
-    const int *segments; /* (count) of bendy bones, 1 to ARAP_MOST_SEGMENTS; NULL: no bendy bones */
+    const int *segments; /* (count) of bendy bones, 1 to ARAP_MAX_SEGMENTS; NULL: no bendy bones */
 } arap_bones;
 
 /* Joints of the deforming bendy bones of the caller: segments + 1 for each. */
@@ -164,7 +164,7 @@ typedef struct arap_edits {
     int smooth_count; /* vertices where the Laplacian of all weights is drawn to 0 */
     const int *smooth_vertex;
     const double *smooth_strength; /* 0 to 1, see smoothness.h */
-    int release_count;             /* spokes, peak and attach rows that do not count */
+    int release_count;             /* springs, peak and attach rows that do not count */
     const int *release_vertex, *release_bone;
     const int
         *rigid_parts; /* (vertices) those of an equal number have the same weights, -1: free */
@@ -206,8 +206,8 @@ typedef enum arap_initial {
  * (dual_blend.h). */
 typedef enum arap_deformer { ARAP_DEFORMER_LINEAR, ARAP_DEFORMER_DUAL_QUATERNIONS } arap_deformer;
 
-#define ARAP_MOST_WIDENINGS 20
-#define ARAP_MOST_WINDOW 20 /* past iterations that are mixed */
+#define ARAP_MAX_EXPANSION_ROUNDS 20
+#define ARAP_MAX_WINDOW 20 /* past iterations that are mixed */
 
 /* How poses are sampled (paper section 3.3): a swing about a random axis across the bone, then a
  * twist about the bone. */
@@ -239,7 +239,7 @@ typedef struct arap_problem {
     arap_given_poses poses;
 
     const arap_sparse_weights *weights; /* given weights, and the start if start_from_weights */
-    int start_from_weights;      /* influence maps and initial weights are those of `weights`,
+    int start_from_weights;      /* influence patterns and initial weights are those of `weights`,
                                     explicit zeros included, instead of heat weights */
     const char *locked_vertices; /* (vertices) keep their row of `weights` */
     int set_count;               /* sets of vertices with locked bones of their own, 0: one */
@@ -249,37 +249,37 @@ typedef struct arap_problem {
     /* For a coarser mesh, results of the finer one: */
     const int *links; /* (link_count, 2) vertices, NULL: found by links.c */
     size_t link_count;
-    size_t layer_count;      /* of these, the last ones, between layers: see links.c */
-    const int *spoke_bones;  /* (vertices) deforming bone, numbered among these, that the spoke of
-                                each goes to, -1: none; NULL: chosen by truss.c */
-    const char *spoke_whole; /* (vertices) the part hangs on that bone as a whole */
-    const int *part_keeper;  /* (vertices) the deforming bone, numbered among these, that alone
-                                moves its part, -1: none; NULL: found by inner_bones.c */
-    const char *inner_bone;  /* (deforming bones) whether each is such a bone */
-    const int *visit;        /* (vertices) the order in which clusters take them, or NULL */
+    size_t layer_count;       /* of these, the last ones, between layers: see links.c */
+    const int *spring_bones;  /* (vertices) deforming bone, numbered among these, that the spring of
+                                each goes to, -1: none; NULL: chosen by bone_springs.c */
+    const char *spring_whole; /* (vertices) the part hangs on that bone as a whole */
+    const int *part_keeper;   /* (vertices) the deforming bone, numbered among these, that alone
+                                 moves its part, -1: none; NULL: found by inner_bones.c */
+    const char *inner_bone;   /* (deforming bones) whether each is such a bone */
+    const int *visit;         /* (vertices) the order in which clusters take them, or NULL */
 } arap_problem;
 
 enum arap_timing {
     ARAP_TIME_MESH,       /* checks, welding, links, one-rings, elimination order, symmetry */
-    ARAP_TIME_TRUSS,      /* spokes, rigid parts */
+    ARAP_TIME_SPRINGS,    /* springs, rigid parts */
     ARAP_TIME_VISIBILITY, /* nearest bones and visibility */
-    ARAP_TIME_HEAT,       /* heat weights and influence maps */
+    ARAP_TIME_HEAT,       /* heat weights and influence patterns */
     ARAP_TIME_POSES,
-    ARAP_TIME_LEVELS, /* coarser meshes, and their weights for finer ones */
-    ARAP_TIME_MAPS,   /* influence maps: widened, mirrored, reduced */
-    ARAP_TIME_SYSTEM, /* assembly */
-    ARAP_TIME_FACTOR, /* factorizations */
-    ARAP_TIME_LOCAL,  /* local steps */
-    ARAP_TIME_SOLVE,  /* back-substitutions, clipping, acceleration */
-    ARAP_TIME_RESULT, /* tidy weights, their energy */
+    ARAP_TIME_LEVELS,   /* coarser meshes, and their weights for finer ones */
+    ARAP_TIME_PATTERNS, /* influence patterns: widened, mirrored, reduced */
+    ARAP_TIME_SYSTEM,   /* assembly */
+    ARAP_TIME_FACTOR,   /* factorizations */
+    ARAP_TIME_LOCAL,    /* local steps */
+    ARAP_TIME_SOLVE,    /* back-substitutions, clipping, acceleration */
+    ARAP_TIME_RESULT,   /* tidy weights, their energy */
     ARAP_TIMES
 };
 extern const char *const arap_timing_names[ARAP_TIMES];
 
-#define ARAP_MOST_LEVELS 16
+#define ARAP_MAX_LEVELS 16
 /* With those of promise.h, that of rigid parts and the deformer's. */
-#define ARAP_MOST_ROUNDS 3 /* that hold bones, on the coarsest level; one on each finer one */
-#define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + 2 * ARAP_MOST_LEVELS + ARAP_MOST_ROUNDS + 2)
+#define ARAP_MAX_ROUNDS 3 /* that hold bones, on the coarsest level; one on each finer one */
+#define ARAP_MAX_STAGES (ARAP_MAX_EXPANSION_ROUNDS + 2 * ARAP_MAX_LEVELS + ARAP_MAX_ROUNDS + 2)
 
 /* An island: vertices connected by faces, wires or links. */
 typedef struct arap_island {
@@ -294,21 +294,22 @@ typedef struct arap_report {
     int unseen_count; /* islands that see no bone */
     const arap_island *unseen;
     int energy_count;
-    const double *energies; /* relative: of the initial weights, then after each change of the
-                               influence maps, each iteration and each displacement of components
-                               but the first, which comes before; on the coarser mesh until its
-                               stages are over; those of shared rotations with clusters; of linear
-                               blending until the stage for another deformer, then of that */
-    /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
-    int stage_start[ARAP_MOST_STAGES + 1];
+    const double
+        *energies; /* relative: of the initial weights, then after each change of the
+                      influence patterns, each iteration and each displacement of components
+                      but the first, which comes before; on the coarser mesh until its
+                      stages are over; those of shared rotations with clusters; of linear
+                      blending until the stage for another deformer, then of that */
+    /* Entry of `energies` right after the change of the patterns that began stage 1.., -1: none. */
+    int stage_start[ARAP_MAX_STAGES + 1];
     double seconds[ARAP_TIMES]; /* all work of the solver: creation, iterations, edits and
                                    arap_solver_weights */
 } arap_report;
 
 /* ---- The solver ---- */
 
-/* Influence maps and weights: rows of a sparse (vertices, deforming bones) matrix, or, when they
- * are returned, of the caller's vertices and bones. Bones ascend in each row. */
+/* Influence patterns and weights: rows of a sparse (vertices, deforming bones) matrix, or, when
+ * they are returned, of the caller's vertices and bones. Bones ascend in each row. */
 typedef struct arap_influences {
     int count;      /* vertices */
     size_t *start;  /* (count + 1) */
@@ -328,7 +329,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
 void arap_solver_free(arap_solver *solver);
 
 /* Up to `count` iterations of global and local step, ending early when done. The first
- * iteration of a stage first changes the influence maps and factorizes. */
+ * iteration of a stage first changes the influence patterns and factorizes. */
 arap_status arap_solver_iterate(arap_context *context, arap_solver *solver, int count);
 
 /* Replace the present edits; the weights continue from where they are. The solver is then no longer
@@ -341,7 +342,7 @@ int arap_solver_done(const arap_solver *solver);
 void arap_solver_report(const arap_solver *solver, arap_report *report);
 
 /* The weights to use, for the caller's vertices and bones: finite, >= 0, sum 1, none below
- * least_weight, locked ones unchanged. Release with arap_influences_clear. */
+ * min_weight, locked ones unchanged. Release with arap_influences_clear. */
 arap_status arap_solver_weights(arap_context *context, arap_solver *solver, arap_influences *out);
 
 /* The relative energy of these weights, at the cost of a local step. Energies of the history are
@@ -350,7 +351,7 @@ arap_status arap_solver_energy(arap_context *context, arap_solver *solver, doubl
 
 /* How many bones the resulting weights use. Release `idle` with arap_free. */
 typedef struct arap_usage {
-    size_t most; /* influences of a vertex */
+    size_t max; /* influences of a vertex */
     double mean;
     int idle_count;
     int *idle; /* (idle_count) deforming bones without any influence */
@@ -386,14 +387,14 @@ typedef struct arap_constraint_view {
 arap_status arap_solver_constraints(arap_context *context, const arap_solver *solver, int *count,
                                     arap_constraint_view **out);
 
-/* The spokes (truss.h) of the present level, also ascending by vertex of the mesh. */
-typedef struct arap_spoke_view {
+/* The springs (bone_springs.h) of the present level, also ascending by vertex of the mesh. */
+typedef struct arap_spring_view {
     int vertex, bone;
     double held; /* share of its strength that is left, released or not */
     int released;
-} arap_spoke_view;
-arap_status arap_solver_spokes(arap_context *context, const arap_solver *solver, size_t *count,
-                               arap_spoke_view **out);
+} arap_spring_view;
+arap_status arap_solver_springs(arap_context *context, const arap_solver *solver, size_t *count,
+                                arap_spring_view **out);
 
 /* The initial weights (before any iteration), and the present ones before clipping, for the
  * caller's vertices and bones. */

@@ -37,7 +37,7 @@ def make(stage):
         generated.displace_joints(rig, OFF)
     compare.select(rig, meshes)
     if stage == 1:
-        bpy.ops.object.araplbs_optimize_joints("EXEC_DEFAULT", anchor=0.0)
+        bpy.ops.object.araplbs_joints("EXEC_DEFAULT", anchor=0.0)
     else:
         bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT")
     return rig, max(meshes, key=lambda ob: len(ob.data.vertices))

@@ -31,7 +31,7 @@ WIN_PART=(tests/addon/*/test_{registration,install,operator,edits}.py)
 WIN_LESS=(tests/addon/*/test_bendy_{gltf,groups,motion,parameters,refusals,weights}.py
   tests/addon/*/test_joint_{effects,refusals,settings}.py tests/addon/*/test_{bone_facts,copies,doubles}.py
   tests/addon/*/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
-  tests/addon/*/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,weight_new}.py
+  tests/addon/*/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,new_vertices}.py
   tests/addon/*/test_{reduce_bones,bake_bones,transfer,transfer_shapes,command_page,energy,volume,export_game}.py
   tests/addon/*/test_{scenes_table,scene_settings,result_views,outcome,originals,written_weights,bake}.py
   tests/addon/*/test_{quantize,quantize_gltf,targets,tab,session_box,session_groups,session_rest}.py)

@@ -19,13 +19,13 @@ LONG=(
   # Of every kind of solve test_properties.py makes one.
   test_levels.py test_joint_spines.py test_elastic.py test_dual_deformer.py test_pose_weights.py
   # By gcov, once: no line and no branch of C that the others do not run.
-  test_harmonic.py test_joint_feet.py test_parts.py test_clearance.py test_fixtures.py
+  test_harmonic.py test_joint_anchors.py test_parts.py test_clearance.py test_fixtures.py
   test_properties.py::test_written_to_by_progress  # the values, of the same work as its other tests
   # Values of whole solves, of whose kinds test_properties.py and test_fuzz.py make one each on small
   # shapes; stops and failing allocations of them are in test_clean_up.py.
   test_promise.py test_clothes.py test_same_character.py test_doubts.py test_predicted.py test_api.py
-  test_lumps.py::test_{stopped_and_gone_on,as_good_as_without_a_coarse_mesh,beside_a_body}
-  test_lumps.py::test_{parts_found_before_the_last_stage_are_one_row,the_same_on_any_number_of_threads}
+  test_aggregates.py::test_{stopped_and_gone_on,as_good_as_without_a_coarse_mesh,beside_a_body}
+  test_aggregates.py::test_{parts_found_before_the_last_stage_are_one_row,the_same_on_any_number_of_threads}
   test_symmetry.py::test_map_of_a_body_that_is_off_smoothly
   test_transfer.py::test_matches_by_hand test_transfer_shapes.py::test_follows_the_nearest_point_and_turns
   test_{spine_solves,bendy}.py::test_weights_are_good_and_better_than_those_of_the_start

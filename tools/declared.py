@@ -102,8 +102,8 @@ def _sections(text, prefix):
 
 
 def _calls(body):
-    """(macro, [argument...]) of lines such as REAL(truss, 12, 0, 1e6, "strength"); strings that
-    follow each other are one."""
+    """(macro, [argument...]) of lines such as REAL(bone_spring_stiffness, 12, 0, 1e6, "strength");
+    strings that follow each other are one."""
     for start in re.finditer(r"^(\w+)\(", body, re.MULTILINE):
         arguments, word, depth, at = [], "", 0, start.end()
         while depth or body[at] != ")":

@@ -23,7 +23,7 @@ def baseline_weights(
 
     vertices (n, 3), triangles (f, 3) or None; bone_heads, bone_tails (m, 3), in the space and unit
     of the vertices; bone_parents (m,), -1 for roots. settings: edges (e, 2), tets (t, 4), bone_ways
-    and bone_deform (m,) of bool, max_influences=4, least_weight=0.001, link_parts=True, threads=0
+    and bone_deform (m,) of bool, max_influences=4, min_weight=0.001, link_parts=True, threads=0
     and progress(stage, fraction), which returns False to stop.
 
     Returns sparse rows (start (n + 1,), bones, weights), like Solver.sparse_weights.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.old_names import present_with_warning
 from ..base.option_table import check_value
 from ..model.options import Options
 
@@ -38,7 +39,7 @@ def options_of(
     value out of range."""
     known, values = names_of(without), dict(defaults or {})
     kinds = {option.name: option for option in fields(Options)}
-    for name, value in given.items():
+    for name, value in present_with_warning(given).items():
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f": did you mean {near[0]!r}?" if near else ""

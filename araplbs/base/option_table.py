@@ -15,7 +15,7 @@ TYPES = {"SAMPLING": SOLVER + JOINTS, "COMMON": SOLVER + JOINTS, "SOLVER": SOLVE
 def option(default: Any, name: str, description: str, **limits: Any) -> Any:
     """A field whose metadata describes it to a user.
 
-    least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
+    min, max: values outside are refused; soft_max: end of the slider; choices: (identifier,
     name, description) of an enumeration; angle: radians, shown in degrees; decimals: shown of a
     number; path: a text that names a file; advanced: for experts; paper: for what the paper of 2018
     did, shown nowhere; engine: the types of araplbs that have it as a setting (araplbs.SETTINGS),
@@ -29,7 +29,7 @@ def setting(section: str, setting: str, name: str, description: str, **limits: A
     range are those declared there, unless the limits have their own `default` or a narrower
     range."""
     default, least, most = DECLARED[section][setting]
-    about: dict[str, Any] = {} if least is None else {"least": least, "most": most}
+    about: dict[str, Any] = {} if least is None else {"min": least, "max": most}
     if section in TYPES:
         about |= {"engine": TYPES[section], "setting": setting}
     about |= limits
@@ -57,8 +57,8 @@ def check_value(
         names = [choice[0].lower() if lower else choice[0] for choice in limits["choices"]]
         if value not in names:
             raise BadOption(f"{each} is {value!r}: must be one of {names}")
-    elif "least" in limits:
-        low, high, unit = limits["least"], limits["most"], ""
+    elif "min" in limits:
+        low, high, unit = limits["min"], limits["max"], ""
         if limits.get("angle"):
             unit = " degrees" if degrees else " radians"
             low, high = map(math.degrees, (low, high)) if degrees else (low, high)

@@ -28,7 +28,7 @@ from ..disk.outputs import RESULTS, write_json
 from .command import Command, Done, Job
 from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
-from .options import add_options, read_options
+from .options import add_options, read_options, warn_old_flags
 from .parser import Parser
 
 # In the order of the help: (name, its purpose).
@@ -104,7 +104,9 @@ def read_command(argv: list[str]) -> tuple[Command, argparse.Namespace, Any]:
     if command.check:
         command.check(arguments)
     defaults = command.defaults(arguments) if command.defaults else None
-    return command, arguments, read_options(command.table, arguments, defaults)
+    options = read_options(command.table, arguments, defaults)
+    warn_old_flags(argv)
+    return command, arguments, options
 
 
 def _without_command(argv: list[str], names: list[str]) -> int:

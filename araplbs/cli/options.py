@@ -5,22 +5,35 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import Field, fields
 from typing import Any, TypeVar
 
+from ..base.old_names import OPTIONS, old_flags
 from ..base.option_table import OptionTable, check_value
+from ..base.printed import complain
 from ..base.refusal import BadOption
+from ..model.options import Options
 from .errors import WrongArguments
 
 Table = TypeVar("Table", bound=OptionTable)
 
 
 def flags_of(option: Field[Any]) -> list[str]:
-    """["--firmness", "--truss"]"""
+    """["--firmness", "--bone-spring-stiffness", "--truss"]: of the panel, of the setting, and the
+    names that it had."""
     words = option.metadata["name"].lower().replace("(", "").replace(")", "").split()
     own, plain = "--" + "-".join(words), "--" + option.name.replace("_", "-")
-    return [own] if own == plain else [own, plain]
+    return [*dict.fromkeys((own, plain, *old_flags(option.name)))]
+
+
+def warn_old_flags(words: Sequence[str], table: type[OptionTable] = Options) -> None:
+    """One line on the standard error for each option under an old name."""
+    given = {str(word).partition("=")[0] for word in words}
+    kept = {flags_of(option)[0] for option in fields(table)}
+    for new in OPTIONS.values():
+        for old in sorted(given.intersection(old_flags(new)) - kept):
+            complain(f"araplbs: {old} is now --{new.replace('_', '-')}")
 
 
 def is_offered(option: Field[Any], without: Container[str], only: Container[str] | None) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..base.old_names import present
 from ..base.refusal import Refused
 from .inputs import read_input_text
 
@@ -13,12 +14,12 @@ FOLDER = "operator/object.araplbs_auto_weight"  # of Blender's presets
 # {option: value} of the recipe of the paper of 2018: the add-on's preset of that name.
 AS_PUBLISHED: dict[str, Any] = {
     "max_influences": 0,
-    "truss": 0.0,
-    "kept_sum": 0.95,
-    "relative": 0.05,
-    "least_worth": 0.00003,
+    "bone_spring_stiffness": 0.0,
+    "prune_sum": 0.95,
+    "prune_ratio": 0.05,
+    "min_gain": 0.00003,
     "edge_power": 0.0,
-    "widenings": 0,
+    "expansion_rounds": 0,
     "paper_constraints": True,
     "symmetric": False,
     "control_bones": "INCLUDE",
@@ -47,7 +48,7 @@ def preset_values(text: str) -> dict[str, Any]:
             and target.value.id == "op"
         ):
             values[target.attr] = _plain(node)
-    return values
+    return present(values)
 
 
 def _plain(node: ast.Assign) -> Any:
@@ -76,8 +77,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "Roblox": {},
     "VRChat": {},
     "Mobile": {"max_influences": 2},
-    "Crisp": {"truss": 50.0, "least_worth": 0.01},
-    "Film": {"max_influences": 0, "truss": 8.0, "least_worth": 0.001},
+    "Crisp": {"bone_spring_stiffness": 50.0, "min_gain": 0.01},
+    "Film": {"max_influences": 0, "bone_spring_stiffness": 8.0, "min_gain": 0.001},
     "As published (2018 paper)": AS_PUBLISHED,
 }
 ORDER = tuple(PRESETS)

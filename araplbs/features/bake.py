@@ -43,9 +43,9 @@ class BakeOptions(OptionTable):
         "Frames",
         "Number of random poses, or maximum number of frames of the scene or of all actions, "
         "evenly spread",
-        least=1,
-        most=10000,
-        soft_most=500,
+        min=1,
+        max=10000,
+        soft_max=500,
     )
     max_influences: int = setting(
         "BAKE",
@@ -53,8 +53,8 @@ class BakeOptions(OptionTable):
         "Max Influences",
         "Maximum number of bones that move a vertex, 0 for no limit. The weights are optimized "
         "for this limit",
-        most=32,
-        soft_most=16,
+        max=32,
+        soft_max=16,
     )
     new_bones: int = setting(
         "BAKE",
@@ -63,8 +63,8 @@ class BakeOptions(OptionTable):
         "Bones added for each mesh that its own bones cannot follow, with keys in these frames: "
         "for "
         "caches, cloth and muscles",
-        most=1000,
-        soft_most=50,
+        max=1000,
+        soft_max=50,
     )
     smoothness: float = setting(
         "BAKE",
@@ -72,7 +72,7 @@ class BakeOptions(OptionTable):
         "Smoothness",
         "How strongly the weights of neighboring vertices are drawn together, if that adds little "
         "error",
-        most=1.0,
+        max=1.0,
         decimals=5,
         default=1e-4,
     )

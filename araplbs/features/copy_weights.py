@@ -43,9 +43,9 @@ class CopyOptions(OptionTable):
         0.02,
         "Distance",
         "How far the image of a mesh with different vertices may be off, as a share of its size",
-        least=0.0,
-        most=1.0,
-        soft_most=0.1,
+        min=0.0,
+        max=1.0,
+        soft_max=0.1,
     )
 
 

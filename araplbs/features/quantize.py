@@ -49,17 +49,17 @@ class QuantizeOptions(OptionTable):
         8,
         "Max Influences",
         "Maximum number of bones that move a vertex, 0 for no limit. For the platform Custom",
-        least=0,
-        most=MOST_STEPS,
-        soft_most=16,
+        min=0,
+        max=MOST_STEPS,
+        soft_max=16,
     )
     threshold: float = option(
         0.0,
         "Threshold",
         "Smaller weights are removed; the largest of a vertex always stays",
-        least=0.0,
-        most=1.0,
-        soft_most=0.1,
+        min=0.0,
+        max=1.0,
+        soft_max=0.1,
     )
 
     @property

@@ -33,9 +33,9 @@ class MotionOptions(OptionTable):
         "Combinations",
         "Random poses of all joints together, after the poses of single joints. The default number "
         "gives the poses that Check Weights uses",
-        least=0,
-        most=10000,
-        soft_most=100,
+        min=0,
+        max=10000,
+        soft_max=100,
     )
     acts: bool = option(
         True,
@@ -44,7 +44,7 @@ class MotionOptions(OptionTable):
         "animals",
     )
     spacing: int = option(
-        10, "Spacing", "Frames from each pose to the next", least=1, most=1000, soft_most=50
+        10, "Spacing", "Frames from each pose to the next", min=1, max=1000, soft_max=50
     )
     seed: int = option_of(Options, "seed")
     symmetric: bool = option_of(Options, "symmetric")

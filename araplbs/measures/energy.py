@@ -13,7 +13,7 @@ from ..skeleton.poses import Poses
 def minimized_energy(
     problem: Problem, options: Options, rows: SparseWeights, threads: int = 0
 ) -> float:
-    """The energy that a solver of this problem starts from with these weights: all spokes have
+    """The energy that a solver of this problem starts from with these weights: all springs have
     their whole strength, and all poses count, as in the first frame of a session."""
     given: dict[str, Any] = {"weights": tuple(rows), "start_from_weights": True, "fine_poses": 1}
     return problem.solver(options, threads, **given).energy

@@ -18,16 +18,16 @@ class Options(OptionTable):
         "Max Influences",
         "Maximum number of bones that move a vertex, 0 for no limit. Game engines take 4 or 8. "
         "The weights are optimized for this limit, not cut down to it",
-        most=32767,
-        soft_most=16,
+        max=32767,
+        soft_max=16,
     )
-    truss: float = setting(
+    bone_spring_stiffness: float = setting(
         "COMMON",
-        "truss",
+        "bone_spring_stiffness",
         "Firmness",
         "How firmly the bones hold the skin around them. Higher values keep limbs on their bones "
         "and preserve their volume, lower ones let the surface stretch less. 0 turns it off",
-        soft_most=50.0,
+        soft_max=50.0,
         decimals=1,
     )
     link_parts: bool = setting(
@@ -63,8 +63,8 @@ class Options(OptionTable):
         "rigid_influences",
         "Bones per Rigid Part",
         "Maximum number of bones that move a rigid part, 0 for as many as a vertex may have",
-        most=32767,
-        soft_most=16,
+        max=32767,
+        soft_max=16,
         advanced=True,
     )
     volume: str = option(
@@ -131,16 +131,16 @@ class Options(OptionTable):
         "Random Poses",
         "Number of random poses in which the mesh has to keep its shape. More give steadier "
         "weights and take longer",
-        least=1,
-        most=10000,
-        soft_most=320,
+        min=1,
+        max=10000,
+        soft_max=320,
     )
     swing: float = setting(
         "SAMPLING",
         "swing",
         "Swing",
         "Largest angle by which a bone swings to any side in the random poses",
-        most=math.pi,
+        max=math.pi,
         angle=True,
     )
     twist: float = setting(
@@ -148,7 +148,7 @@ class Options(OptionTable):
         "twist",
         "Twist",
         "Largest angle by which a bone twists about its own axis in the random poses, either way",
-        most=math.pi,
+        max=math.pi,
         angle=True,
     )
     reach_poses: float = setting(
@@ -163,8 +163,8 @@ class Options(OptionTable):
         "seed",
         "Seed",
         "A different seed gives different random poses",
-        most=2**31 - 1,
-        soft_most=100,
+        max=2**31 - 1,
+        soft_max=100,
     )
     use_joint_limits: bool = option(
         True,
@@ -207,18 +207,18 @@ class Options(OptionTable):
         40,
         "Frames",
         "Maximum number of frames or poses taken from it, evenly spread over all of them",
-        least=1,
-        most=10000,
-        soft_most=200,
+        min=1,
+        max=10000,
+        soft_max=200,
     )
     pose_weight: float = option(
         1.0,
         "Animation Weight",
         "How much a pose of My Animation counts, if a random one counts 1. Higher values keep "
         "the shape better in these poses and worse in all others",
-        least=0.001,
-        most=1000.0,
-        soft_most=10.0,
+        min=0.001,
+        max=1000.0,
+        soft_max=10.0,
         decimals=2,
     )
     control_bones: str = option(
@@ -273,13 +273,13 @@ class Options(OptionTable):
         ),
         advanced=True,
     )
-    least_worth: float = setting(
+    min_gain: float = setting(
         "SOLVER",
-        "least_worth",
+        "min_gain",
         "Crispness",
         "Bones that improve a vertex by less than this share are dropped from it. Higher values "
         "give fewer influences and crisper borders",
-        soft_most=0.05,
+        soft_max=0.05,
         decimals=4,
         advanced=True,
     )
@@ -291,9 +291,9 @@ class Options(OptionTable):
         "tessellation, 0 gives the edge weights of the 2018 paper",
         paper=True,
     )
-    widenings: int = setting(
+    expansion_rounds: int = setting(
         "SOLVER",
-        "widenings",
+        "expansion_rounds",
         "Widenings",
         "Rounds in which vertices adopt the bones of their neighbors and drop those that help "
         "least. 0 uses only the bones of the initial weights",
@@ -305,26 +305,26 @@ class Options(OptionTable):
         "Iterations",
         "Maximum number of iterations in the last stage of the optimization, which ends by itself "
         "when the error no longer falls",
-        most=10000,
-        soft_most=100,
+        max=10000,
+        soft_max=100,
         advanced=True,
     )
-    kept_sum: float = setting(
+    prune_sum: float = setting(
         "PRUNING",
-        "kept_sum",
+        "prune_sum",
         "Kept Sum",
         "Share of the initial weights of a vertex that the bones considered for it must hold. "
         "Lower values are faster, consider fewer bones and deform worse",
-        least=0.5,
+        min=0.5,
         paper=True,
     )
-    relative: float = setting(
+    prune_ratio: float = setting(
         "PRUNING",
-        "relative",
+        "prune_ratio",
         "Least Share",
         "Bones with less than this share of a vertex's largest initial weight are not considered "
         "for it",
-        most=0.5,
+        max=0.5,
         paper=True,
     )
     paper_constraints: bool = option(
@@ -357,8 +357,8 @@ class Options(OptionTable):
             "attach": self.paper_constraints,
             "neumann": self.paper_constraints,
             "positivity": "penalty" if self.paper_constraints else "clip",
-            # Where there is no truss; attach rows hold, too.
+            # Where there is no bone springs; attach rows hold, too.
             "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
-            "support": (1, self.kept_sum, self.relative),
+            "pruning": (1, self.prune_sum, self.prune_ratio),
             **({} if self.searches_rigid else {"rigid_departure": 0.0}),
         }

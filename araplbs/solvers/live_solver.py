@@ -28,7 +28,7 @@ MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of f
 
 
 class Ties(NamedTuple):
-    """Ties of vertices to bones: the spokes of the truss and, with the constraints of the paper,
+    """Ties of vertices to bones: the bone springs and, with the constraints of the paper,
     its attach rows. One entry each."""
 
     vertices: np.ndarray  # (k,) of the problem
@@ -210,7 +210,7 @@ class LiveSolver(Worker):
 
     def _ties(self, solver: "araplbs.Solver") -> Ties:
         """The arrays of the last frame if they are the same."""
-        ties = Ties(*solver.spokes)
+        ties = Ties(*solver.bone_springs)
         if self._options.paper_constraints:
             rows = [row for row in solver.constraint_rows if row["kind"] == "attach"]
             columns = [[row[name] for row in rows] for name in ("vertex", "bone", "released")]

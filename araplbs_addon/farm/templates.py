@@ -154,7 +154,7 @@ def _flamenco_options():
             setting |= {"type": "string", "subtype": "file_path", "default": default}
         else:
             turn = math.degrees if about.get("angle") else lambda value: value
-            limits = {"min": turn(about["least"]), "max": turn(about["most"])}
+            limits = {"min": turn(about["min"]), "max": turn(about["max"])}
             if isinstance(default, float):
                 setting |= {"type": "float", "default": round(turn(default), 6)}
             else:

@@ -62,7 +62,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         self._draw_buttons(context, layout)
         self._draw_presets(layout, settings)
         draw_named(layout, settings, "max_influences")
-        draw_named(layout, settings, "truss", slider=True)
+        draw_named(layout, settings, "bone_spring_stiffness", slider=True)
         split = _checks(layout, settings)
         split.use_property_split = False
         split.prop(settings, "symmetric")

@@ -61,7 +61,7 @@ def _draw_settings(layout, context):
     column.use_property_split, column.use_property_decorate = True, False
     settings = settings_of(context)
     draw_named(column, settings, "max_influences")
-    draw_named(column, settings, "truss", slider=True)
+    draw_named(column, settings, "bone_spring_stiffness", slider=True)
     column.prop(context.window_manager, "araplbs_errors", text="Colors")
 
 

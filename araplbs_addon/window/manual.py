@@ -18,7 +18,7 @@ TOPICS = (
     ("bpy.ops.object.araplbs_*rigid*", "parts.html"),
     ("bpy.ops.object.araplbs_take_in*", "control_bones.html"),
     ("bpy.ops.object.araplbs_deform_off*", "control_bones.html"),
-    ("bpy.ops.object.araplbs_weight_new*", "new_vertices.html"),
+    ("bpy.ops.object.araplbs_new_vertices*", "new_vertices.html"),
     ("bpy.ops.object.araplbs_bendy*", "bendy.html"),
     ("bpy.ops.object.araplbs_bake*", "bake.html"),
     ("bpy.ops.object.araplbs_quantize*", "engines.html"),

@@ -8,6 +8,8 @@ import numpy as np
 from araplbs.model.options import Options
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from .old_names import old_properties, old_values
+
 
 def _property(option, default, update):
     about = option.metadata
@@ -26,8 +28,8 @@ def _property(option, default, update):
         return StringProperty(subtype="FILE_PATH", **common)
     if isinstance(option.default, bool):
         return BoolProperty(**common)
-    limits = {"min": about["least"], "max": about["most"]}
-    limits["soft_max"] = about.get("soft_most", about["most"])
+    limits = {"min": about["min"], "max": about["max"]}
+    limits["soft_max"] = about.get("soft_max", about["max"])
     if isinstance(option.default, int):
         return IntProperty(**limits, **common)
     if about.get("angle"):
@@ -40,7 +42,8 @@ def option_properties(table=Options, update=None, **defaults):
     """{name: property} of all options, for the annotations of an operator. update: called with the
     properties and the context when one is changed."""
     options = table(**defaults)
-    return {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
+    own = {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
+    return own | old_properties(fields(table), is_operator=True)
 
 
 def option_names(table=Options):
@@ -92,15 +95,17 @@ class BoneChoice:
 
 def options_of(properties, table=Options):
     """The options that an operator's properties hold."""
-    return table(**{o.name: _within_limits(o, getattr(properties, o.name)) for o in fields(table)})
+    old = old_values(properties)
+    values = {o: old.get(o.name, getattr(properties, o.name)) for o in fields(table)}
+    return table(**{o.name: _within_limits(o, value) for o, value in values.items()})
 
 
 def _within_limits(option, value):
     """A property of 180 degrees is pi in single precision, which is more than pi."""
     if isinstance(option.default, float):
         value = _as_typed(value, option.metadata.get("angle"))
-    if "least" in option.metadata:
-        return min(max(value, option.metadata["least"]), option.metadata["most"])
+    if "min" in option.metadata:
+        return min(max(value, option.metadata["min"]), option.metadata["max"])
     return value
 
 
@@ -116,7 +121,7 @@ def _as_typed(value, angle):
     return float(plain)
 
 
-MAIN = ("max_influences", "truss", "symmetric", "link_parts", "rigid_parts")
+MAIN = ("max_influences", "bone_spring_stiffness", "symmetric", "link_parts", "rigid_parts")
 SAMPLED = ("pose_count", "swing", "twist", "reach_poses", "seed", "use_joint_limits", "through_rig")
 
 

@@ -3,10 +3,14 @@
 Operators that are started by a button, a menu or a key begin with them; scripts get the defaults of
 the operators. The deformation error and the choice of the worst vertices go by them, too."""
 
+from dataclasses import fields
+
 import bpy
+from araplbs.model.options import Options
 from bpy.props import PointerProperty, StringProperty
 
 from .last_report import report_of
+from .old_names import old_properties
 from .properties import bone_choice, option_names, option_properties, options_of
 
 
@@ -14,10 +18,14 @@ class ARAPLBS_settings(bpy.types.PropertyGroup):
     """One property for each of the Options, and further properties of the tab. Features add their
     own."""
 
-    __annotations__ = option_properties() | {
-        "only_selected_bones": bone_choice(),
-        "preset": StringProperty(options={"HIDDEN"}),  # the one that was loaded last
-    }
+    __annotations__ = (
+        option_properties()
+        | old_properties(fields(Options))
+        | {
+            "only_selected_bones": bone_choice(),
+            "preset": StringProperty(options={"HIDDEN"}),  # the one that was loaded last
+        }
+    )
 
     @property
     def last_report(self):
@@ -38,7 +46,9 @@ def present_options(context):
 def own_properties(table, update=None):
     """{name: property} of the options of a feature that Auto-weight does not have."""
     declared = option_properties(table, update) if update else option_properties(table)
-    return {name: prop for name, prop in declared.items() if name not in option_names()}
+    declared |= old_properties(fields(table))
+    taken = {*option_names(), *old_properties(fields(Options))}
+    return {name: prop for name, prop in declared.items() if name not in taken}
 
 
 CLASSES = (ARAPLBS_settings,)

@@ -139,7 +139,7 @@ static void take_row(const arap_sparse_weights *given, int i, arap_bake_weights 
 static arap_status take_weights(arap_bake_state *state) {
     const arap_sparse_weights *given = &state->problem->weights;
     int limit = state->settings->max_influences, longest = 0;
-    if (!limit || limit > ARAP_SIMPLEX_MOST) limit = ARAP_SIMPLEX_MOST;
+    if (!limit || limit > ARAP_SIMPLEX_MAX) limit = ARAP_SIMPLEX_MAX;
     for (int i = 0; given->start && i < state->n; i++) {
         int length = (int)(given->start[i + 1] - given->start[i]);
         if (length > longest) longest = length;

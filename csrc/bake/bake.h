@@ -34,7 +34,7 @@ typedef struct arap_baked {
     double *transforms;          /* (frames, bones, 3, 4), the caller's units */
     double *centers;             /* (bones, 3) where the vertices of a bone are at rest */
     double *vertex_error;        /* (vertices) root mean square distance over the frames */
-    double rms, most;            /* distances: of all vertices and frames */
+    double rms, max;             /* distances: of all vertices and frames */
     int worst_frame, worst_vertex;
     double size; /* diagonal of the bounding box at rest */
     int iterations;

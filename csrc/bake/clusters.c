@@ -24,7 +24,7 @@
 #define ROUNDS 3           /* after every split */
 #define MOVES 4            /* rounds in which bones go to worse clusters */
 #define HARDLY_MISSED 0.25 /* of the error that it may save elsewhere */
-#define LEAST_VERTICES 4   /* of a cluster that is split */
+#define MIN_VERTICES 4     /* of a cluster that is split */
 #define NO_ERROR 1e-18     /* mean squared, of a cluster that is exact */
 
 typedef struct clusters {
@@ -68,16 +68,16 @@ static void assign_chunk(void *data, int chunk, int worker) {
     int begin = chunk * CHUNK, end = begin + CHUNK < state->n ? begin + CHUNK : state->n;
     for (int i = begin; i < end; i++) {
         const double *moment = state->moment + (size_t)i * (size_t)state->bones;
-        double least = 0, next = 0;
+        double min = 0, next = 0;
         int best = -1, second = -1;
         for (int b = 0; b < state->bones; b++) {
             if (!of->active[b]) continue;
             double error = state->square[i] - 2 * moment[b] + arap_bake_pair(state, i, b, b);
-            if (best < 0 || error < least) {
+            if (best < 0 || error < min) {
                 second = best;
-                next = least;
+                next = min;
                 best = b;
-                least = error;
+                min = error;
             } else if (second < 0 || error < next) {
                 second = b;
                 next = error;
@@ -85,8 +85,8 @@ static void assign_chunk(void *data, int chunk, int worker) {
         }
         put_alone(state, i, best);
         of->second[i] = second;
-        of->missing[i] = next - least;
-        of->error[i] = least > 0 ? least : 0;
+        of->missing[i] = next - min;
+        of->error[i] = min > 0 ? min : 0;
     }
 }
 
@@ -127,7 +127,7 @@ static arap_status assign(clusters *of) {
 static int worst(const clusters *of) {
     int best = -1;
     for (int b = 0; b < of->state->bones; b++)
-        if (of->size[b] >= LEAST_VERTICES && of->farthest[b] >= 0 &&
+        if (of->size[b] >= MIN_VERTICES && of->farthest[b] >= 0 &&
             of->total[b] > NO_ERROR * of->state->frames * of->size[b] &&
             (best < 0 || of->total[b] > of->total[best]))
             best = b;
@@ -168,8 +168,8 @@ static int split_worst(clusters *of) {
 /* Move new bones that are hardly needed to the worst clusters; returns how many. */
 static int move_to_worst(clusters *of) {
     arap_bake_state *state = of->state;
-    int count = 0, most = 1 + (state->bones - state->given) / 8;
-    for (; count < most; count++) {
+    int count = 0, max = 1 + (state->bones - state->given) / 8;
+    for (; count < max; count++) {
         int cluster = worst(of), idle = -1;
         for (int b = state->given; b < state->bones; b++)
             if (of->active[b] && of->farthest[b] >= 0 && b != cluster &&

@@ -224,7 +224,7 @@ static void fit_vertex(const fit_task *task, fit_space *space, int i) {
         space->diagonal[b] = square(task->own + 16 * b, state->v + 4 * (size_t)i) + columns.ridge;
         space->allowed[b] = (char)may_move(state, i, (int)b);
     }
-    if (!limit || limit > ARAP_SIMPLEX_MOST) limit = ARAP_SIMPLEX_MOST;
+    if (!limit || limit > ARAP_SIMPLEX_MAX) limit = ARAP_SIMPLEX_MAX;
     for (int k = 0; k < old->count[i]; k++) {
         int own = arap_bake_bones(old, i)[k];
         double weight = arap_bake_values(old, i)[k];
@@ -241,7 +241,7 @@ static void fit_vertex(const fit_task *task, fit_space *space, int i) {
     if (total > NO_SHARE) {
         arap_simplex_problem problem = {.count = state->bones,
                                         .total = total,
-                                        .most = limit,
+                                        .max = limit,
                                         .linear = space->linear,
                                         .diagonal = space->diagonal,
                                         .allowed = space->allowed,

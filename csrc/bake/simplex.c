@@ -22,7 +22,7 @@
 
 #include "base/memory.h"
 
-#define MOST ARAP_SIMPLEX_MOST
+#define MAXIMUM ARAP_SIMPLEX_MAX
 #define RIDGE 1e-12    /* of the diagonal of A' */
 #define ROUNDING 4e-15 /* of that of A */
 #define FLAT 1e-11     /* slopes below this share of the diagonal count as 0 */
@@ -33,7 +33,7 @@
 
 arap_status arap_simplex_space_create(arap_context *context, int count, arap_simplex_space *out) {
     *out = (arap_simplex_space){.count = count,
-                                .column = ARAP_NEW(double, (size_t)MOST * (size_t)count),
+                                .column = ARAP_NEW(double, (size_t)MAXIMUM * (size_t)count),
                                 .slot = ARAP_NEW(int, count),
                                 .product = ARAP_NEW(double, count)};
     if (!out->column || !out->slot || !out->product) {
@@ -54,8 +54,8 @@ void arap_simplex_space_clear(arap_simplex_space *space) {
 /* The problem on a set: everything of it, small. */
 typedef struct small {
     int count;
-    int index[MOST];
-    double a[MOST][MOST], linear[MOST], weight[MOST];
+    int index[MAXIMUM];
+    double a[MAXIMUM][MAXIMUM], linear[MAXIMUM], weight[MAXIMUM];
     double total, value;
 } small;
 
@@ -71,7 +71,7 @@ static double value_of(const small *s, const double *weight) {
 }
 
 /* x <- the solution of the positive definite k x = x, with k (count, MOST) overwritten. */
-static void solve_definite(int count, double (*k)[MOST], double *x) {
+static void solve_definite(int count, double (*k)[MAXIMUM], double *x) {
     for (int j = 0; j < count; j++) {
         for (int i = j; i < count; i++) {
             double sum = k[i][j];
@@ -95,8 +95,8 @@ static void solve_definite(int count, double (*k)[MOST], double *x) {
 /* Weights of the members `in` of s with the sum and any sign: out (s->count), 0 elsewhere. weight:
  * feasible ones. */
 static void solve_equality(const small *s, const char *in, const double *weight, double *out) {
-    double k[MOST][MOST], x[MOST];
-    int member[MOST], count = 0, r = -1;
+    double k[MAXIMUM][MAXIMUM], x[MAXIMUM];
+    int member[MAXIMUM], count = 0, r = -1;
     for (int i = 0; i < s->count; i++)
         if (in[i] && (r < 0 || weight[i] > weight[r])) r = i;
     for (int i = 0; i < s->count; i++)
@@ -122,7 +122,7 @@ static void solve_equality(const small *s, const char *in, const double *weight,
 /* Make feasible weights the best ones with w >= 0 on the members `in`; those that arrive at 0
  * leave. */
 static void settle(const small *s, char *in, double *weight) {
-    double goal[MOST];
+    double goal[MAXIMUM];
     for (;;) {
         solve_equality(s, in, weight, goal);
         double step = 1;
@@ -144,13 +144,14 @@ static void settle(const small *s, char *in, double *weight) {
     }
 }
 
-/* The best weights of all members but `barred` (-1: none), from any feasible ones; their value. */
+/* The best weights of all members but `excluded` (-1: none), from any feasible ones; their value.
+ */
 static double solve_members(const small *s, int barred, double *weight) {
-    char in[MOST], tried[MOST] = {0};
+    char in[MAXIMUM], tried[MAXIMUM] = {0};
     for (int i = 0; i < s->count; i++) in[i] = weight[i] > 0;
     settle(s, in, weight);
-    for (int round = 0; round < 3 * MOST; round++) {
-        double slope[MOST], mu = 0, scale = 0;
+    for (int round = 0; round < 3 * MAXIMUM; round++) {
+        double slope[MAXIMUM], mu = 0, scale = 0;
         int best = -1;
         for (int i = 0; i < s->count; i++) {
             slope[i] = s->linear[i];
@@ -181,7 +182,7 @@ static void add(const arap_simplex_problem *p, arap_simplex_space *space, small 
     int k = s->count++;
     if (space->slot[index] < 0) {
         int slot = 0;
-        char used[MOST] = {0};
+        char used[MAXIMUM] = {0};
         for (int i = 0; i < k; i++) used[space->slot[s->index[i]]] = 1;
         while (used[slot]) slot++;
         for (int b = 0; b < p->count; b++)
@@ -198,7 +199,7 @@ static void add(const arap_simplex_problem *p, arap_simplex_space *space, small 
 
 /* Take out the members without weight. */
 static void drop_unused(small *s) {
-    int kept[MOST], count = 0;
+    int kept[MAXIMUM], count = 0;
     for (int i = 0; i < s->count; i++)
         if (s->weight[i] > 0) kept[count++] = i;
     if (count == s->count) return;
@@ -230,12 +231,12 @@ static void find_slopes(const arap_simplex_problem *p, arap_simplex_space *space
     for (int b = 0; b < p->count; b++) slope[b] -= mu;
 }
 
-/* The index outside s and of `skip` with the steepest slope above `least`, -1: none. */
+/* The index outside s and of `skip` with the steepest slope above `min`, -1: none. */
 static int steepest(const arap_simplex_problem *p, const arap_simplex_space *space, const small *s,
-                    double least, const int *skip, int skipped) {
+                    double min, const int *skip, int skipped) {
     int best = -1;
     for (int b = 0; b < p->count; b++) {
-        if (!p->allowed[b] || !(space->product[b] > least) ||
+        if (!p->allowed[b] || !(space->product[b] > min) ||
             (best >= 0 && !(space->product[b] > space->product[best])))
             continue;
         int known = 0;
@@ -248,11 +249,11 @@ static int steepest(const arap_simplex_problem *p, const arap_simplex_space *spa
 
 /* Take in indices until none goes down. */
 static void solve_all(const arap_simplex_problem *p, arap_simplex_space *space, small *s) {
-    for (int round = 0; round < 4 * MOST; round++) {
+    for (int round = 0; round < 4 * MAXIMUM; round++) {
         double scale, before = s->value;
         find_slopes(p, space, s, &scale);
         int next = steepest(p, space, s, FLAT * scale * s->total, NULL, 0);
-        if (next < 0 || s->count == MOST) return;
+        if (next < 0 || s->count == MAXIMUM) return;
         small trial = *s;
         add(p, space, &trial, next);
         solve_small(&trial);
@@ -265,15 +266,15 @@ static void solve_all(const arap_simplex_problem *p, arap_simplex_space *space, 
 /* An upper bound of the rise of the value without a member: its weight goes to the most similar
  * one. */
 static double missed(const small *s, int at) {
-    double least = INFINITY, w = s->weight[at];
+    double min = INFINITY, w = s->weight[at];
     for (int i = 0; i < s->count; i++)
-        if (i != at) least = fmin(least, s->a[at][at] - 2 * s->a[at][i] + s->a[i][i]);
-    return 0.5 * w * w * least;
+        if (i != at) min = fmin(min, s->a[at][at] - 2 * s->a[at][i] + s->a[i][i]);
+    return 0.5 * w * w * min;
 }
 
 /* Remove the member that matters least, of the few candidates. */
 static void shrink(small *s) {
-    double estimate[MOST], best_weight[MOST], best = 0;
+    double estimate[MAXIMUM], best_weight[MAXIMUM], best = 0;
     int found = 0;
     for (int i = 0; i < s->count; i++) estimate[i] = missed(s, i);
     for (int k = 0; k < LOOKED_AT && k < s->count; k++) {
@@ -282,7 +283,7 @@ static void shrink(small *s) {
             if (estimate[i] >= 0 && (out < 0 || estimate[i] < estimate[out])) out = i;
         if (out < 0) break;
         estimate[out] = -1;
-        double weight[MOST], rest = s->total - s->weight[out];
+        double weight[MAXIMUM], rest = s->total - s->weight[out];
         int enough = rest > 1e-12 * s->total;
         for (int i = 0; i < s->count; i++)
             weight[i] = i == out ? 0
@@ -307,13 +308,13 @@ static void swap(const arap_simplex_problem *p, arap_simplex_space *space, small
         find_slopes(p, space, s, &scale);
         while (skipped < SWAP_TRIES && !better) {
             int next = steepest(p, space, s, FLAT * scale * s->total, skip, skipped);
-            if (next < 0 || s->count == MOST) return;
+            if (next < 0 || s->count == MAXIMUM) return;
             skip[skipped++] = next;
             small trial = *s;
             add(p, space, &trial, next);
             solve_small(&trial);
             drop_unused(&trial);
-            while (trial.count > p->most) shrink(&trial);
+            while (trial.count > p->max) shrink(&trial);
             better = trial.value < s->value - GAIN * fabs(s->value);
             if (better) *s = trial;
         }
@@ -323,12 +324,12 @@ static void swap(const arap_simplex_problem *p, arap_simplex_space *space, small
 
 static int best_alone(const arap_simplex_problem *p) {
     int best = -1;
-    double least = 0;
+    double min = 0;
     for (int b = 0; b < p->count; b++) {
         double value = p->total * (0.5 * p->total * p->diagonal[b] - p->linear[b]);
-        if (!p->allowed[b] || (best >= 0 && !(value < least))) continue;
+        if (!p->allowed[b] || (best >= 0 && !(value < min))) continue;
         best = b;
-        least = value;
+        min = value;
     }
     return best;
 }
@@ -342,7 +343,7 @@ void arap_simplex_solve(const arap_simplex_problem *p, arap_simplex_space *space
     drop_unused(&s);
     if (!start) {
         solve_all(p, space, &s);
-        while (s.count > p->most) shrink(&s);
+        while (s.count > p->max) shrink(&s);
     }
     swap(p, space, &s);
     for (int b = 0; b < p->count; b++) space->slot[b] = -1;

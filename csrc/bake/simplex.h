@@ -4,13 +4,13 @@
 
 #include "base/context.h"
 
-#define ARAP_SIMPLEX_MOST 32 /* weights of a solution that are not 0 */
+#define ARAP_SIMPLEX_MAX 32 /* weights of a solution that are not 0 */
 
-/* min w^T A w / 2 - linear^T w over w >= 0 with sum `total`, at most `most` of them not 0. */
+/* min w^T A w / 2 - linear^T w over w >= 0 with sum `total`, at most `max` of them not 0. */
 typedef struct arap_simplex_problem {
     int count;            /* weights */
     double total;         /* > 0 */
-    int most;             /* 1 to ARAP_SIMPLEX_MOST */
+    int max;              /* 1 to ARAP_SIMPLEX_MAX */
     const double *linear; /* (count) */
     const double *diagonal;
     const char *allowed;                                      /* (count) 0: stays 0 */
@@ -21,7 +21,7 @@ typedef struct arap_simplex_problem {
 /* Work space of one thread. */
 typedef struct arap_simplex_space {
     int count;
-    double *column;  /* (ARAP_SIMPLEX_MOST, count) */
+    double *column;  /* (ARAP_SIMPLEX_MAX, count) */
     int *slot;       /* (count) row of `column`, -1: none */
     double *product; /* (count) A w */
 } arap_simplex_space;
@@ -31,13 +31,13 @@ void arap_simplex_space_clear(arap_simplex_space *space);
 
 typedef struct arap_simplex_solution {
     int count;
-    int index[ARAP_SIMPLEX_MOST]; /* ascending */
-    double weight[ARAP_SIMPLEX_MOST];
+    int index[ARAP_SIMPLEX_MAX]; /* ascending */
+    double weight[ARAP_SIMPLEX_MAX];
     double value; /* of what is minimized */
 } arap_simplex_solution;
 
 /* Find `solution`. With start > 0 it begins with that many indices of `solution`, which are
- * allowed, once each and at most `most`, and is at least as good as the best weights of these
+ * allowed, once each and at most `max`, and is at least as good as the best weights of these
  * alone. At least one index is allowed. */
 void arap_simplex_solve(const arap_simplex_problem *problem, arap_simplex_space *space, int start,
                         arap_simplex_solution *solution);

@@ -52,8 +52,8 @@ static void add_moments(void *data, int chunk, int worker) {
 
 typedef struct error_task {
     arap_bake_state *state;
-    double *sum, *most; /* (n) squared distances */
-    int *frame;         /* (n) of the largest */
+    double *sum, *max; /* (n) squared distances */
+    int *frame;        /* (n) of the largest */
 } error_task;
 
 static void add_errors(void *data, int chunk, int worker) {
@@ -82,8 +82,8 @@ static void add_errors(void *data, int chunk, int worker) {
                 off += at * at;
             }
             task->sum[i] += off;
-            if (off > task->most[i]) {
-                task->most[i] = off;
+            if (off > task->max[i]) {
+                task->max[i] = off;
                 task->frame[i] = frame;
             }
         }
@@ -93,14 +93,14 @@ static void add_errors(void *data, int chunk, int worker) {
 static arap_status create_errors(arap_bake_state *state, error_task *out) {
     *out = (error_task){state, ARAP_NEW_ZERO(double, state->n), ARAP_NEW_ZERO(double, state->n),
                         ARAP_NEW_ZERO(int, state->n)};
-    return out->sum && out->most && out->frame
+    return out->sum && out->max && out->frame
                ? ARAP_OK
                : arap_fail_memory(&state->context->error, "the errors");
 }
 
 static void clear_errors(error_task *task) {
     arap_free(task->sum);
-    arap_free(task->most);
+    arap_free(task->max);
     arap_free(task->frame);
 }
 
@@ -169,7 +169,7 @@ arap_status arap_sum_frames(arap_bake_state *state, int improve, double *rms) {
 arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
     error_task task;
     arap_status status = create_errors(state, &task);
-    double most = 0;
+    double max = 0;
     for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
         status = arap_bake_progress(state, "error", (double)first / state->frames);
         if (!status)
@@ -179,13 +179,13 @@ arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
     }
     for (int i = 0; i < state->n && !status; i++) {
         out->vertex_error[i] = state->size * sqrt(task.sum[i] / state->frames);
-        if (task.most[i] <= most) continue;
-        most = task.most[i];
+        if (task.max[i] <= max) continue;
+        max = task.max[i];
         out->worst_vertex = i;
         out->worst_frame = task.frame[i];
     }
     if (!status) out->rms = rms_of(state, &task);
-    out->most = state->size * sqrt(most);
+    out->max = state->size * sqrt(max);
     clear_errors(&task);
     return status;
 }

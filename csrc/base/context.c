@@ -1,10 +1,10 @@
 /* Progress and threads: see context.h.
  *
  * Threads belong to a call, which keeps them from one parallel section to the next, or else to one
- * section (team.h): a pool that outlives calls would be global state that does not survive fork().
- * Sections of short chunks start on the caller's thread, because on a small mesh many of them are
- * over before a thread starts. They get more threads according to the remaining work, estimated
- * from the chunks so far.
+ * section (thread_pool.h): a pool that outlives calls would be global state that does not survive
+ * fork(). Sections of short chunks start on the caller's thread, because on a small mesh many of
+ * them are over before a thread starts. They get more threads according to the remaining work,
+ * estimated from the chunks so far.
  *
  * On one thread, the speedup of more is estimated: a section of c equal chunks on w threads takes
  * ceil(c / w) chunk times, and all threads except one start late. The clock of one processor does
@@ -27,24 +27,24 @@
 #define SHARE 5e-5 /* seconds of short chunks that are worth a thread */
 #define LATE 2e-5  /* until a sleeping thread has started */
 
-const int arap_crowds[ARAP_CROWDS] = {2, 4, 16};
+const int arap_scaling_sizes[ARAP_SCALING_SIZES] = {2, 4, 16};
 
 int arap_chunk_stops(arap_context *context, int worker) {
-    return !worker && arap_listen(context) != ARAP_OK;
+    return !worker && arap_poll_cancel(context) != ARAP_OK;
 }
 
 /* The first worker, and then until the others are done. */
-static arap_status work_and_listen(arap_context *context, arap_team *team, arap_section *s) {
+static arap_status work_and_poll(arap_context *context, arap_thread_pool *pool, arap_section *s) {
     arap_status status = ARAP_OK;
     for (int chunk; !status && (chunk = arap_section_next(s, 0)) >= 0;) {
         s->task(s->data, chunk, 0);
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
     }
     if (status) atomic_store(&s->stop, 1);
-    while (team && arap_team_wait(team, s, ARAP_LISTEN)) {
-        arap_status heard = status ? status : arap_listen(context);
-        if (!status && heard) atomic_store(&s->stop, 1);
-        status = heard;
+    while (pool && arap_thread_pool_wait(pool, s, ARAP_POLL_SECONDS)) {
+        arap_status polled = status ? status : arap_poll_cancel(context);
+        if (!status && polled) atomic_store(&s->stop, 1);
+        status = polled;
     }
     return status;
 }
@@ -63,16 +63,16 @@ static void cut(arap_section *s, int first, int chunks) {
 void arap_note_shared(arap_context *context, double seconds, double serial) {
     if (context->threads > 1) return;
     context->shared += seconds;
-    for (int k = 0; k < ARAP_CROWDS; k++)
-        context->saved[k] += seconds * (1 - serial) * (1 - 1.0 / arap_crowds[k]);
+    for (int k = 0; k < ARAP_SCALING_SIZES; k++)
+        context->saved[k] += seconds * (1 - serial) * (1 - 1.0 / arap_scaling_sizes[k]);
 }
 
 /* arap_note_shared for even chunks, if a thread is worth so many seconds. */
 static void note_chunks(arap_context *context, double seconds, int chunks, double worth) {
     if (context->threads > 1 || chunks < 2 || seconds < 2 * worth) return;
     context->shared += seconds;
-    for (int k = 0; k < ARAP_CROWDS; k++) {
-        int threads = arap_crowds[k] < chunks ? arap_crowds[k] : chunks;
+    for (int k = 0; k < ARAP_SCALING_SIZES; k++) {
+        int threads = arap_scaling_sizes[k] < chunks ? arap_scaling_sizes[k] : chunks;
         if (threads * worth > seconds) threads = (int)(seconds / worth);
         int rounds = (chunks + threads - 1) / threads;
         double saved = seconds * (1 - (double)rounds / chunks) - LATE * (1 - 1.0 / threads);
@@ -81,40 +81,40 @@ static void note_chunks(arap_context *context, double seconds, int chunks, doubl
 }
 
 /* Chunks from `first` on, on at most so many threads. */
-static arap_status run(arap_context *context, int most, int first, int chunks, arap_task task,
+static arap_status run(arap_context *context, int max, int first, int chunks, arap_task task,
                        void *data) {
-    arap_share shares[ARAP_MOST_THREADS];
-    arap_team own, *team = context->team ? context->team : &own;
-    if (most > ARAP_MOST_THREADS) most = ARAP_MOST_THREADS;
-    if (most > chunks - first) most = chunks - first;
-    if (most < 1) return ARAP_OK;
-    arap_section s = {.task = task, .data = data, .shares = most, .share = shares};
+    arap_share shares[ARAP_MAX_THREADS];
+    arap_thread_pool own, *pool = context->pool ? context->pool : &own;
+    if (max > ARAP_MAX_THREADS) max = ARAP_MAX_THREADS;
+    if (max > chunks - first) max = chunks - first;
+    if (max < 1) return ARAP_OK;
+    arap_section s = {.task = task, .data = data, .shares = max, .share = shares};
     cut(&s, first, chunks);
     atomic_init(&s.stop, 0);
     atomic_init(&s.helping, 0);
-    if (most < 2) {
+    if (max < 2) {
         double begin = arap_seconds();
-        arap_status status = work_and_listen(context, NULL, &s);
+        arap_status status = work_and_poll(context, NULL, &s);
         note_chunks(context, arap_seconds() - begin, chunks - first, 0);
         return status;
     }
-    if (team == &own) arap_team_begin(team);
-    arap_team_open(team, &s);
-    arap_status status = work_and_listen(context, team, &s);
-    if (team == &own) arap_team_end(team);
+    if (pool == &own) arap_thread_pool_begin(pool);
+    arap_thread_pool_open(pool, &s);
+    arap_status status = work_and_poll(context, pool, &s);
+    if (pool == &own) arap_thread_pool_end(pool);
     return status;
 }
 
-void arap_keep_threads(arap_context *context, arap_team *team) {
-    if (context->team) return;
-    arap_team_begin(team);
-    context->team = team;
+void arap_keep_threads(arap_context *context, arap_thread_pool *pool) {
+    if (context->pool) return;
+    arap_thread_pool_begin(pool);
+    context->pool = pool;
 }
 
-void arap_end_threads(arap_context *context, arap_team *team) {
-    if (context->team != team) return;
-    arap_team_end(team);
-    context->team = NULL;
+void arap_end_threads(arap_context *context, arap_thread_pool *pool) {
+    if (context->pool != pool) return;
+    arap_thread_pool_end(pool);
+    context->pool = NULL;
 }
 
 arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data) {
@@ -128,10 +128,10 @@ arap_status arap_parallel_short(arap_context *context, int chunks, arap_task tas
         task(data, done++, 0);
         double left = (arap_seconds() - begin) / done * (chunks - done);
         if (context->threads > 1 && left > 2 * SHARE) {
-            int most = left / SHARE < context->threads ? (int)(left / SHARE) : context->threads;
-            return run(context, most, done, chunks, task, data);
+            int max = left / SHARE < context->threads ? (int)(left / SHARE) : context->threads;
+            return run(context, max, done, chunks, task, data);
         }
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
     }
     note_chunks(context, arap_seconds() - begin, chunks, SHARE);
     return status;
@@ -153,7 +153,7 @@ int arap_processors(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) {
         int count = CPU_COUNT(&set);
-        return count < 1 ? 1 : count > ARAP_MOST_THREADS ? ARAP_MOST_THREADS : count;
+        return count < 1 ? 1 : count > ARAP_MAX_THREADS ? ARAP_MAX_THREADS : count;
     }
 #endif
 #ifdef _WIN32
@@ -161,7 +161,7 @@ int arap_processors(void) {
 #else
     long long count = sysconf(_SC_NPROCESSORS_ONLN);
 #endif
-    return count < 1 ? 1 : count > ARAP_MOST_THREADS ? ARAP_MOST_THREADS : (int)count;
+    return count < 1 ? 1 : count > ARAP_MAX_THREADS ? ARAP_MAX_THREADS : (int)count;
 }
 
 static void report(arap_context *context, const char *stage, double fraction) {
@@ -183,9 +183,9 @@ arap_status arap_progress(arap_context *context, const char *stage, double fract
     return stop_if_asked(context);
 }
 
-arap_status arap_listen(arap_context *context) {
-    int is_due = context->deaf < 2 && context->stage && !context->asked &&
-                 arap_seconds() - context->reported >= ARAP_LISTEN;
+arap_status arap_poll_cancel(arap_context *context) {
+    int is_due = context->uncancellable < 2 && context->stage && !context->asked &&
+                 arap_seconds() - context->reported >= ARAP_POLL_SECONDS;
     if (is_due) report(context, context->stage, context->fraction);
-    return context->deaf ? ARAP_OK : stop_if_asked(context);
+    return context->uncancellable ? ARAP_OK : stop_if_asked(context);
 }

@@ -109,8 +109,8 @@ done:
 }
 
 int arap_forest_workers(const arap_context *context, const arap_forest *forest) {
-    int most = forest->leaves < context->threads ? forest->leaves : context->threads;
-    return most > 1 ? most : 1;
+    int max = forest->leaves < context->threads ? forest->leaves : context->threads;
+    return max > 1 ? max : 1;
 }
 
 /* A run. The lock is for all but the first line. */
@@ -150,7 +150,7 @@ static void wait_for_change(forest_run *r, int worker) {
     }
     arap_wait_for(&r->changed, &r->lock, WAIT);
     pthread_mutex_unlock(&r->lock);
-    arap_status status = arap_listen(r->context);
+    arap_status status = arap_poll_cancel(r->context);
     if (status) stop(r, status);
     pthread_mutex_lock(&r->lock);
 }

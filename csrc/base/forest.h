@@ -30,7 +30,7 @@ void arap_forest_clear(arap_forest *forest);
 int arap_forest_workers(const arap_context *context, const arap_forest *forest);
 
 /* The work of one node. Worker 0 is the thread of the call and may return the status of
- * arap_listen, which ends the run; the others return ARAP_OK. */
+ * arap_poll_cancel, which ends the run; the others return ARAP_OK. */
 typedef arap_status (*arap_forest_fn)(void *data, int node, int worker);
 
 /* Do the work of each node once, after that of all nodes below it. Listens. */

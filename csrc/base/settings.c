@@ -45,11 +45,11 @@ void arap_settings_fill(const arap_setting_table *table, void *settings) {
         if (s->type == ARAP_SETTING_TUPLE) {
             arap_settings_fill(s->parts, to);
         } else if (s->type == ARAP_SETTING_REAL) {
-            *(double *)to = s->usual;
+            *(double *)to = s->default_value;
         } else if (s->type == ARAP_SETTING_SEED) {
             *(uint64_t *)to = 0;
         } else {
-            int value = (int)s->usual;
+            int value = (int)s->default_value;
             memcpy(to, &value, sizeof value);
         }
     }
@@ -72,9 +72,9 @@ static arap_status check(arap_error *error, const arap_setting_table *table, con
         } else {
             continue;
         }
-        if (!(value >= s->least && value <= s->most))
+        if (!(value >= s->min && value <= s->max))
             return arap_fail(error, ARAP_BAD_VALUE, "%s%s%s is %g: must be from %g to %g", s->name,
-                             group ? " of " : "", group ? group : "", value, s->least, s->most);
+                             group ? " of " : "", group ? group : "", value, s->min, s->max);
     }
     return ARAP_OK;
 }

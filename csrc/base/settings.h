@@ -19,10 +19,10 @@ typedef struct arap_setting {
     const char *name;
     arap_setting_type type;
     size_t offset; /* in the struct */
-    double usual, least, most;
+    double default_value, min, max;
     const char *const *choices; /* in the order of the enum, then NULL */
     const arap_setting_table *parts;
-    const char *about;
+    const char *description;
 } arap_setting;
 
 struct arap_setting_table {

@@ -65,7 +65,7 @@
 /* Shares of the skin of what hangs on a root: one branch at least is the body, more than one are
  * parts of it. */
 #define LEADING_BRANCH 0.4
-#define LEAST_BRANCH 0.02
+#define MIN_BRANCH 0.02
 #define PASSED 0.1      /* of a child's length: a joint that far from both of its ends is passed */
 #define SAME_JOINT 0.01 /* of the size of the mesh: joints this near are one */
 #define NO_GAIN 0.005
@@ -73,7 +73,7 @@
 #define AWAY 0.5
 #define FAR_AWAY 1.5
 /* A sign that most bones have means nothing. */
-#define MOST_BONES 0.9
+#define MAX_BONES 0.9
 /* Evidence of a control, of one that is as good as certain, and of skin. */
 #define SIGN 1
 #define SURE 2
@@ -179,7 +179,7 @@ static int find_control_tree(arap_study *t) {
     candidate best = {.root = -1};
     for (int g = 0; g < t->s.deform_count && !t->failed; g++) {
         if (t->group[g] != g) continue;
-        t->failed = arap_listen(t->context);
+        t->failed = arap_poll_cancel(t->context);
         candidate c = judge_tree(t, g);
         if (c.root < 0) continue;
         int order = best.root < 0 ? 1 : compare(&c, &best);
@@ -241,11 +241,11 @@ static double sum_branch(const arap_study *t, int d) {
 
 /* Is the root itself the body: amid the skin, with limbs on it, none of which has much? */
 static int is_trunk(arap_study *t, int root) {
-    double most = LEADING_BRANCH * sum_branch(t, root);
+    double max = LEADING_BRANCH * sum_branch(t, root);
     int branches = 0;
     for (int d = 0; d < t->s.deform_count; d++) {
         if (t->control[d] || arap_study_parent(t, d) != root) continue;
-        if (!(sum_branch(t, d) < most)) return 0;
+        if (!(sum_branch(t, d) < max)) return 0;
         branches++;
     }
     return branches > 1 && arap_study_is_amid(t, root);
@@ -256,7 +256,7 @@ static int is_joint_of_body(arap_study *t, int root) {
     int branches = 0;
     for (int d = 0; d < t->s.deform_count; d++)
         branches += !t->control[d] && arap_study_parent(t, d) == root &&
-                    sum_branch(t, d) > LEAST_BRANCH &&
+                    sum_branch(t, d) > MIN_BRANCH &&
                     2 * arap_study_outside(t, d) < ARAP_STUDY_SAMPLES;
     return branches >= 3 && !arap_study_outside(t, root);
 }
@@ -284,9 +284,9 @@ static int is_root_outside(arap_study *t, int root) {
 /* Is the body a child of a bone at the joint of this root? Segments from the root also lead to its
  * other children, such as targets, and are no evidence about the root. */
 static int is_joint_of_child(const arap_study *t, int root) {
-    double near = SAME_JOINT * t->mesh.size, most = LEADING_BRANCH * sum_branch(t, root);
+    double near = SAME_JOINT * t->mesh.size, max = LEADING_BRANCH * sum_branch(t, root);
     for (int d = 0; d < t->s.deform_count; d++)
-        if (!t->control[d] && arap_study_parent(t, d) == root && sum_branch(t, d) > most &&
+        if (!t->control[d] && arap_study_parent(t, d) == root && sum_branch(t, d) > max &&
             arap_distance2(arap_study_head(t, d), arap_study_head(t, root)) <= near * near)
             return 1;
     return 0;
@@ -307,7 +307,7 @@ static int goes_on(const arap_study *t, int root) {
  * a character next to its hips. */
 static int is_passed(arap_study *t, int root) {
     const double *joint = arap_study_head(t, root);
-    double most = LEADING_BRANCH * sum_branch(t, root);
+    double max = LEADING_BRANCH * sum_branch(t, root);
     int passed = 0;
     if (!has_sign(t, root) || !(t->gain[root] < ROOT_GAIN)) return 0;
     for (int d = 0; d < t->s.deform_count && !t->failed; d++) {
@@ -315,14 +315,14 @@ static int is_passed(arap_study *t, int root) {
         double along[3], from[3], point[3], deepest = 0;
         if (t->control[d] || arap_study_parent(t, d) != root) continue;
         if (arap_study_continues(t, d, root)) return 0;
-        if (!(sum_branch(t, d) > most)) continue;
+        if (!(sum_branch(t, d) > max)) continue;
         arap_sub(tail, head, along);
         arap_sub(joint, head, from);
-        double way = arap_dot(from, along), least = PASSED * arap_dot(along, along);
+        double way = arap_dot(from, along), min = PASSED * arap_dot(along, along);
         double away2 = arap_nearest_on_segment(joint, head, tail, point);
         for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
             deepest = fmax(deepest, arap_study_clearance(t, d)[k]);
-        passed += way > least && arap_dot(along, along) - way > least && away2 < deepest * deepest;
+        passed += way > min && arap_dot(along, along) - way > min && away2 < deepest * deepest;
     }
     return passed;
 }
@@ -367,10 +367,10 @@ static int drop_roots(arap_study *t) {
     int dropped = 0;
     for (int d = 0; d < t->s.deform_count && !t->failed; d++) {
         if (t->control[d] || arap_study_parent(t, d) >= 0) continue;
-        t->failed = arap_listen(t->context);
-        double most = is_sure(t, d) ? SURE_ROOT_GAIN : ROOT_GAIN;
+        t->failed = arap_poll_cancel(t->context);
+        double max = is_sure(t, d) ? SURE_ROOT_GAIN : ROOT_GAIN;
         int joints = t->s.ways != NULL, mere = joints && is_joint_root(t, d);
-        if (!joints) mere = (t->gain[d] < most && is_mere_root(t, d)) || is_root_outside(t, d);
+        if (!joints) mere = (t->gain[d] < max && is_mere_root(t, d)) || is_root_outside(t, d);
         int beside = !joints && (is_passed(t, d) || comes_from_outside(t, d));
         if (!beside && (!mere || is_body(t, d))) continue;
         int outside = joints ? arap_study_joint_outside(t, d) : arap_study_outside(t, d);
@@ -466,7 +466,7 @@ static int is_surer(const arap_study *t, int d, int other) {
 static int drop_bones(arap_study *t, char *drop) {
     int n = t->s.deform_count, dropped = 0;
     for (int d = 0; d < n; d++) {
-        if (!t->failed) t->failed = arap_listen(t->context);
+        if (!t->failed) t->failed = arap_poll_cancel(t->context);
         drop[d] = t->control[d] || t->failed ? 0 : (char)judge_bone(t, d);
     }
     for (int i = 0; i < t->mesh.count; i++) {
@@ -525,7 +525,7 @@ arap_status arap_control_bones(arap_context *context, const arap_geometry *geome
         t.evidence[d] = evidence[t.s.deform_bone[d]];
         signs += has_sign(&t, d);
     }
-    for (int d = 0; d < n && signs >= MOST_BONES * n; d++) t.evidence[d] = 0;
+    for (int d = 0; d < n && signs >= MAX_BONES * n; d++) t.evidence[d] = 0;
     status = arap_progress(context, "control bones", 0);
     if (!status && t.mesh.face_part_count && n > 1) status = find_controls(&t, drop);
     if (status) goto done;

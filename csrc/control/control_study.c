@@ -52,11 +52,10 @@ int arap_study_is_below(const arap_study *t, int d, int ancestor) {
 }
 
 double arap_study_distance2(const arap_study *t, int d, const double *point) {
-    double nearest[3], least = INFINITY;
+    double nearest[3], min = INFINITY;
     for (int k = t->s.line_start[d]; k < t->s.line_start[d + 1]; k++)
-        least =
-            fmin(least, arap_nearest_on_segment(point, t->s.lines[k].a, t->s.lines[k].b, nearest));
-    return least;
+        min = fmin(min, arap_nearest_on_segment(point, t->s.lines[k].a, t->s.lines[k].b, nearest));
+    return min;
 }
 
 /* The box of all its ways. */
@@ -280,7 +279,7 @@ int arap_study_joint_outside(arap_study *t, int d) {
     const double *head = arap_study_head(t, d);
     if (!t->surface && !t->failed) t->failed = build_surface(t);
     if (!t->mesh.triangle_count || t->failed) return 0;
-    t->failed = arap_listen(t->context);
+    t->failed = arap_poll_cancel(t->context);
     double d2 = INFINITY;
     arap_bvh_nearest(t->surface, head, -1, to_face2, &t->mesh, &d2);
     if (d2 < ON_SKIN * ON_SKIN * t->mesh.size * t->mesh.size)
@@ -290,11 +289,11 @@ int arap_study_joint_outside(arap_study *t, int d) {
 }
 
 int arap_study_is_away(arap_study *t, int d, double lengths) {
-    double least = lengths * t->length[d];
-    if (t->group[d] == d && t->alone[d] && t->nearest2[d] < least * least) return 0;
+    double min = lengths * t->length[d];
+    if (t->group[d] == d && t->alone[d] && t->nearest2[d] < min * min) return 0;
     const double *clearance = arap_study_clearance(t, d);
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
-        if (clearance[k] < least) return 0;
+        if (clearance[k] < min) return 0;
     return arap_study_outside(t, d) == ARAP_STUDY_SAMPLES;
 }
 

@@ -30,9 +30,9 @@ static int meets(const void *data, int index, const double *a, const double *b) 
 }
 
 double arap_surrounding(const arap_mesh *mesh, const arap_bvh *surface, const double *p,
-                        double least) {
+                        double min) {
     int met = 0;
-    if (arap_solid_angle(mesh, p) < 4 * PI * least) return 0;
+    if (arap_solid_angle(mesh, p) < 4 * PI * min) return 0;
     for (int k = 0; k < RAYS; k++) {
         double z = 1 - (2 * k + 1.0) / RAYS, across = sqrt(1 - z * z), angle = GOLDEN_ANGLE * k;
         double length = REACH * mesh->size;

@@ -6,9 +6,9 @@
 #include "mesh/mesh.h"
 
 /* The share of the directions from point p (units of mesh.v) in which faces lie, with any
- * orientation; 0 if it is certainly less than `least`. surface: of the triangles, and of wires
+ * orientation; 0 if it is certainly less than `min`. surface: of the triangles, and of wires
  * after them, which do not count. */
 double arap_surrounding(const arap_mesh *mesh, const arap_bvh *surface, const double *p,
-                        double least);
+                        double min);
 
 #endif

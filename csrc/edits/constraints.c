@@ -42,7 +42,7 @@ static int is_strict_maximum(const arap_mesh *mesh, const arap_influences *in, i
 }
 
 static int is_nearest(const arap_visibility *visibility, int i, int bone) {
-    const int *nearest = visibility->nearest + (size_t)i * ARAP_MOST_SHARED;
+    const int *nearest = visibility->nearest + (size_t)i * ARAP_MAX_SHARED;
     for (int s = 0; s < visibility->nearest_count[i]; s++)
         if (nearest[s] == bone) return 1;
     return 0;
@@ -163,11 +163,11 @@ static int is_minimum(const arap_mesh *mesh, const arap_influences *in, int i, s
 
 int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *in, double strength,
                          int minima, char *active, arap_penalties *penalties) {
-    double most = minima ? NEGATIVE : NEGLIGIBLE;
+    double max = minima ? NEGATIVE : NEGLIGIBLE;
     int rows = 0;
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            if (active[e] || in->locked[e] || in->weight[e] >= most) continue;
+            if (active[e] || in->locked[e] || in->weight[e] >= max) continue;
             if (minima && !is_minimum(mesh, in, i, e)) continue;
             active[e] = 1;
             add_row(penalties, e, strength * mesh->area[i], 0);

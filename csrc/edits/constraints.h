@@ -47,7 +47,7 @@ arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
                             const arap_skeleton *skeleton, double strength,
                             arap_constraint_list *rows);
 
-/* Add rows to the penalties, if the influence maps still have their bones. */
+/* Add rows to the penalties, if the influence patterns still have their bones. */
 void arap_add_constraints(const arap_mesh *mesh, const arap_influences *influences,
                           const arap_constraint_list *rows, double unit, arap_penalties *penalties);
 

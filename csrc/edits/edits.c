@@ -1,6 +1,6 @@
-/* Edits of influence maps: see edits.h.
+/* Edits of influence patterns: see edits.h.
  *
- * m marks are sorted once in O(m log m), found in O(log m), and applied to the maps in one pass
+ * m marks are sorted once in O(m log m), found in O(log m), and applied to the patterns in one pass
  * over both, O(entries + m + bones of a vertex). Fails on out-of-memory and for invalid
  * vertices, bones and targets. */
 #include "edits/edits.h"
@@ -74,14 +74,14 @@ static void add_mark(arap_marks *marks, const arap_mesh *mesh, const arap_skelet
 arap_status arap_marks_create(arap_context *context, const arap_edits *e, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                               const arap_rigid_parts *parts, arap_marks *marks) {
-    size_t most = 2 * ((size_t)e->influence_count + (size_t)e->release_count);
+    size_t max = 2 * ((size_t)e->influence_count + (size_t)e->release_count);
     *marks = (arap_marks){0};
-    if (!most) return ARAP_OK;
-    marks->marks = ARAP_NEW(arap_mark, most);
+    if (!max) return ARAP_OK;
+    marks->marks = ARAP_NEW(arap_mark, max);
     if (!marks->marks) return arap_fail_memory(&context->error, "the edits");
     for (int k = 0; k < e->influence_count; k++)
         add_mark(marks, mesh, skeleton, symmetry, e->influence_vertex[k], e->influence_bone[k],
-                 e->influence_allowed[k] ? ARAP_ALLOWED : ARAP_FORBIDDEN);
+                 e->influence_allowed[k] ? ARAP_ALLOWED : ARAP_EXCLUDED);
     for (int k = 0; k < e->release_count; k++)
         add_mark(marks, mesh, skeleton, symmetry, e->release_vertex[k], e->release_bone[k],
                  ARAP_RELEASED);
@@ -121,12 +121,12 @@ typedef struct edit_task {
     const arap_mesh *mesh;
     const arap_skeleton *skeleton;
     const arap_influences *in, *offered; /* offered: or NULL */
-    arap_barred_fn barred;
+    arap_excluded_fn excluded;
     const void *data;
 } edit_task;
 
-static int is_barred(const edit_task *task, int i, int bone) {
-    return task->barred && task->barred(task->data, i, bone);
+static int is_excluded(const edit_task *task, int i, int bone) {
+    return task->excluded && task->excluded(task->data, i, bone);
 }
 
 /* The bones of vertex i after the edits (the marks first..last-1) into set (bones). */
@@ -139,14 +139,14 @@ static void edit_row(const edit_task *task, int first, int last, int i, char *se
     }
     for (size_t e = offered ? offered->start[i] : 0;
          is_open && offered && e < offered->start[i + 1]; e++)
-        set[offered->bone[e]] |= !is_barred(task, i, offered->bone[e]);
+        set[offered->bone[e]] |= !is_excluded(task, i, offered->bone[e]);
     for (int k = first; k < last; k++) {
         const arap_mark *mark = &task->marks->marks[k];
         ptrdiff_t e = arap_find_influence(in, i, mark->bone);
-        if (mark->what & ARAP_FORBIDDEN)
+        if (mark->what & ARAP_EXCLUDED)
             set[mark->bone] = e >= 0 && in->locked[e];
         else if ((mark->what & ARAP_ALLOWED) && e < 0 && is_open)
-            set[mark->bone] = !is_barred(task, i, mark->bone);
+            set[mark->bone] = !is_excluded(task, i, mark->bone);
     }
 }
 
@@ -154,7 +154,7 @@ static void edit_row(const edit_task *task, int first, int last, int i, char *se
  * ones apart, or -1. */
 static int nearest_allowed(const edit_task *task, int first, int last, int i, const char *set) {
     const double *v = task->mesh->v + 3 * (size_t)i;
-    double least = INFINITY, point[3];
+    double min = INFINITY, point[3];
     int best = -1;
     for (int k = first; k < last; k++) {
         const arap_mark *mark = &task->marks->marks[k];
@@ -164,8 +164,8 @@ static int nearest_allowed(const edit_task *task, int first, int last, int i, co
         size_t b = 3 * (size_t)task->skeleton->deform_bone[mark->bone];
         double d2 =
             arap_nearest_on_segment(v, task->skeleton->heads + b, task->skeleton->tails + b, point);
-        if (!(d2 < least)) continue;
-        least = d2;
+        if (!(d2 < min)) continue;
+        min = d2;
         best = mark->bone;
     }
     return best;
@@ -193,21 +193,21 @@ static int leaves_rest(const arap_influences *in, int i, const char *set, int co
 
 arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
                                  const arap_mesh *mesh, const arap_skeleton *skeleton,
-                                 arap_barred_fn barred, const void *data,
+                                 arap_excluded_fn excluded, const void *data,
                                  const arap_influences *offered, arap_influences *in) {
     int n = in->count, bones = skeleton->deform_count;
-    edit_task task = {marks, mesh, skeleton, in, offered, barred, data};
+    edit_task task = {marks, mesh, skeleton, in, offered, excluded, data};
     arap_rows rows = {0};
     char *set = ARAP_NEW_ZERO(char, bones);
     arap_status status = set ? arap_rows_create(context, n, &rows)
-                             : arap_fail_memory(&context->error, "the influence maps");
+                             : arap_fail_memory(&context->error, "the influence patterns");
     for (int i = 0, last = 0; i < n && !status; i++) {
         int first = last, count = 0;
         while (last < marks->count && marks->marks[last].vertex == i) last++;
         edit_row(&task, first, last, i, set);
         for (int d = 0; d < bones; d++) count += set[d];
         if (!count || leaves_rest(in, i, set, count)) {
-            int nearest = arap_nearest_bone(mesh, skeleton, i, barred, data);
+            int nearest = arap_nearest_bone(mesh, skeleton, i, excluded, data);
             if (nearest >= 0)
                 set[nearest] = 1;
             else

@@ -1,5 +1,5 @@
 /* Edits by an artist while the weights converge (paper section 5): pinned weights, bones added to
- * or removed from influence maps, and released constraint rows and spokes. */
+ * or removed from influence patterns, and released constraint rows and springs. */
 #ifndef ARAP_EDITS_H
 #define ARAP_EDITS_H
 
@@ -13,7 +13,7 @@
  * strength that is not from 0 to 1. */
 arap_status arap_check_edits(arap_error *error, const arap_edits *edits, int vertices, int bones);
 
-enum { ARAP_ALLOWED = 1, ARAP_FORBIDDEN = 2, ARAP_RELEASED = 4 }; /* forbidden beats allowed */
+enum { ARAP_ALLOWED = 1, ARAP_EXCLUDED = 2, ARAP_RELEASED = 4 }; /* excluded beats allowed */
 
 /* The edits of pairs (vertex of the mesh, deforming bone). */
 typedef struct arap_mark {
@@ -38,14 +38,13 @@ void arap_marks_lead(arap_marks *marks, const arap_rigid_parts *parts);
 /* The mark of a pair, 0: unmarked; the vertex is a lead. */
 int arap_find_mark(const arap_marks *marks, int vertex, int bone);
 
-/* Add the allowed influences and those of `offered`, unless NULL, with weight 0, except barred ones
- * (which include the forbidden ones), and leave out forbidden ones that are not locked: their
- * weight goes to the nearest allowed bone, if there is one. A vertex that would be left without
- * influences gets the nearest bone that is not forbidden; if all are, it keeps its influences. `in`
- * is replaced. */
+/* Add the allowed influences and those of `offered`, unless NULL, with weight 0, except excluded
+ * ones (locked ones as well), and leave out excluded ones that are not locked: their weight goes to
+ * the nearest allowed bone, if there is one. A vertex that would be left without influences gets
+ * the nearest bone that is not excluded; if all are, it keeps its influences. `in` is replaced. */
 arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
                                  const arap_mesh *mesh, const arap_skeleton *skeleton,
-                                 arap_barred_fn barred, const void *data,
+                                 arap_excluded_fn excluded, const void *data,
                                  const arap_influences *offered, arap_influences *in);
 
 #endif

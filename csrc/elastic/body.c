@@ -13,10 +13,10 @@
  * A membrane has no bending stiffness and crumples if that saves strain. The last term, the
  * cells, are one-rings that share a rotation: c_ik = a_ik / l^2, areas (docs/energy.md 1) over
  * squared lengths, times `bending`; those of wires and links count in full, because nothing else
- * holds them. They resist bending at the scale of the edges. The foot s_i is the point of the bone
- * nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
- * distance from the bone and square to it, however it turns, like the spokes of truss/truss.c;
- * without feet limbs flatten where they bend.
+ * holds them. They resist bending at the scale of the edges. The anchor s_i is the point of the
+ * bone nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
+ * distance from the bone and square to it, however it turns, like the springs of
+ * springs/bone_springs.c; without anchors limbs flatten where they bend.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
  *     (a + b x n, b + n x a) / t,   s = |a x b|,   t = sqrt(a.a + b.b + 2 s) = s1 + s2;
@@ -164,9 +164,9 @@ void arap_body_clear(arap_body *body) {
 static void any_normal(const double *a, const double *b, double *n) {
     const double *u = arap_dot(a, a) < arap_dot(b, b) ? b : a;
     double axis[3] = {0};
-    int least = fabs(u[1]) < fabs(u[0]) ? 1 : 0;
-    if (fabs(u[2]) < fabs(u[least])) least = 2;
-    axis[least] = 1;
+    int min = fabs(u[1]) < fabs(u[0]) ? 1 : 0;
+    if (fabs(u[2]) < fabs(u[min])) min = 2;
+    axis[min] = 1;
     arap_cross(u, axis, n);
     double length = sqrt(arap_dot(n, n));
     for (int c = 0; c < 3; c++) n[c] /= length;
@@ -230,16 +230,16 @@ static double stretch_solid(const arap_solid *t, const double *x, double *b) {
     return t->size * sum;
 }
 
-static double turn_cell(const arap_body *body, const arap_feet *feet, int i, const double *x,
+static double turn_cell(const arap_body *body, const arap_anchors *anchors, int i, const double *x,
                         double *b) {
     const arap_mesh *mesh = &body->mesh;
-    const double *at = x + 3 * (size_t)i, *posed = feet->posed + 3 * (size_t)i;
-    double covariance[9] = {0}, r[9], foot = feet->weight[i], spoke[3], posed_spoke[3];
-    arap_sub(mesh->v + 3 * (size_t)i, feet->rest + 3 * (size_t)i, spoke);
-    arap_sub(at, posed, posed_spoke);
-    double energy = foot * (arap_dot(spoke, spoke) + arap_dot(posed_spoke, posed_spoke));
-    for (int c = 0; c < 9; c++) covariance[c] = foot * posed_spoke[c / 3] * spoke[c % 3];
-    int any = foot > 0;
+    const double *at = x + 3 * (size_t)i, *posed = anchors->posed + 3 * (size_t)i;
+    double covariance[9] = {0}, r[9], anchor = anchors->weight[i], spring[3], posed_spring[3];
+    arap_sub(mesh->v + 3 * (size_t)i, anchors->rest + 3 * (size_t)i, spring);
+    arap_sub(at, posed, posed_spring);
+    double energy = anchor * (arap_dot(spring, spring) + arap_dot(posed_spring, posed_spring));
+    for (int c = 0; c < 9; c++) covariance[c] = anchor * posed_spring[c / 3] * spring[c % 3];
+    int any = anchor > 0;
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         double rest[3], own[3], weight = body->cell[e];
         if (!(weight > 0)) continue;
@@ -253,7 +253,7 @@ static double turn_cell(const arap_body *body, const arap_feet *feet, int i, con
     arap_nearest_rotation(covariance, r);
     for (int c = 0; c < 9; c++) energy -= 2 * covariance[c] * r[c];
     for (int c = 0; c < 3; c++)
-        b[3 * (size_t)i + (size_t)c] += foot * (posed[c] + arap_dot(r + 3 * c, spoke));
+        b[3 * (size_t)i + (size_t)c] += anchor * (posed[c] + arap_dot(r + 3 * c, spring));
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         double rest[3];
         arap_mesh_edge(mesh, i, e, rest);
@@ -266,13 +266,13 @@ static double turn_cell(const arap_body *body, const arap_feet *feet, int i, con
     return energy;
 }
 
-double arap_body_local_step(const arap_body *body, const arap_feet *feet, const double *x,
+double arap_body_local_step(const arap_body *body, const arap_anchors *anchors, const double *x,
                             double *b) {
     double energy = 0;
     for (size_t t = 0; t < body->triangle_count; t++)
         energy += stretch_membrane(body->triangle + t, x, b);
     for (size_t t = 0; t < body->tet_count; t++) energy += stretch_solid(body->tet + t, x, b);
-    for (int i = 0; i < body->mesh.count; i++) energy += turn_cell(body, feet, i, x, b);
+    for (int i = 0; i < body->mesh.count; i++) energy += turn_cell(body, anchors, i, x, b);
     return energy;
 }
 
@@ -291,7 +291,7 @@ static void add_element(const arap_mesh *mesh, int corners, int dimension, const
         }
 }
 
-void arap_body_stiffness(const arap_body *body, const double *foot, double *own, double *edge) {
+void arap_body_stiffness(const arap_body *body, const double *anchor, double *own, double *edge) {
     const arap_mesh *mesh = &body->mesh;
     for (size_t t = 0; t < body->triangle_count; t++)
         add_element(mesh, 3, 2, body->triangle[t].corner, body->triangle[t].slope[0],
@@ -300,7 +300,7 @@ void arap_body_stiffness(const arap_body *body, const double *foot, double *own,
         add_element(mesh, 4, 3, body->tet[t].corner, body->tet[t].slope[0], body->tet[t].size, own,
                     edge);
     for (int i = 0; i < mesh->count; i++) {
-        own[i] += foot[i];
+        own[i] += anchor[i];
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             own[i] += body->cell[e];
             own[mesh->neighbor[e]] += body->cell[e];

@@ -34,19 +34,20 @@ arap_status arap_body_create(arap_context *context, const arap_geometry *geometr
 void arap_body_clear(arap_body *body);
 
 /* Points on the bones to which the cells of the vertices reach, see body.c. */
-typedef struct arap_feet {
+typedef struct arap_anchors {
     const double *weight;       /* (count) >= 0 */
     const double *rest, *posed; /* (count, 3) */
-} arap_feet;
+} arap_anchors;
 
 /* The energy of the points x (count, 3) with the best rotations, whose right-hand side is added to
  * b (count, 3). */
-double arap_body_local_step(const arap_body *body, const arap_feet *feet, const double *x,
+double arap_body_local_step(const arap_body *body, const arap_anchors *anchors, const double *x,
                             double *b);
 
 /* The matrix K of the quadratic form x^T K x that the energy is with fixed rotations: own (count)
- * and edge (ring[count]) of the one-rings, both added to. foot: (count) weights of the feet. */
-void arap_body_stiffness(const arap_body *body, const double *foot, double *own, double *edge);
+ * and edge (ring[count]) of the one-rings, both added to. anchor: (count) weights of the anchors.
+ */
+void arap_body_stiffness(const arap_body *body, const double *anchor, double *own, double *edge);
 
 /* The polar factor of a matrix with the columns a, b: orthonormal columns r0, r1; returns the sum
  * of its singular values. */

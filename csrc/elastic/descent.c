@@ -28,7 +28,7 @@
 typedef struct pose_state {
     double *x;                   /* (count, 3) */
     double *last;                /* (count, 3) g of the step before */
-    double *target, *foot;       /* (count, 3) */
+    double *target, *anchor;     /* (count, 3) */
     double *place, *aim, *slack; /* (limbs, 3), (limbs, 3), (limbs): hold.h */
     double *b;                   /* (count, 3) */
     double *scratch;             /* (3, limbs) */
@@ -53,8 +53,8 @@ typedef struct descent {
 static double local_step(const descent *d, pose_state *p) {
     size_t numbers = 3 * (size_t)d->hold->count;
     memset(p->b, 0, numbers * sizeof *p->b);
-    const arap_feet feet = {d->hold->foot_weight, d->hold->foot, p->foot};
-    double energy = arap_body_local_step(d->body, &feet, p->x, p->b);
+    const arap_anchors anchors = {d->hold->anchor_weight, d->hold->anchor, p->anchor};
+    double energy = arap_body_local_step(d->body, &anchors, p->x, p->b);
     const arap_held held = {p->target, p->place, p->slack, p->aim};
     return energy + arap_hold_energy(d->hold, &held, p->x, p->b);
 }
@@ -101,17 +101,17 @@ static arap_status open_pose(arap_context *context, const descent *d,
     *p = (pose_state){.x = x,
                       .last = ARAP_NEW(double, numbers),
                       .target = ARAP_NEW(double, numbers),
-                      .foot = ARAP_NEW(double, numbers),
+                      .anchor = ARAP_NEW(double, numbers),
                       .place = ARAP_NEW(double, 3 * limbs),
                       .aim = ARAP_NEW(double, 3 * limbs),
                       .slack = ARAP_NEW(double, limbs),
                       .b = ARAP_NEW(double, numbers),
                       .scratch = ARAP_NEW(double, 3 * limbs),
                       .energy = INFINITY};
-    if (!p->last || !p->target || !p->foot || !p->place || !p->aim || !p->slack || !p->b ||
+    if (!p->last || !p->target || !p->anchor || !p->place || !p->aim || !p->slack || !p->b ||
         !p->scratch)
         return arap_fail_memory(&context->error, "the elastic poses");
-    arap_hold_targets(d->hold, &d->body->mesh, transforms, p->target, p->foot, p->place);
+    arap_hold_targets(d->hold, &d->body->mesh, transforms, p->target, p->anchor, p->place);
     for (int l = 0; l < d->hold->limbs; l++) {
         double mean[3];
         arap_limb_mean(d->hold, l, x, mean);
@@ -125,7 +125,7 @@ static arap_status open_pose(arap_context *context, const descent *d,
 static void close_pose(pose_state *p) {
     arap_free(p->last);
     arap_free(p->target);
-    arap_free(p->foot);
+    arap_free(p->anchor);
     arap_free(p->place);
     arap_free(p->aim);
     arap_free(p->slack);

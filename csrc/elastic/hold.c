@@ -17,7 +17,7 @@
  * be as far from their bones as the weights let them that the pose starts from. The distance from a
  * ball is convex: it lies below the squared distance from the point of the ball nearest to the
  * present center, the aim, so that steps which take that in its place lower the energy.
- * The feet of the cells (body.c) are the nearest points of b(i), f_i = inside A_i / d1^2.
+ * The anchors of the cells (body.c) are the nearest points of b(i), f_i = inside A_i / d1^2.
  * The sums share an equal unit with that of body.c.
  *
  * O(vertices x bones). Fails on out-of-memory. */
@@ -32,9 +32,9 @@
 #include "measures/skinning.h"
 #include "rig/poses.h"
 
-#define LEAST 1e-4  /* share of the pull that is left where two bones meet */
-#define THIN 0.002  /* least radius, in sizes of the mesh */
-#define FLOOR 1e-12 /* of the stiffness of a vertex: with less pull nothing is definite */
+#define MINIMUM 1e-4 /* share of the pull that is left where two bones meet */
+#define THIN 0.002   /* least radius, in sizes of the mesh */
+#define FLOOR 1e-12  /* of the stiffness of a vertex: with less pull nothing is definite */
 #define CHUNK 256
 
 typedef struct nearest_task {
@@ -50,13 +50,13 @@ typedef struct nearest_task {
 /* The deforming bone with the largest weight, -1: none has any. */
 static int strongest_bone(const nearest_task *task, int i) {
     int bone = -1;
-    double most = 0;
+    double max = 0;
     if (!task->weights) return -1;
     size_t from = (size_t)task->mesh->first[i];
     for (size_t e = task->weights->start[from]; e < task->weights->start[from + 1]; e++) {
         int b = task->weights->bone[e];
-        if ((task->deform && !task->deform[b]) || !(task->weights->weight[e] > most)) continue;
-        most = task->weights->weight[e];
+        if ((task->deform && !task->deform[b]) || !(task->weights->weight[e] > max)) continue;
+        max = task->weights->weight[e];
         bone = b;
     }
     return bone;
@@ -77,7 +77,7 @@ static void find_chunk(void *data, int chunk, int worker) {
                                                 task->tails + 3 * b, at);
             if (own >= 0 ? b == own : d2 < first) {
                 if (own < 0) second = first;
-                memcpy(task->hold->foot + 3 * (size_t)i, at, sizeof at);
+                memcpy(task->hold->anchor + 3 * (size_t)i, at, sizeof at);
                 first = d2;
                 bone = b;
             } else if (d2 < second) {
@@ -92,7 +92,7 @@ static void find_chunk(void *data, int chunk, int worker) {
                                             : 0;
         task->hold->bone[i] = bone;
         task->distance[i] = first;
-        task->hold->strength[i] = fmax(share * share, LEAST);
+        task->hold->strength[i] = fmax(share * share, MINIMUM);
     }
 }
 
@@ -101,7 +101,7 @@ static arap_status raise_pulls(arap_context *context, const arap_body *body, ara
     double *own = ARAP_NEW_ZERO(double, hold->count);
     double *edge = ARAP_NEW_ZERO(double, body->mesh.ring[hold->count]);
     arap_status status = own && edge ? ARAP_OK : arap_fail_memory(&context->error, "the hold");
-    if (!status) arap_body_stiffness(body, hold->foot_weight, own, edge);
+    if (!status) arap_body_stiffness(body, hold->anchor_weight, own, edge);
     for (int i = 0; i < hold->count && !status; i++)
         hold->strength[i] = fmax(hold->strength[i], FLOOR * own[i]);
     arap_free(own);
@@ -142,8 +142,8 @@ static arap_status hold_vertices(arap_context *context, const arap_body *body,
         const double *of = sum + 2 * hold->bone[i];
         double radius = fmax(of[0] / of[1], THIN * mesh->size);
         hold->strength[i] *= pull * body->size[i] / (radius * radius);
-        double spoke = fmax(distance[i], THIN * mesh->size);
-        hold->foot_weight[i] = inside * body->size[i] / (spoke * spoke);
+        double spring = fmax(distance[i], THIN * mesh->size);
+        hold->anchor_weight[i] = inside * body->size[i] / (spring * spring);
     }
     status = raise_pulls(context, body, hold);
 
@@ -190,9 +190,9 @@ arap_status arap_hold_create(arap_context *context, const arap_body *body, const
     *hold = (arap_hold){.count = body->mesh.count,
                         .bone = ARAP_NEW(int, body->mesh.count),
                         .strength = ARAP_NEW(double, body->mesh.count),
-                        .foot = ARAP_NEW(double, 3 * (size_t)body->mesh.count),
-                        .foot_weight = ARAP_NEW(double, body->mesh.count)};
-    arap_status status = hold->bone && hold->strength && hold->foot && hold->foot_weight
+                        .anchor = ARAP_NEW(double, 3 * (size_t)body->mesh.count),
+                        .anchor_weight = ARAP_NEW(double, body->mesh.count)};
+    arap_status status = hold->bone && hold->strength && hold->anchor && hold->anchor_weight
                              ? hold_vertices(context, body, bones, weights, pull, inside, hold)
                              : arap_fail_memory(&context->error, "the hold");
     if (!status) status = hold_limbs(context, body, vertices, bones, center, hold);
@@ -203,8 +203,8 @@ arap_status arap_hold_create(arap_context *context, const arap_body *body, const
 void arap_hold_clear(arap_hold *hold) {
     arap_free(hold->bone);
     arap_free(hold->strength);
-    arap_free(hold->foot);
-    arap_free(hold->foot_weight);
+    arap_free(hold->anchor);
+    arap_free(hold->anchor_weight);
     arap_free(hold->limb_bone);
     arap_free(hold->start);
     arap_free(hold->vertex);
@@ -235,11 +235,11 @@ static void carry(const double *transform, const double *v, double *out) {
 }
 
 void arap_hold_targets(const arap_hold *hold, const arap_mesh *mesh, const double *transforms,
-                       double *target, double *foot, double *place) {
+                       double *target, double *anchor, double *place) {
     for (size_t i = 0; i < (size_t)hold->count; i++) {
         const double *transform = transforms + 12 * (size_t)hold->bone[i];
         carry(transform, mesh->v + 3 * i, target + 3 * i);
-        carry(transform, hold->foot + 3 * i, foot + 3 * i);
+        carry(transform, hold->anchor + 3 * i, anchor + 3 * i);
     }
     for (size_t l = 0; l < (size_t)hold->limbs; l++)
         carry(transforms + 12 * (size_t)hold->limb_bone[l], hold->center + 3 * l, place + 3 * l);

@@ -5,11 +5,11 @@
 #include "elastic/body.h"
 
 typedef struct arap_hold {
-    int count;           /* vertices of the mesh */
-    int *bone;           /* (count) bone of the caller that holds the vertex: deforming */
-    double *strength;    /* (count) > 0, of the pull to where that bone takes the vertex */
-    double *foot;        /* (count, 3) its nearest point at rest, units of the mesh */
-    double *foot_weight; /* (count) of the feet of body.h */
+    int count;             /* vertices of the mesh */
+    int *bone;             /* (count) bone of the caller that holds the vertex: deforming */
+    double *strength;      /* (count) > 0, of the pull to where that bone takes the vertex */
+    double *anchor;        /* (count, 3) its nearest point at rest, units of the mesh */
+    double *anchor_weight; /* (count) of the anchors of body.h */
     int limbs;
     int *limb_bone;        /* (limbs) */
     size_t *start;         /* (limbs + 1) first vertex of each limb */
@@ -32,10 +32,10 @@ arap_status arap_hold_transforms(arap_context *context, const arap_mesh *mesh,
                                  const arap_bones *bones, size_t poses, const double *from,
                                  double *to);
 
-/* Where the bones take the vertices, the feet (both count, 3) and the centers (limbs, 3) in a pose.
- * transforms: (bones, 3, 4) in the units of the mesh. */
+/* Where the bones take the vertices, the anchors (both count, 3) and the centers (limbs, 3) in a
+ * pose. transforms: (bones, 3, 4) in the units of the mesh. */
 void arap_hold_targets(const arap_hold *hold, const arap_mesh *mesh, const double *transforms,
-                       double *target, double *foot, double *place);
+                       double *target, double *anchor, double *place);
 
 /* The mean of the vertices of a limb, x (count, 3). */
 void arap_limb_mean(const arap_hold *hold, int limb, const double *x, double *mean);

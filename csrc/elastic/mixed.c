@@ -2,7 +2,7 @@
  *
  * The energy J of the turns (mixed_state.c) is minimized by L-BFGS with HISTORY pairs and
  * backtracking: a step is accepted if J falls by ARMIJO of what the slope predicts; otherwise it is
- * halved, up to MOST_HALVINGS times. `iterations` counts evaluations; the reported energies are
+ * halved, up to MAX_HALVINGS times. `iterations` counts evaluations; the reported energies are
  * those of the last accepted turns, which never rise. A pose is done when J falls by less than a
  * share `tolerance` twice in a row, or no step helps.
  *
@@ -17,7 +17,7 @@
 
 #define HISTORY 8
 #define ARMIJO 1e-4
-#define MOST_HALVINGS 12
+#define MAX_HALVINGS 12
 #define FIRST_STEP 0.2 /* radians that the largest turn changes at first */
 #define QUIET 2
 
@@ -71,11 +71,11 @@ static void find_direction(size_t n, mixed_run *r) {
     }
     r->step = 1;
     if (r->pairs && dot(n, r->direction, r->slope) < 0) return;
-    double most = 0;
+    double max = 0;
     r->pairs = 0;
-    for (size_t k = 0; k < n; k++) most = fmax(most, fabs(r->slope[k]));
+    for (size_t k = 0; k < n; k++) max = fmax(max, fabs(r->slope[k]));
     for (size_t k = 0; k < n; k++) r->direction[k] = -r->slope[k];
-    r->step = most > 0 ? FIRST_STEP / most : 0;
+    r->step = max > 0 ? FIRST_STEP / max : 0;
 }
 
 static void next_trial(size_t n, mixed_run *r) {
@@ -132,7 +132,7 @@ static void evaluate(void *data, int pose, int worker) {
         return;
     }
     r->step /= 2;
-    r->done = ++r->halvings > MOST_HALVINGS;
+    r->done = ++r->halvings > MAX_HALVINGS;
     next_trial(n, r);
 }
 

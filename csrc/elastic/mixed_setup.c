@@ -89,10 +89,10 @@ arap_status arap_mixed_create(arap_context *context, const arap_body *body, cons
                               int samples, double turn_pull, arap_mixed *mixed) {
     *mixed =
         (arap_mixed){.body = body, .hold = hold, .count = body->triangle_count + body->tet_count};
-    if (body->mesh.count > ARAP_MOST_MIXED)
+    if (body->mesh.count > ARAP_MAX_MIXED)
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "%d vertices are too many for the mixed method: at most %d",
-                         body->mesh.count, ARAP_MOST_MIXED);
+                         body->mesh.count, ARAP_MAX_MIXED);
     if (!mixed->count)
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "the mixed method needs a triangle or a tet that has a size");
@@ -170,16 +170,16 @@ arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixe
     *pose = (arap_mixed_pose){.target = ARAP_NEW(double, 3 * (size_t)mixed->hold->count),
                               .bone_turn = ARAP_NEW(double, 9 * samples)};
     double *place = ARAP_NEW(double, 3 * (size_t)mixed->hold->limbs), sum[9] = {0};
-    double *foot = ARAP_NEW(double, 3 * (size_t)mixed->hold->count);
-    if (!pose->target || !pose->bone_turn || !place || !foot) {
+    double *anchor = ARAP_NEW(double, 3 * (size_t)mixed->hold->count);
+    if (!pose->target || !pose->bone_turn || !place || !anchor) {
         arap_free(place);
-        arap_free(foot);
+        arap_free(anchor);
         arap_mixed_pose_clear(pose);
         return arap_fail_memory(&context->error, "the mixed poses");
     }
-    arap_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, foot, place);
+    arap_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, anchor, place);
     arap_free(place);
-    arap_free(foot);
+    arap_free(anchor);
     for (size_t s = 0; s < samples; s++) {
         const double *t = transforms + 12 * (size_t)mixed->hold->bone[mixed->samples.vertex[s]];
         const double own[9] = {t[0], t[1], t[2], t[4], t[5], t[6], t[8], t[9], t[10]};
@@ -188,7 +188,7 @@ arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixe
     }
     arap_nearest_rotation(sum, pose->mean);
     for (size_t s = 0; s < samples; s++) {
-        double relative[9], least = INFINITY;
+        double relative[9], min = INFINITY;
         size_t near = 0;
         arap_multiply_transposed(pose->bone_turn + 9 * s, pose->mean, relative);
         arap_vector_from_rotation(relative, turns + 3 * s);
@@ -196,8 +196,8 @@ arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixe
             double away =
                 arap_distance2(mixed->body->mesh.v + 3 * (size_t)mixed->samples.vertex[s],
                                mixed->body->mesh.v + 3 * (size_t)mixed->samples.vertex[other]);
-            if (!(away < least)) continue;
-            least = away;
+            if (!(away < min)) continue;
+            min = away;
             near = other;
         }
         if (s) arap_unwind(turns + 3 * near, turns + 3 * s);

@@ -29,8 +29,8 @@ typedef struct arap_mixed {
 } arap_mixed;
 
 /* turn_pull: share of the area of the body. ARAP_BAD_VALUE for meshes of more than
- * ARAP_MOST_MIXED vertices. */
-#define ARAP_MOST_MIXED 5000
+ * ARAP_MAX_MIXED vertices. */
+#define ARAP_MAX_MIXED 5000
 arap_status arap_mixed_create(arap_context *context, const arap_body *body, const arap_hold *hold,
                               int samples, double turn_pull, arap_mixed *mixed);
 void arap_mixed_clear(arap_mixed *mixed);

@@ -47,7 +47,7 @@ static int spread(const arap_mesh *mesh, int sample, double *distance, arap_visi
 /* The first sample: the vertex that counts and is farthest from the mean of these; -1: none does.
  */
 static int find_first(const arap_mesh *mesh, const double *own) {
-    double mean[3] = {0}, most = -1;
+    double mean[3] = {0}, max = -1;
     int count = 0, first = -1;
     for (int i = 0; i < mesh->count; i++) {
         if (!(own[i] > 0)) continue;
@@ -57,8 +57,8 @@ static int find_first(const arap_mesh *mesh, const double *own) {
     for (int c = 0; c < 3; c++) mean[c] /= count;
     for (int i = 0; i < mesh->count; i++) {
         double away = arap_distance2(mesh->v + 3 * (size_t)i, mean);
-        if (!(own[i] > 0) || !(away > most)) continue;
-        most = away;
+        if (!(own[i] > 0) || !(away > max)) continue;
+        max = away;
         first = i;
     }
     return first;

@@ -2,7 +2,7 @@
  *
  * With fixed rotations the energy is quadratic, the same matrix for all poses and coordinates:
  *     (K + C^T G C) x = b + C^T G y
- * K: the elements with the feet, and the pulls h_i on the diagonal, sparse. C: the means of the
+ * K: the elements with the anchors, and the pulls h_i on the diagonal, sparse. C: the means of the
  * limbs, a row each; G = diag(g_l). C^T G C is dense where limbs are large, so K alone is
  * factorized, and with z = K^-1 b, the response Y = K^-1 C^T and S = G^-1 + C Y (Sherman, Morrison,
  * Woodbury) x = z + Y S^-1 (y - C z).
@@ -33,7 +33,7 @@ static arap_status assemble(arap_context *context, const arap_body *body, const 
         return arap_fail_memory(&context->error, "the elastic system");
     }
     memcpy(own, hold->strength, (size_t)mesh->count * sizeof *own);
-    arap_body_stiffness(body, hold->foot_weight, own, edge);
+    arap_body_stiffness(body, hold->anchor_weight, own, edge);
     int fill = 0;
     for (int j = 0; j < system->size; j++) {
         int i = system->vertex[j];

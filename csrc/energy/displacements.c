@@ -8,7 +8,7 @@
  *     Q_cb = sum_ik a_ik (W_kc - W_ic) (w_kb v_k - w_ib v_i)     (v homogeneous)
  *     S_cd = sum of the last numbers of Q_cb over the bones b of d
  *     g_c  = sum_i R_i sum_k a_ik (W_kc - W_ic) e_ik - sum_b T_b Q_cb,
- * a spoke counting as an edge to its foot. The minimum is t = S^-1 g for each pose, and S is the
+ * a spring counting as an edge to its anchor. The minimum is t = S^-1 g for each pose, and S is the
  * same for all, however often a pose counts. Rounds of a local step and these translations never
  * raise the energy. S does not determine moves that stretch nothing, such as that of the whole
  * skeleton. A small stiffness, as in JointSolver, makes these 0.
@@ -97,7 +97,7 @@ static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influ
     arap_status status = ARAP_OK;
     memset(s->carried, 0, 4 * count * (size_t)s->columns * sizeof(double));
     for (int i = 0; i < mesh->count && !status; i++) {
-        status = arap_listen(s->context);
+        status = arap_poll_cancel(s->context);
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbor[r];
             memset(s->share, 0, count * sizeof(double));
@@ -106,15 +106,15 @@ static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influ
             add_row(s, mesh, in, k, mesh->edge_weight[r]);
             add_row(s, mesh, in, i, -mesh->edge_weight[r]);
         }
-        const arap_spoke *spoke;
-        for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
+        const arap_spring *spring;
+        for (int left = arap_mesh_springs(mesh, i, &spring); left; left--, spring++) {
             memset(s->share, 0, count * sizeof(double));
             add_shares(s, in, i, -1);
-            for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
-                s->share[s->displacements->component[spoke->column[k]]] += spoke->share[k];
-            for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
-                add_point(s, spoke->column[k], spoke->weight * spoke->share[k], spoke->point);
-            add_row(s, mesh, in, i, -spoke->weight);
+            for (int k = 0; k < 2 && spring->share[k] > 0; k++)
+                s->share[s->displacements->component[spring->column[k]]] += spring->share[k];
+            for (int k = 0; k < 2 && spring->share[k] > 0; k++)
+                add_point(s, spring->column[k], spring->weight * spring->share[k], spring->point);
+            add_row(s, mesh, in, i, -spring->weight);
         }
     }
     return status;
@@ -124,7 +124,7 @@ static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influ
 static arap_status invert(const sums *s, double stiffness, int *definite) {
     int count = s->displacements->count;
     size_t n = (size_t)count;
-    arap_status status = arap_listen(s->context);
+    arap_status status = arap_poll_cancel(s->context);
     memset(s->work, 0, n * n * sizeof(double));
     memset(s->inverse, 0, n * n * sizeof(double));
     *definite = stiffness > 0;
@@ -136,13 +136,13 @@ static arap_status invert(const sums *s, double stiffness, int *definite) {
             s->work[c * n + k] = s->work[k * n + c];
         s->work[c * n + c] += stiffness;
         s->inverse[c * n + c] = 1;
-        status = arap_listen(s->context);
+        status = arap_poll_cancel(s->context);
     }
     if (!status && *definite) status = arap_long_cholesky(s->context, count, s->work, definite);
     for (int c = 0; c < count && *definite && !status; c += PANEL) {
         int width = count - c < PANEL ? count - c : PANEL;
         arap_cholesky_solve(count, s->work, width, s->inverse + (size_t)c * n);
-        status = arap_listen(s->context);
+        status = arap_poll_cancel(s->context);
     }
     return status;
 }
@@ -170,7 +170,7 @@ static arap_status move_pose(const sums *s, const double *pull, size_t lanes, si
             slope[3 * d->component[b] + r] += pull[(size_t)(3 * b + r) * lanes + pose];
     for (int c = 0; c < count && !status; c++) {
         add_carried(s, c, transforms, slope + 3 * c);
-        status = arap_listen(s->context);
+        status = arap_poll_cancel(s->context);
     }
     for (int c = 0; c < count && !status; c++) {
         const double *row = s->inverse + (size_t)c * (size_t)count;
@@ -181,7 +181,7 @@ static arap_status move_pose(const sums *s, const double *pull, size_t lanes, si
             move[3 * c + r] = sum;
             moved[3 * c + r] += sum;
         }
-        status = arap_listen(s->context);
+        status = arap_poll_cancel(s->context);
     }
     for (int b = 0; b < s->columns && !status; b++)
         for (int r = 0; r < 3; r++) transforms[12 * b + 4 * r + 3] += move[3 * d->component[b] + r];
@@ -197,7 +197,7 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     arap_poses random = *poses;
     arap_influences expanded = {0};
     arap_packed_poses packed = {0};
-    arap_pass *pass = NULL;
+    arap_local_step *local_step = NULL;
     sums s = {.context = context,
               .displacements = d,
               .columns = poses->columns,
@@ -216,7 +216,8 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     random.count = d->poses;
     random.transform = transforms;
     status = arap_packed_poses_create(context, &random, ARAP_DOUBLE, &packed);
-    if (!status) status = arap_pass_create(context, mesh, &packed, in, NULL, NULL, &pass);
+    if (!status)
+        status = arap_local_step_create(context, mesh, &packed, in, NULL, NULL, &local_step);
     if (!status && poses->bendy.count)
         status = arap_bendy_expand(context, &poses->bendy, in, &expanded);
     if (status) goto done;
@@ -231,7 +232,8 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
         status = arap_progress(context, "components", (double)round / ROUNDS);
         if (status) goto done;
         status = arap_packed_poses_fill(context, &random, &packed);
-        if (!status) status = arap_pass_pull(context, pass, pull, alignment, NULL, NULL);
+        if (!status)
+            status = arap_local_step_pull(context, local_step, pull, alignment, NULL, NULL);
         for (size_t p = 0; p < (size_t)d->poses && !status; p++)
             status = move_pose(&s, pull, (size_t)packed.lanes, p, arap_pose_weight(poses, (int)p),
                                slope, moved + 3 * count * p, transforms + 12 * columns * p, &gain);
@@ -244,7 +246,7 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
 no_memory:
     status = arap_fail_memory(&context->error, "the components");
 done:
-    arap_pass_free(pass);
+    arap_local_step_free(local_step);
     arap_packed_poses_clear(&packed);
     arap_influences_clear(&expanded);
     arap_free(s.carried);

@@ -1,11 +1,11 @@
 /* The energy of dual quaternion blending: see dual_energy.h.
  *
- * Vertices go to p_i (dual_blend.h), spokes end at points that bones carry (truss.h). With e' the
- * posed edges, s the weights of spokes and y their posed ends, in every pose as often as it counts,
- *     E_i = sum_k a_ik |e'_ik - R_i e_ik|^2 + sum_spokes s |(y - p_i) - R_i (x - v_i)|^2
- *     R_i nearest to sum_k a_ik e'_ik e_ik^T + sum_spokes s (y - p_i) (x - v_i)^T
- *     f_i = sum_k [(a_ik + a_ki) e'_ik - (a_ik R_i + a_ki R_k) e_ik]
- *         + sum_spokes s [(y - p_i) - R_i (x - v_i)]
+ * Vertices go to p_i (dual_blend.h), springs end at points that bones carry (bone_springs.h). With
+ * e' the posed edges, s the weights of springs and y their posed ends, in every pose as often as it
+ * counts, E_i = sum_k a_ik |e'_ik - R_i e_ik|^2 + sum_springs s |(y - p_i) - R_i (x - v_i)|^2 R_i
+ * nearest to sum_k a_ik e'_ik e_ik^T + sum_springs s (y - p_i) (x - v_i)^T f_i = sum_k [(a_ik +
+ * a_ki) e'_ik - (a_ik R_i + a_ki R_k) e_ik]
+ *         + sum_springs s [(y - p_i) - R_i (x - v_i)]
  * f is minus half the slope in p_i: where R is best, its own change counts nothing. The chain rule
  * to the weights is arap_dual_force.
  *
@@ -86,21 +86,21 @@ static arap_dual_pose dual_pose(const arap_dual_energy *w, int pose) {
     return (arap_dual_pose){w->poses->transform + 12 * first, w->quaternions + 4 * first};
 }
 
-/* A posed edge, and a posed spoke of a vertex. */
+/* A posed edge, and a posed spring of a vertex. */
 static void posed_edge(const arap_dual_energy *w, int pose, int i, size_t e, double *out) {
     arap_sub(w->points + 3 * place_of(w, pose, w->mesh->neighbor[e]),
              w->points + 3 * place_of(w, pose, i), out);
 }
 
-static void posed_spoke(const arap_dual_energy *w, int pose, int i, const arap_spoke *spoke,
-                        double *out) {
+static void posed_spring(const arap_dual_energy *w, int pose, int i, const arap_spring *spring,
+                         double *out) {
     const double *p = w->points + 3 * place_of(w, pose, i);
     for (int c = 0; c < 3; c++) out[c] = -p[c];
     for (int k = 0; k < 2; k++) {
         const double *t = w->poses->transform + 12 * ((size_t)pose * (size_t)w->poses->columns +
-                                                      (size_t)spoke->column[k]);
+                                                      (size_t)spring->column[k]);
         for (int c = 0; c < 3; c++)
-            out[c] += spoke->share[k] * (arap_dot(t + 4 * c, spoke->point) + t[4 * c + 3]);
+            out[c] += spring->share[k] * (arap_dot(t + 4 * c, spring->point) + t[4 * c + 3]);
     }
 }
 
@@ -126,8 +126,8 @@ static void blend_vertex(const arap_dual_energy *w, int pose, int i) {
 
 static double rotate_vertex(const arap_dual_energy *w, int pose, int i) {
     const arap_mesh *mesh = w->mesh;
-    const arap_spoke *spokes;
-    int spoke_count = arap_mesh_spokes(mesh, i, &spokes);
+    const arap_spring *springs;
+    int spring_count = arap_mesh_springs(mesh, i, &springs);
     double covariance[9] = {0}, rest[3], moved[3], sum = 0;
     double *rotation = w->rotations + 9 * place_of(w, pose, i);
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
@@ -135,10 +135,10 @@ static double rotate_vertex(const arap_dual_energy *w, int pose, int i) {
         posed_edge(w, pose, i, e, moved);
         add_outer(mesh->edge_weight[e], moved, rest, covariance);
     }
-    for (int k = 0; k < spoke_count; k++) {
-        arap_sub(spokes[k].point, mesh->v + 3 * (size_t)i, rest);
-        posed_spoke(w, pose, i, spokes + k, moved);
-        add_outer(spokes[k].weight, moved, rest, covariance);
+    for (int k = 0; k < spring_count; k++) {
+        arap_sub(springs[k].point, mesh->v + 3 * (size_t)i, rest);
+        posed_spring(w, pose, i, springs + k, moved);
+        add_outer(springs[k].weight, moved, rest, covariance);
     }
     arap_nearest_rotation(covariance, rotation);
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
@@ -146,18 +146,18 @@ static double rotate_vertex(const arap_dual_energy *w, int pose, int i) {
         posed_edge(w, pose, i, e, moved);
         sum += mesh->edge_weight[e] * take_off(rotation, rest, moved);
     }
-    for (int k = 0; k < spoke_count; k++) {
-        arap_sub(spokes[k].point, mesh->v + 3 * (size_t)i, rest);
-        posed_spoke(w, pose, i, spokes + k, moved);
-        sum += spokes[k].weight * take_off(rotation, rest, moved);
+    for (int k = 0; k < spring_count; k++) {
+        arap_sub(springs[k].point, mesh->v + 3 * (size_t)i, rest);
+        posed_spring(w, pose, i, springs + k, moved);
+        sum += springs[k].weight * take_off(rotation, rest, moved);
     }
     return sum;
 }
 
 static void pull_vertex(const arap_dual_energy *w, int pose, int i, double *out) {
     const arap_mesh *mesh = w->mesh;
-    const arap_spoke *spokes;
-    int spoke_count = arap_mesh_spokes(mesh, i, &spokes);
+    const arap_spring *springs;
+    int spring_count = arap_mesh_springs(mesh, i, &springs);
     const double *own = w->rotations + 9 * place_of(w, pose, i);
     double rest[3], off[3], other[3];
     for (int c = 0; c < 3; c++) out[c] = 0;
@@ -170,11 +170,11 @@ static void pull_vertex(const arap_dual_energy *w, int pose, int i, double *out)
         take_off(w->rotations + 9 * place_of(w, pose, mesh->neighbor[e]), rest, other);
         for (int c = 0; c < 3; c++) out[c] += to * off[c] + fro * other[c];
     }
-    for (int k = 0; k < spoke_count; k++) {
-        arap_sub(spokes[k].point, mesh->v + 3 * (size_t)i, rest);
-        posed_spoke(w, pose, i, spokes + k, off);
+    for (int k = 0; k < spring_count; k++) {
+        arap_sub(springs[k].point, mesh->v + 3 * (size_t)i, rest);
+        posed_spring(w, pose, i, springs + k, off);
         take_off(own, rest, off);
-        for (int c = 0; c < 3; c++) out[c] += spokes[k].weight * off[c];
+        for (int c = 0; c < 3; c++) out[c] += springs[k].weight * off[c];
     }
 }
 

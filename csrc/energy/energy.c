@@ -22,19 +22,19 @@ arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap
                         double *energy, double *vertex_energy) {
     size_t n = (size_t)mesh->count;
     double *stretch = ARAP_NEW(double, n), *alignment = ARAP_NEW(double, n);
-    arap_pass *pass = NULL;
+    arap_local_step *local_step = NULL;
     arap_status status;
     if (!stretch || !alignment) {
         status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    status = arap_pass_create(context, mesh, packed, influences, NULL, NULL, &pass);
-    if (!status) status = arap_pass_run(context, pass, NULL, alignment);
+    status = arap_local_step_create(context, mesh, packed, influences, NULL, NULL, &local_step);
+    if (!status) status = arap_local_step_run(context, local_step, NULL, alignment);
     if (!status)
         status =
             arap_stiffness_product(context, mesh, poses, influences, NULL, NULL, stretch, NULL);
     if (status) goto done;
-    const double *excess = arap_pass_excess(pass);
+    const double *excess = arap_local_step_excess(local_step);
     double total = 0, unit = 0;
     for (size_t i = 0; i < n; i++) {
         double rest = 0;
@@ -43,9 +43,9 @@ arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap
             arap_mesh_edge(mesh, (int)i, r, e);
             rest += poses->total * mesh->edge_weight[r] * arap_dot(e, e);
         }
-        double spokes;
-        arap_mesh_tie(mesh, (int)i, &spokes);
-        rest += poses->total * spokes;
+        double springs;
+        arap_mesh_tie(mesh, (int)i, &springs);
+        rest += poses->total * springs;
         double own = stretch[i] - 2 * alignment[i] + rest + (excess ? excess[i] : 0);
         if (vertex_energy) vertex_energy[i] = rest > 0 ? fmax(own / rest, 0) : 0;
         total += own;
@@ -58,7 +58,7 @@ arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap
         *energy = 0;
 
 done:
-    arap_pass_free(pass);
+    arap_local_step_free(local_step);
     arap_free(stretch);
     arap_free(alignment);
     return status;

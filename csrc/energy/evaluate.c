@@ -1,8 +1,8 @@
 /* The energy of given weights in given poses: see evaluate.h.
  *
- * The paper's edge weights, no links and no truss. An additional last bone, which never moves,
- * carries the vertices without weights. Costs a local step in double precision. Fails for input
- * that the mesh, the skeleton, the poses or the rows refuse. */
+ * The paper's edge weights, no links and no bone springs. An additional last bone, which never
+ * moves, carries the vertices without weights. Costs a local step in double precision. Fails for
+ * input that the mesh, the skeleton, the poses or the rows refuse. */
 #include "energy/evaluate.h"
 
 #include <string.h>

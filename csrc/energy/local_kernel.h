@@ -39,7 +39,7 @@
  * R e is ever asked for: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R,
  * |U e| times that with stretch.
  *
- * A wire's ring is nearly that, with a spoke and where it bends a little: all poses would take the
+ * A wire's ring is nearly that, with a spring and where it bends a little: all poses would take the
  * exact path. With its direction as the first axis, the columns of cov = (X, Y, Z) are of very
  * different length, and those of R = (p, q, r) are found by turning two of them at a time: by the
  * angle that makes p.X + q.Y largest, tangent (q.X - p.Y) / (p.X + q.Y), and so on. From p = X /
@@ -233,7 +233,7 @@ TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, int count, VEC (
 /* Turn the columns j and k of q in their plane to where they fit those of c best; returns the
  * square of the sine. */
 static inline VEC TOKEN(KERNEL, turn)(const VEC *c, int j, int k, VEC *q) {
-    VEC cosine = (VEC){0} + (REAL)LEAST, sine = {0};
+    VEC cosine = (VEC){0} + (REAL)MINIMUM, sine = {0};
     for (int i = 0; i < 9; i += 3) {
         cosine += q[i + j] * c[i + j] + q[i + k] * c[i + k];
         sine += q[i + k] * c[i + j] - q[i + j] * c[i + k];

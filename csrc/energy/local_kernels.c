@@ -86,7 +86,7 @@ TARGET_END
 #define INTEGER int
 #define SQRT sqrtf
 #define TINY 1e-30f
-#define LEAST 1e-14f
+#define MINIMUM 1e-14f
 #define FLAT 1e-2f
 #define SLIP 1e-3f
 #define NEWTON 4
@@ -128,7 +128,7 @@ TARGET_END
 #undef INTEGER
 #undef SQRT
 #undef TINY
-#undef LEAST
+#undef MINIMUM
 #undef FLAT
 #undef SLIP
 #undef NEWTON
@@ -136,7 +136,7 @@ TARGET_END
 #define INTEGER long long
 #define SQRT sqrt
 #define TINY 1e-300
-#define LEAST 1e-100
+#define MINIMUM 1e-100
 #define FLAT 1e-3
 #define SLIP 1e-7
 #define NEWTON 6

@@ -9,8 +9,8 @@
  * threads write one number, and the result does not depend on the number of threads. With clusters
  * (rotation_clusters.h), M_b is the sum over the vertices of one, and P_b serves all of them.
  *
- * A spoke (truss.h) is one more edge e of weight s, to a point x that one bone b carries: s x e^T
- * joins M_b, and nothing goes to a neighbor.
+ * A spring (bone_springs.h) is one more edge e of weight s, to a point x that one bone b carries: s
+ * x e^T joins M_b, and nothing goes to a neighbor.
  *
  * A spine b takes each vertex of the ring to a point phi_kb of its own: in place of M_b there is a
  * 3-vector m_kb = a_ik w_kb e_ik for each, in place of P_b the sum of phi_kb^T R_i
@@ -18,10 +18,10 @@
  *
  * A bendy bone takes part with the columns of its joints (bendy.h).
  *
- * If nothing in the rings of a visit has changed since the last right-hand side (weights, spokes,
+ * If nothing in the rings of a visit has changed since the last right-hand side (weights, springs,
  * poses), its results stay valid and it is skipped: vertices that one bone moves, locked ones and
  * rigid parts, except at their borders. The image of another
- * vertex's result is copied from there (halves.h).
+ * vertex's result is copied from there (mirror_reuse.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. It cannot fail. */
@@ -35,18 +35,18 @@
 #include "base/vec4.h"
 #include "energy/desired_local_step.h"
 #include "energy/local_kernels.h"
-#include "energy/pass.h"
+#include "energy/local_step_state.h"
 
 #define CHUNK 64
-#define UNHEARD 5e4   /* bones times poses of visits between two polls for cancellation: 1 ms */
+#define UNPOLLED 5e4  /* bones times poses of visits between two polls for cancellation: 1 ms */
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 #define THIN 0.01     /* of the squared edges of a ring: across a thin one */
 
 typedef float float4 __attribute__((vector_size(16), aligned(4), may_alias));
 
 /* The influence of a spine on vertex k of the ring: w e, e = a_ik e_ik or - sum_k a_ik e_ik. */
-ARAP_WIDE_PART void add_pair(const arap_pass *p, arap_workspace *ws, int k, int spine, double w,
-                             arap_v4 e) {
+ARAP_WIDE_PART void add_pair(const arap_local_step *p, arap_workspace *ws, int k, int spine,
+                             double w, arap_v4 e) {
     arap_spine_pair *pair = &ws->pair[ws->pairs++];
     pair->points = arap_spine_points(&p->packed->source->spines, p->packed->poses, k, spine);
     for (int c = 0; c < 3; c++) pair->moment[c] = w * e[c];
@@ -68,14 +68,14 @@ ARAP_WIDE_PART void add_edge(arap_v4 *e, double a, arap_v4 *pull, double *unit) 
 }
 
 /* Add the moments of vertex i, `share` times its weights, and sum_k a_ik |e_ik|^2. */
-ARAP_WIDE_PART void add_moments(const arap_pass *p, int i, double share, arap_workspace *ws,
+ARAP_WIDE_PART void add_moments(const arap_local_step *p, int i, double share, arap_workspace *ws,
                                 double *unit) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     const arap_v4 v = arap_point4(mesh->v + 3 * (size_t)i);
     arap_v4 pull = {0}; /* sum a_ik e_ik */
     for (size_t f = in->start[i]; f < in->start[i + 1]; f++) {
-        int spine = arap_pass_spine(p, in->bone[f]);
+        int spine = arap_local_step_spine(p, in->bone[f]);
         if (spine >= 0)
             ws->own[ws->own_count++] = (arap_own_spine){.spine = spine, .weight = in->weight[f]};
         else
@@ -87,23 +87,23 @@ ARAP_WIDE_PART void add_moments(const arap_pass *p, int i, double share, arap_wo
         arap_v4 e = u - v;
         add_edge(&e, mesh->edge_weight[r], &pull, unit);
         for (size_t f = in->start[k]; f < in->start[k + 1]; f++) {
-            int spine = arap_pass_spine(p, in->bone[f]);
+            int spine = arap_local_step_spine(p, in->bone[f]);
             if (spine >= 0)
                 add_pair(p, ws, k, spine, in->weight[f], e);
             else
                 add_moment(ws->moment + 4 * ws->where[in->bone[f]], in->weight[f], e, u);
         }
     }
-    const arap_spoke *spoke;
-    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
-        const arap_v4 u = arap_point4(spoke->point);
+    const arap_spring *spring;
+    for (int left = arap_mesh_springs(mesh, i, &spring); left; left--, spring++) {
+        const arap_v4 u = arap_point4(spring->point);
         arap_v4 e = u - v;
-        add_edge(&e, spoke->weight, &pull, unit);
-        for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
-            add_moment(ws->moment + 4 * ws->where[spoke->column[k]], spoke->share[k], e, u);
+        add_edge(&e, spring->weight, &pull, unit);
+        for (int k = 0; k < 2 && spring->share[k] > 0; k++)
+            add_moment(ws->moment + 4 * ws->where[spring->column[k]], spring->share[k], e, u);
     }
     for (size_t f = in->start[i]; f < in->start[i + 1]; f++) {
-        int spine = arap_pass_spine(p, in->bone[f]);
+        int spine = arap_local_step_spine(p, in->bone[f]);
         if (spine >= 0)
             add_pair(p, ws, i, spine, -in->weight[f], pull);
         else
@@ -126,7 +126,7 @@ ARAP_WIDE_PART double dot3(const double *a, arap_v4 b) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-ARAP_WIDE_PART void scatter(const arap_pass *p, int i, const arap_workspace *ws) {
+ARAP_WIDE_PART void scatter(const arap_local_step *p, int i, const arap_workspace *ws) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     const arap_spine_pair *pair = ws->pair; /* in the order of add_moments */
@@ -140,39 +140,40 @@ ARAP_WIDE_PART void scatter(const arap_pass *p, int i, const arap_workspace *ws)
         double *slot = p->incoming + p->slot[k] + (mesh->reverse[r] - mesh->ring[k]) * width;
         for (size_t f = 0; f < width; f++) {
             int b = in->bone[in->start[k] + f];
-            slot[f] = arap_pass_spine(p, b) >= 0
+            slot[f] = arap_local_step_spine(p, b) >= 0
                           ? dot3((pair++)->product, e)
                           : push_through(ws->product + 3 * ws->where[b], u, e);
         }
     }
-    const arap_spoke *spoke;
-    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++)
-        pull += spoke->weight * (arap_point4(spoke->point) - v);
+    const arap_spring *spring;
+    for (int left = arap_mesh_springs(mesh, i, &spring); left; left--, spring++)
+        pull += spring->weight * (arap_point4(spring->point) - v);
     for (size_t f = in->start[i]; f < in->start[i + 1]; f++) {
         int b = in->bone[f];
-        p->own[f] = arap_pass_spine(p, b) >= 0
+        p->own[f] = arap_local_step_spine(p, b) >= 0
                         ? -dot3((pair++)->product, pull)
                         : -push_through(ws->product + 3 * ws->where[b], v, pull);
     }
 }
 
-/* The spokes of vertex i under its rotations: arap_pass_anchored and arap_pass_spokes. */
-ARAP_WIDE_PART void align_spokes(const arap_pass *p, int i, const arap_workspace *ws) {
+/* The springs of vertex i under its rotations: arap_local_step_anchored and
+ * arap_local_step_springs. */
+ARAP_WIDE_PART void align_springs(const arap_local_step *p, int i, const arap_workspace *ws) {
     const arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
     const arap_influences *in = p->in;
-    const arap_spoke *spoke;
-    int count = arap_mesh_spokes(p->mesh, i, &spoke);
-    double *along = p->strain + (count ? spoke - p->mesh->spoke : 0);
+    const arap_spring *spring;
+    int count = arap_mesh_springs(p->mesh, i, &spring);
+    double *along = p->strain + (count ? spring - p->mesh->spring : 0);
     p->anchored[i] = 0;
-    for (int s = 0; s < count; s++, spoke++) {
-        const arap_v4 u = arap_point4(spoke->point), e = u - v;
+    for (int s = 0; s < count; s++, spring++) {
+        const arap_v4 u = arap_point4(spring->point), e = u - v;
         double far = 0, near = 0;
-        for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
-            far +=
-                spoke->share[k] * push_through(ws->product + 3 * ws->where[spoke->column[k]], u, e);
+        for (int k = 0; k < 2 && spring->share[k] > 0; k++)
+            far += spring->share[k] *
+                   push_through(ws->product + 3 * ws->where[spring->column[k]], u, e);
         for (size_t f = in->start[i]; f < in->start[i + 1]; f++)
             near += in->weight[f] * push_through(ws->product + 3 * ws->where[in->bone[f]], v, e);
-        p->anchored[i] += spoke->weight * far;
+        p->anchored[i] += spring->weight * far;
         along[s] = far - near;
     }
 }
@@ -182,16 +183,16 @@ ARAP_WIDE_PART void turn_back(const arap_v4 *p, arap_v4 v, double share, double 
     for (int c = 0; c < 3; c++) out[c] += share * arap_dot4(v, p[c]);
 }
 
-/* The feet of the spokes of vertex i under its rotations: arap_pass_feet. */
-ARAP_WIDE_PART void turn_feet(const arap_pass *p, int i, const arap_workspace *ws) {
+/* The anchors of the springs of vertex i under its rotations: arap_local_step_anchors. */
+ARAP_WIDE_PART void turn_anchors(const arap_local_step *p, int i, const arap_workspace *ws) {
     const arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
     const arap_influences *in = p->in;
-    const arap_spoke *spoke;
-    int count = arap_mesh_spokes(p->mesh, i, &spoke);
-    double *out = p->feet + (count ? 3 * (spoke - p->mesh->spoke) : 0);
-    for (int s = 0; s < count; s++, spoke++, out += 3) {
-        const arap_v4 *own = ws->product + 3 * ws->where[spoke->bone];
-        const arap_v4 u = arap_point4(spoke->point), turned = times(own, u - v);
+    const arap_spring *spring;
+    int count = arap_mesh_springs(p->mesh, i, &spring);
+    double *out = p->anchors + (count ? 3 * (spring - p->mesh->spring) : 0);
+    for (int s = 0; s < count; s++, spring++, out += 3) {
+        const arap_v4 *own = ws->product + 3 * ws->where[spring->bone];
+        const arap_v4 u = arap_point4(spring->point), turned = times(own, u - v);
         for (int c = 0; c < 3; c++) out[c] = turned[c];
         turn_back(own, u, 1, out);
         for (size_t j = in->start[i]; j < in->start[i + 1]; j++)
@@ -207,16 +208,16 @@ static inline void add_square(double a, const double *e, double *ring) {
 
 /* The second moments of the edges of vertex i over `unit`, upper triangle. */
 ARAP_WIDE_PART void square_ring(const arap_mesh *mesh, int i, double unit, double *ring) {
-    const arap_spoke *spoke;
+    const arap_spring *spring;
     double e[3];
     memset(ring, 0, 6 * sizeof *ring);
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
         arap_mesh_edge(mesh, i, r, e);
         add_square(mesh->edge_weight[r] / unit, e, ring);
     }
-    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
-        arap_sub(spoke->point, mesh->v + 3 * (size_t)i, e);
-        add_square(spoke->weight / unit, e, ring);
+    for (int left = arap_mesh_springs(mesh, i, &spring); left; left--, spring++) {
+        arap_sub(spring->point, mesh->v + 3 * (size_t)i, e);
+        add_square(spring->weight / unit, e, ring);
     }
 }
 
@@ -224,8 +225,8 @@ ARAP_WIDE_PART void square_ring(const arap_mesh *mesh, int i, double unit, doubl
 ARAP_WIDE_PART int is_line(const arap_mesh *mesh, int i) {
     size_t begin = mesh->ring[i], size = mesh->ring[i + 1] - begin;
     double a[3], b[3], normal[3];
-    const arap_spoke *spoke;
-    if (arap_mesh_spokes(mesh, i, &spoke)) return 0;
+    const arap_spring *spring;
+    if (arap_mesh_springs(mesh, i, &spring)) return 0;
     if (size != 2) return size == 1;
     arap_mesh_edge(mesh, i, begin, a);
     arap_mesh_edge(mesh, i, begin + 1, b);
@@ -235,7 +236,7 @@ ARAP_WIDE_PART int is_line(const arap_mesh *mesh, int i) {
 
 /* Are the edges of the wire vertex i nearly parallel? axes (3): the direction, and two across. */
 ARAP_WIDE_PART int is_thin(const arap_mesh *mesh, int i, arap_v4 *axes) {
-    double q[6], most = 0, all, x = 0, y = 0, z = 0;
+    double q[6], max = 0, all, x = 0, y = 0, z = 0;
     if (mesh->ring[i] == mesh->ring[i + 1]) return 0;
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
         if (mesh->kind[r] != ARAP_EDGE_WIRE) return 0;
@@ -245,8 +246,8 @@ ARAP_WIDE_PART int is_thin(const arap_mesh *mesh, int i, arap_v4 *axes) {
     /* The largest column, and what Q makes of it. */
     for (int c = 0; c < 3; c++) {
         static const int column[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
-        if (q[column[c][c]] <= most) continue;
-        most = q[column[c][c]];
+        if (q[column[c][c]] <= max) continue;
+        max = q[column[c][c]];
         x = q[column[c][0]] / all, y = q[column[c][1]] / all, z = q[column[c][2]] / all;
     }
     double next[3] = {q[0] * x + q[1] * y + q[2] * z, q[1] * x + q[3] * y + q[4] * z,
@@ -275,7 +276,8 @@ ARAP_WIDE_PART arap_v4 thin_row(const arap_v4 *axes, arap_v4 row, double prior, 
 }
 
 /* The stretchable influences of vertex i, and its ring where there are any. */
-ARAP_WIDE_PART void find_stretches(const arap_pass *p, int i, double unit, arap_workspace *ws) {
+ARAP_WIDE_PART void find_stretches(const arap_local_step *p, int i, double unit,
+                                   arap_workspace *ws) {
     const arap_stretches *stretches = &p->packed->source->stretches;
     if (!stretches->count) return;
     for (size_t e = p->in->start[i]; e < p->in->start[i + 1] && unit > 0; e++) {
@@ -290,7 +292,7 @@ ARAP_WIDE_PART void find_stretches(const arap_pass *p, int i, double unit, arap_
 
 /* Rotations of vertex i, -1 of several, from the moments of the work space, by the kernel. pull: as
  * for it; returns the excess. */
-ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, double unit, int i,
+ARAP_WIDE_PART double turn_rigidly(const arap_local_step *p, arap_workspace *ws, double unit, int i,
                                    double *pull) {
     double scale = unit > 0 ? 1 / unit : 0, excess = 0;
     int single = p->packed->precision == ARAP_SINGLE;
@@ -336,7 +338,7 @@ ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, doubl
 }
 
 /* The same for vertex i with spines in its ring. best: (poses, 9) R_i, or NULL. */
-static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, double *best) {
+static void turn_as_desired(const arap_local_step *p, int i, arap_workspace *ws, double *best) {
     arap_desired_input input = {.poses = p->packed->source,
                                 .mesh = p->mesh,
                                 .vertex = i,
@@ -354,7 +356,7 @@ static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, doubl
 }
 
 /* Empty the work space for visit c. */
-ARAP_WIDE_PART void begin_visit(const arap_pass *p, int c, arap_workspace *ws) {
+ARAP_WIDE_PART void begin_visit(const arap_local_step *p, int c, arap_workspace *ws) {
     ws->bone = p->bone + p->start[c];
     ws->bones = (int)(p->start[c + 1] - p->start[c]);
     ws->pairs = ws->own_count = ws->stretches = 0;
@@ -376,7 +378,7 @@ ARAP_WIDE_PART double align(const arap_workspace *ws) {
 }
 
 /* One local step for vertices that share their rotations. */
-ARAP_WIDE_PART void visit(const arap_pass *p, int c, arap_workspace *ws) {
+ARAP_WIDE_PART void visit(const arap_local_step *p, int c, arap_workspace *ws) {
     int size;
     const int *vertex = arap_cluster_members(p->clusters, &c, &size);
     double unit = 0;
@@ -391,12 +393,12 @@ ARAP_WIDE_PART void visit(const arap_pass *p, int c, arap_workspace *ws) {
     }
     if (p->alignment) p->alignment[*vertex] = align(ws);
     for (int m = 0; p->right_side && m < size; m++) scatter(p, vertex[m], ws);
-    for (int m = 0; p->anchored && m < size; m++) align_spokes(p, vertex[m], ws);
-    for (int m = 0; p->feet && m < size; m++) turn_feet(p, vertex[m], ws);
+    for (int m = 0; p->anchored && m < size; m++) align_springs(p, vertex[m], ws);
+    for (int m = 0; p->anchors && m < size; m++) turn_anchors(p, vertex[m], ws);
 }
 
-/* Have the weights in the rings of visit c, or their spokes, changed since the last run? */
-ARAP_WIDE_PART int has_moved(const arap_pass *p, int c) {
+/* Have the weights in the rings of visit c, or their springs, changed since the last run? */
+ARAP_WIDE_PART int has_moved(const arap_local_step *p, int c) {
     int size;
     const int *vertex = arap_cluster_members(p->clusters, &c, &size);
     if (p->all) return 1;
@@ -409,20 +411,20 @@ ARAP_WIDE_PART int has_moved(const arap_pass *p, int c) {
 }
 
 /* Is what visit c would give copied from elsewhere? */
-ARAP_WIDE_PART int is_passed_over(const arap_pass *p, int c) {
-    return p->right_side && p->halves && p->halves->of && p->halves->unvisited[c];
+ARAP_WIDE_PART int is_passed_over(const arap_local_step *p, int c) {
+    return p->right_side && p->mirror_reuse && p->mirror_reuse->of && p->mirror_reuse->unvisited[c];
 }
 
 /* After a visit: is the rest of the chunk of no use? */
-static inline int stops(const arap_pass *p, arap_workspace *ws, int worker) {
-    ws->unheard += (double)ws->bones * p->packed->lanes;
-    if (ws->unheard < UNHEARD) return 0;
-    ws->unheard = 0;
+static inline int stops(const arap_local_step *p, arap_workspace *ws, int worker) {
+    ws->unpolled += (double)ws->bones * p->packed->lanes;
+    if (ws->unpolled < UNPOLLED) return 0;
+    ws->unpolled = 0;
     return arap_chunk_stops(p->context, worker);
 }
 
 ARAP_WIDE_PART void visit_chunk_plain(void *data, int chunk, int worker) {
-    const arap_pass *p = data;
+    const arap_local_step *p = data;
     arap_workspace *ws = &p->workspaces[worker];
     int end = (chunk + 1) * p->chunk < p->visits ? (chunk + 1) * p->chunk : p->visits;
     for (int c = chunk * p->chunk; c < end; c++) {
@@ -433,34 +435,35 @@ ARAP_WIDE_PART void visit_chunk_plain(void *data, int chunk, int worker) {
 }
 ARAP_WIDE_TASK(visit_chunk)
 
-/* Note which vertices have other weights or spokes than in the last run, and take these. */
+/* Note which vertices have other weights or springs than in the last run, and take these. */
 static void compare_chunk(void *data, int chunk, int worker) {
     (void)worker;
-    const arap_pass *p = data;
+    const arap_local_step *p = data;
     const arap_influences *in = p->in;
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
     for (int i = chunk * CHUNK; i < end; i++) {
         size_t begin = in->start[i], size = (in->start[i + 1] - begin) * sizeof *p->last;
-        const arap_spoke *spoke;
-        int spokes = arap_mesh_spokes(p->mesh, i, &spoke);
+        const arap_spring *spring;
+        int springs = arap_mesh_springs(p->mesh, i, &spring);
         p->moved[i] = memcmp(p->last + begin, in->weight + begin, size) != 0;
         memcpy(p->last + begin, in->weight + begin, size);
-        for (; spokes; spokes--, spoke++) {
-            double *last = p->last_foot + 4 * (spoke - p->mesh->spoke);
-            double foot[4] = {spoke->weight, spoke->point[0], spoke->point[1], spoke->point[2]};
-            p->moved[i] |= memcmp(last, foot, sizeof foot) != 0;
-            memcpy(last, foot, sizeof foot);
+        for (; springs; springs--, spring++) {
+            double *last = p->last_anchor + 4 * (spring - p->mesh->spring);
+            double anchor[4] = {spring->weight, spring->point[0], spring->point[1],
+                                spring->point[2]};
+            p->moved[i] |= memcmp(last, anchor, sizeof anchor) != 0;
+            memcpy(last, anchor, sizeof anchor);
         }
     }
 }
 
 static void gather_chunk(void *data, int chunk, int worker) {
     (void)worker;
-    const arap_pass *p = data;
+    const arap_local_step *p = data;
     const arap_influences *in = p->in;
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
     for (int k = chunk * CHUNK; k < end; k++) {
-        if (arap_is_copied(p->halves, k)) continue;
+        if (arap_is_copied(p->mirror_reuse, k)) continue;
         size_t width = in->start[k + 1] - in->start[k];
         size_t neighbors = p->mesh->ring[k + 1] - p->mesh->ring[k];
         const double *slot = p->incoming + p->slot[k];
@@ -471,23 +474,23 @@ static void gather_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* The right-hand sides of the vertices that are copied, and what is known of the spokes of those
+/* The right-hand sides of the vertices that are copied, and what is known of the springs of those
  * that were not visited. */
-static void copy_half(const arap_pass *p) {
-    arap_halves_copy(p->halves, p->in, p->right_side);
+static void copy_half(const arap_local_step *p) {
+    arap_mirror_reuse_copy(p->mirror_reuse, p->in, p->right_side);
     for (int i = 0; i < p->in->count && p->anchored; i++) {
-        const arap_spoke *own, *other;
+        const arap_spring *own, *other;
         if (!is_passed_over(p, i)) continue;
-        int j = p->halves->of[i], count = arap_mesh_spokes(p->mesh, i, &own);
-        arap_mesh_spokes(p->mesh, j, &other);
+        int j = p->mirror_reuse->of[i], count = arap_mesh_springs(p->mesh, i, &own);
+        arap_mesh_springs(p->mesh, j, &other);
         p->anchored[i] = p->anchored[j];
         for (int s = 0; s < count; s++)
-            p->strain[own - p->mesh->spoke + s] = p->strain[other - p->mesh->spoke + s];
+            p->strain[own - p->mesh->spring + s] = p->strain[other - p->mesh->spring + s];
     }
 }
 
-arap_status arap_pass_run(arap_context *context, arap_pass *p, double *right_side,
-                          double *alignment) {
+arap_status arap_local_step_run(arap_context *context, arap_local_step *p, double *right_side,
+                                double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
     const arap_bendy *bendy = &p->packed->source->bendy;
     p->context = context;
@@ -508,15 +511,15 @@ arap_status arap_pass_run(arap_context *context, arap_pass *p, double *right_sid
     return status;
 }
 
-arap_status arap_pass_feet(arap_context *context, arap_pass *p, double *feet) {
-    p->feet = feet;
-    arap_status status = arap_pass_run(context, p, NULL, NULL);
-    p->feet = NULL;
+arap_status arap_local_step_anchors(arap_context *context, arap_local_step *p, double *anchors) {
+    p->anchors = anchors;
+    arap_status status = arap_local_step_run(context, p, NULL, NULL);
+    p->anchors = NULL;
     return status;
 }
 
 ARAP_WIDE_PART void pull_block_plain(void *data, int block, int worker) {
-    const arap_pass *p = data;
+    const arap_local_step *p = data;
     arap_workspace *ws = &p->workspaces[worker];
     size_t n = (size_t)p->mesh->count,
            size = 3 * (size_t)p->packed->columns * (size_t)p->packed->lanes;
@@ -541,8 +544,8 @@ ARAP_WIDE_PART void pull_block_plain(void *data, int block, int worker) {
 }
 ARAP_WIDE_TASK(pull_block)
 
-arap_status arap_pass_pull(arap_context *context, arap_pass *p, double *pull, double *alignment,
-                           const int *slot, double *desired) {
+arap_status arap_local_step_pull(arap_context *context, arap_local_step *p, double *pull,
+                                 double *alignment, const int *slot, double *desired) {
     size_t size = 3 * (size_t)p->packed->columns * (size_t)p->packed->lanes;
     p->context = context;
     p->pull = pull;

@@ -3,22 +3,23 @@
 #ifndef ARAP_LOCAL_STEP_H
 #define ARAP_LOCAL_STEP_H
 
-#include "energy/halves.h"
+#include "energy/mirror_reuse.h"
 #include "energy/packed_poses.h"
 #include "energy/rotation_clusters.h"
 #include "weights/influences.h"
 
-/* Work space of the pass for given influence maps: made once, used by every iteration. It
+/* Work space of the pass for given influence patterns: made once, used by every iteration. It
  * keeps references to the mesh, the packed poses, the influences, the clusters (NULL: every vertex
  * has rotations of its own) and the halves (NULL: nothing is copied), with which it gives
  * right-hand sides only. */
-typedef struct arap_pass arap_pass;
+typedef struct arap_local_step arap_local_step;
 
-arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
-                             const arap_packed_poses *packed, const arap_influences *influences,
-                             const arap_rotation_clusters *clusters, const arap_halves *halves,
-                             arap_pass **out);
-void arap_pass_free(arap_pass *pass);
+arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
+                                   const arap_packed_poses *packed,
+                                   const arap_influences *influences,
+                                   const arap_rotation_clusters *clusters,
+                                   const arap_mirror_reuse *mirror_reuse, arap_local_step **out);
+void arap_local_step_free(arap_local_step *local_step);
 
 /* One best rotation per vertex (or cluster) and pose for the present weights (local step), folded
  * into the right-hand side of the global step; nothing is stored per pose and nothing is allocated.
@@ -28,27 +29,28 @@ void arap_pass_free(arap_pass *pass);
  * of the energy.
  * Where spines move the ring, R_i is as rigid as desired (desired_local_step.h), without clusters.
  */
-arap_status arap_pass_run(arap_context *context, arap_pass *pass, double *right_side,
-                          double *alignment);
+arap_status arap_local_step_run(arap_context *context, arap_local_step *local_step,
+                                double *right_side, double *alignment);
 
 /* Visits of vertices or clusters by all runs: one each, except those that could not change. */
-long arap_pass_visits(const arap_pass *pass);
+long arap_local_step_visits(const arap_local_step *local_step);
 
 /* The part that those R_i of the last run that are not rotations (of spines and stretchable bones)
  * add to the constant of the energy: sum over poses and neighbors of a_ik (|R_i e_ik|^2 -
  * |e_ik|^2), per vertex (count); NULL: all are. */
-const double *arap_pass_excess(const arap_pass *pass);
+const double *arap_local_step_excess(const arap_local_step *local_step);
 
-/* Sums of the last run over a mesh with a truss, else NULL: sum over poses and spokes of the weight
- * times x^T T_b^T R_i e, the part of the alignment that does not depend on weights (count); and for
- * each spoke sum over poses of e'^T R_i e. */
-const double *arap_pass_anchored(const arap_pass *pass);
-const double *arap_pass_spokes(const arap_pass *pass);
+/* Sums of the last run over a mesh with bone springs, else NULL: sum over poses and springs of the
+ * weight times x^T T_b^T R_i e, the part of the alignment that does not depend on weights (count);
+ * and for each spring sum over poses of e'^T R_i e. */
+const double *arap_local_step_anchored(const arap_local_step *local_step);
+const double *arap_local_step_springs(const arap_local_step *local_step);
 
-/* The local step once more, of a mesh with a truss, without clusters, spines, bendy and stretchable
- * bones: for each spoke sum over poses of R_i^T (T_b x - f_i) + A_b^T R_i (x - v_i), A_b the linear
- * part of T_b (spokes, 3). */
-arap_status arap_pass_feet(arap_context *context, arap_pass *pass, double *feet);
+/* The local step once more, of a mesh with bone springs, without clusters, spines, bendy and
+ * stretchable bones: for each spring sum over poses of R_i^T (T_b x - f_i) + A_b^T R_i (x - v_i),
+ * A_b the linear part of T_b (springs, 3). */
+arap_status arap_local_step_anchors(arap_context *context, arap_local_step *local_step,
+                                    double *anchors);
 
 /* The local step for joints (joints/energy.h), in double precision and without clusters: pull
  * (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every bone and pose,
@@ -57,7 +59,7 @@ arap_status arap_pass_feet(arap_context *context, arap_pass *pass, double *feet)
  * are left out of the sums: their R_i go to desired[slot[i]] (poses, 9). slot NULL: no spines.
  */
 #define ARAP_PULL_BLOCKS 16
-arap_status arap_pass_pull(arap_context *context, arap_pass *pass, double *pull, double *alignment,
-                           const int *slot, double *desired);
+arap_status arap_local_step_pull(arap_context *context, arap_local_step *local_step, double *pull,
+                                 double *alignment, const int *slot, double *desired);
 
 #endif

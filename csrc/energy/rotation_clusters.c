@@ -17,14 +17,14 @@
 
 #include "base/memory.h"
 
-#define MOST 16 /* vertices of a cluster: larger ones save little more */
+#define MAXIMUM 16 /* vertices of a cluster: larger ones save little more */
 
-/* Are the weights of vertices i and k within `most` of each other? */
-static int is_similar(const arap_influences *in, int i, int k, double most) {
+/* Are the weights of vertices i and k within `max` of each other? */
+static int is_similar(const arap_influences *in, int i, int k, double max) {
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-        if (fabs(in->weight[e] - arap_weight(in, k, in->bone[e])) > most) return 0;
+        if (fabs(in->weight[e] - arap_weight(in, k, in->bone[e])) > max) return 0;
     for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
-        if (fabs(in->weight[e] - arap_weight(in, i, in->bone[e])) > most) return 0;
+        if (fabs(in->weight[e] - arap_weight(in, i, in->bone[e])) > max) return 0;
     return 1;
 }
 
@@ -46,7 +46,7 @@ arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh
         out->vertex[fill++] = first;
         for (int next = begin; next < fill; next++) {
             int i = out->vertex[next];
-            for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1] && fill - begin < MOST; r++) {
+            for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1] && fill - begin < MAXIMUM; r++) {
                 int k = mesh->neighbor[r];
                 if (taken[k] || mesh->kind[r] != ARAP_EDGE_FACE ||
                     !is_similar(in, first, k, difference))

@@ -7,10 +7,10 @@
  * a_ik for s_ik, and N_i = w_i^T F_ii w_i / S_i, gives
  *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
  *
- * A spoke to x on bone b (truss.h) adds its weight to S_i and its x to y_b, as a neighbor with the
- * weight 1 would; out is then F w and the pull g of the spokes together. fixed_i is g w + K_i, K_i
- * the sum over poses of s |T_b x|^2: w (F w + g) + fixed is what spokes and edges add to the
- * energy.
+ * A spring to x on bone b (bone_springs.h) adds its weight to S_i and its x to y_b, as a neighbor
+ * with the weight 1 would; out is then F w and the pull g of the springs together. fixed_i is g w +
+ * K_i, K_i the sum over poses of s |T_b x|^2: w (F w + g) + fixed is what springs and edges add to
+ * the energy.
  *
  * Bendy bones take part with the columns of their joints (bendy.h).
  *
@@ -30,14 +30,14 @@
 #include "energy/wide_products.h"
 
 #define CHUNK (ARAP_WIDE_MOMENTS / 2) /* with two vectors for each vertex */
-#define HEARD 96 /* influences of a vertex after whose product cancellation is polled */
+#define POLL_ABOVE 96 /* influences of a vertex after whose product cancellation is polled */
 
 typedef struct product {
     arap_context *context;
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_influences *in;
-    const arap_halves *halves;
+    const arap_mirror_reuse *mirror_reuse;
     double *out, *stretch, *fixed;
     double *norm;     /* (count) N_i */
     arap_v4 *moments; /* (workers, bones, 2) y with s, y with a */
@@ -147,7 +147,7 @@ static int find_wide(const product *p, int chunk, int *vertex) {
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count, count = 0;
     for (int i = chunk * CHUNK; i < end && p->wide; i++)
         if (arap_is_wide(p->poses, in->start[i + 1] - in->start[i]) &&
-            !arap_is_copied(p->halves, i))
+            !arap_is_copied(p->mirror_reuse, i))
             vertex[count++] = i;
     return count;
 }
@@ -202,7 +202,8 @@ ARAP_WIDE_PART void norm_chunk_plain(void *data, int chunk, int worker) {
                 sum += (e == f ? 1 : 2) * in->weight[e] * in->weight[f] * form;
             }
         p->norm[i] = sum;
-        if (in->start[i + 1] - in->start[i] > HEARD && arap_chunk_stops(p->context, worker)) return;
+        if (in->start[i + 1] - in->start[i] > POLL_ABOVE && arap_chunk_stops(p->context, worker))
+            return;
     }
 }
 ARAP_WIDE_TASK(norm_chunk)
@@ -210,8 +211,8 @@ ARAP_WIDE_TASK(norm_chunk)
 /* Sums over the ring of a vertex, in addition to the moments y of each bone. */
 typedef struct ring_sums {
     double both, directed, neighbors, fixed;
-    int spokes;
-    const arap_spoke *spoke;
+    int springs;
+    const arap_spring *spring;
 } ring_sums;
 
 /* Returns the number of bones in the ring. */
@@ -245,18 +246,18 @@ ARAP_WIDE_PART int sum_ring(const product *p, int i, arap_v4 *moments, int *ring
             if (p->stretch) y[1] += a * in->weight[e] * u;
         }
     }
-    const arap_spoke *spoke;
-    int spokes = arap_mesh_spokes(mesh, i, &spoke);
+    const arap_spring *spring;
+    int springs = arap_mesh_springs(mesh, i, &spring);
     double fixed = 0;
-    for (int j = 0; j < spokes; j++) {
-        const arap_v4 point = arap_point4(spoke[j].point);
-        double w = spoke[j].weight;
+    for (int j = 0; j < springs; j++) {
+        const arap_v4 point = arap_point4(spring[j].point);
+        double w = spring[j].weight;
         both += w;
         directed += w;
-        for (int k = 0; k < 2 && spoke[j].share[k] > 0; k++) {
-            int bone = spoke[j].column[k];
+        for (int k = 0; k < 2 && spring[j].share[k] > 0; k++) {
+            int bone = spring[j].column[k];
             arap_v4 *y = moments + 2 * bone;
-            double share = w * spoke[j].share[k];
+            double share = w * spring[j].share[k];
             if (!seen[bone]) {
                 ring_bones[count++] = bone;
                 seen[bone] = 1;
@@ -264,29 +265,29 @@ ARAP_WIDE_PART int sum_ring(const product *p, int i, arap_v4 *moments, int *ring
             }
             y[0] += share * point;
             y[1] += share * point;
-            for (int l = 0; l < 2 && spoke[j].share[l] > 0; l++)
-                fixed += share * spoke[j].share[l] *
-                         gram_form(p->poses, bone, spoke[j].column[l], point, point);
+            for (int l = 0; l < 2 && spring[j].share[l] > 0; l++)
+                fixed += share * spring[j].share[l] *
+                         gram_form(p->poses, bone, spring[j].column[l], point, point);
         }
     }
     neighbors += fixed;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         moments[2 * in->bone[e]] -= both * in->weight[e] * v;
     for (int c = 0; c < count; c++) seen[ring_bones[c]] = 0;
-    *sums = (ring_sums){both, directed, neighbors, fixed, spokes, spoke};
+    *sums = (ring_sums){both, directed, neighbors, fixed, springs, spring};
     return count;
 }
 
-/* The part that the spokes of vertex i add to `fixed` by influence e. */
-ARAP_WIDE_PART double pull_of_spokes(const product *p, size_t e, const ring_sums *sums, arap_v4 v,
-                                     double fixed) {
+/* The part that the springs of vertex i add to `fixed` by influence e. */
+ARAP_WIDE_PART double pull_of_springs(const product *p, size_t e, const ring_sums *sums, arap_v4 v,
+                                      double fixed) {
     const arap_influences *in = p->in;
-    for (int j = 0; p->fixed && j < sums->spokes; j++) {
-        const arap_spoke *spoke = sums->spoke + j;
-        const arap_v4 point = arap_point4(spoke->point);
-        for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
-            fixed -= in->weight[e] * spoke->weight * spoke->share[k] *
-                     gram_form(p->poses, in->bone[e], spoke->column[k], v, point);
+    for (int j = 0; p->fixed && j < sums->springs; j++) {
+        const arap_spring *spring = sums->spring + j;
+        const arap_v4 point = arap_point4(spring->point);
+        for (int k = 0; k < 2 && spring->share[k] > 0; k++)
+            fixed -= in->weight[e] * spring->weight * spring->share[k] *
+                     gram_form(p->poses, in->bone[e], spring->column[k], v, point);
     }
     return fixed;
 }
@@ -313,7 +314,7 @@ ARAP_WIDE_PART void multiply(const product *p, int i, arap_v4 *moments, int *rin
             if (p->stretch) mixed += gram_form(p->poses, b, ring_bones[c], v, y[1]);
         }
         if (p->out) p->out[e] = sum;
-        fixed = pull_of_spokes(p, e, &sums, v, fixed);
+        fixed = pull_of_springs(p, e, &sums, v, fixed);
         cross += in->weight[e] * mixed;
     }
     take_sums(p, i, &sums, cross, fixed);
@@ -328,14 +329,14 @@ ARAP_WIDE_PART void multiply_wide(const product *p, const int *vertex, int count
     if (!count) return;
     arap_wide_begin(p->wide, worker, each * count);
     for (int k = 0; k < count; k++) {
-        const arap_spoke *spoke;
-        int i = vertex[k], spokes = arap_mesh_spokes(p->mesh, i, &spoke);
+        const arap_spring *spring;
+        int i = vertex[k], springs = arap_mesh_springs(p->mesh, i, &spring);
         name_row(p, i, worker);
         for (size_t r = p->mesh->ring[i]; r < p->mesh->ring[i + 1]; r++)
             name_row(p, p->mesh->neighbor[r], worker);
-        for (int j = 0; j < spokes; j++)
-            for (int l = 0; l < 2 && spoke[j].share[l] > 0; l++)
-                arap_wide_name(p->wide, worker, spoke[j].column[l]);
+        for (int j = 0; j < springs; j++)
+            for (int l = 0; l < 2 && spring[j].share[l] > 0; l++)
+                arap_wide_name(p->wide, worker, spring[j].column[l]);
     }
     arap_wide_start(p->wide, worker);
     for (int k = 0; k < count; k++) {
@@ -354,7 +355,7 @@ ARAP_WIDE_PART void multiply_wide(const product *p, const int *vertex, int count
             int b = in->bone[e];
             if (p->out) p->out[e] = -wide_form(p, worker, each * k, b, v);
             if (p->stretch) cross += in->weight[e] * wide_form(p, worker, 2 * k + 1, b, v);
-            fixed = pull_of_spokes(p, e, &sums[k], v, fixed);
+            fixed = pull_of_springs(p, e, &sums[k], v, fixed);
         }
         take_sums(p, i, &sums[k], cross, fixed);
     }
@@ -371,9 +372,9 @@ ARAP_WIDE_PART void multiply_chunk_plain(void *data, int chunk, int worker) {
     for (int i = chunk * CHUNK, k = 0; i < end; i++) {
         if (k < count && vertex[k] == i)
             k++;
-        else if (!arap_is_copied(p->halves, i)) {
+        else if (!arap_is_copied(p->mirror_reuse, i)) {
             multiply(p, i, moments, ring_bones, p->seen + at);
-            if (p->in->start[i + 1] - p->in->start[i] > HEARD &&
+            if (p->in->start[i + 1] - p->in->start[i] > POLL_ABOVE &&
                 arap_chunk_stops(p->context, worker))
                 return;
         }
@@ -453,15 +454,15 @@ done:
 /* Of weights of columns. */
 static arap_status column_products(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
-                                   const arap_halves *halves, double *out, double *stretch,
-                                   double *fixed) {
+                                   const arap_mirror_reuse *mirror_reuse, double *out,
+                                   double *stretch, double *fixed) {
     size_t bones = (size_t)context->threads * arap_apart((size_t)poses->columns);
     int chunks = (in->count + CHUNK - 1) / CHUNK;
     product p = {.context = context,
                  .mesh = mesh,
                  .poses = poses,
                  .in = in,
-                 .halves = halves,
+                 .mirror_reuse = mirror_reuse,
                  .out = out,
                  .stretch = stretch,
                  .fixed = fixed};
@@ -478,9 +479,9 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
     status = arap_wide_create(context, poses, in, &p.wide);
     if (!status && stretch) status = arap_parallel(context, chunks, norm_chunk, &p);
     if (!status) status = arap_parallel(context, chunks, multiply_chunk, &p);
-    if (!status && out) arap_halves_copy(halves, in, out);
+    if (!status && out) arap_mirror_reuse_copy(mirror_reuse, in, out);
     for (int i = 0; i < in->count && !status && fixed; i++)
-        if (arap_is_copied(halves, i)) fixed[i] = fixed[halves->of[i]];
+        if (arap_is_copied(mirror_reuse, i)) fixed[i] = fixed[mirror_reuse->of[i]];
 
 done:
     arap_wide_free(p.wide);
@@ -493,13 +494,14 @@ done:
 
 arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
-                                   const arap_halves *halves, double *out, double *stretch,
-                                   double *fixed) {
+                                   const arap_mirror_reuse *mirror_reuse, double *out,
+                                   double *stretch, double *fixed) {
     const arap_bendy *bendy = &poses->bendy;
     arap_status status = arap_poses_gram_of(context, mesh, poses, in);
     if (status || !bendy->count)
-        return status ? status
-                      : column_products(context, mesh, poses, in, halves, out, stretch, fixed);
+        return status
+                   ? status
+                   : column_products(context, mesh, poses, in, mirror_reuse, out, stretch, fixed);
     arap_influences columns = {0};
     double *product = NULL;
     status = arap_bendy_expand(context, bendy, in, &columns);

@@ -2,7 +2,7 @@
 #ifndef ARAP_STIFFNESS_H
 #define ARAP_STIFFNESS_H
 
-#include "energy/halves.h"
+#include "energy/mirror_reuse.h"
 #include "rig/poses.h"
 #include "weights/influences.h"
 
@@ -39,14 +39,14 @@ void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i
                        double *block);
 
 /* out[e] = (F w)_e for every influence, and, if wanted, stretch[i], the sum over poses and
- * neighbors of a_ik |e'_ik|^2 (count). With a truss out has its pull as well, and fixed (count) or
- * NULL is what makes the energy of both, see stiffness.c. O(vertices x bones of a row x bones of a
- * one-ring): neither neighbors' rows nor poses are paired. Wide rows (wide_products.h) take
- * O(poses x bones of a one-ring) each. With spines O(vertices x poses x
- * influences of a one-ring), and room for the posed mesh in every pose. */
+ * neighbors of a_ik |e'_ik|^2 (count). With bone springs out has their pull as well, and fixed
+ * (count) or NULL is what makes the energy of both, see stiffness.c. O(vertices x bones of a row x
+ * bones of a one-ring): neither neighbors' rows nor poses are paired. Wide rows (wide_products.h)
+ * take O(poses x bones of a one-ring) each. With spines O(vertices x poses x influences of a
+ * one-ring), and room for the posed mesh in every pose. */
 arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *influences,
-                                   const arap_halves *halves, double *out, double *stretch,
-                                   double *fixed);
+                                   const arap_mirror_reuse *mirror_reuse, double *out,
+                                   double *stretch, double *fixed);
 
 #endif

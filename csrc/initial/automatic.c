@@ -1,6 +1,6 @@
 /* Automatic weights: see automatic.h.
  *
- * The max_influences largest entries of every row of the method, without those below least_weight
+ * The max_influences largest entries of every row of the method, without those below min_weight
  * except the largest, scaled to sum to 1. No poses, no energy. Cost and failures are those of the
  * method; bad input fails as well. */
 #include "initial/automatic.h"
@@ -50,13 +50,13 @@ arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
 /* Mark in keep (of this row) what stays of it. */
 static void choose(const double *weight, int count, const arap_automatic_settings *settings,
                    char *keep) {
-    int most = settings->max_influences ? settings->max_influences : count, kept = 0;
+    int max = settings->max_influences ? settings->max_influences : count, kept = 0;
     for (int e = 0; e < count; e++) keep[e] = 0;
-    while (kept < most) {
+    while (kept < max) {
         int best = -1;
         for (int e = 0; e < count; e++)
             if (!keep[e] && (best < 0 || weight[e] > weight[best])) best = e;
-        int small = best < 0 || !(weight[best] > 0) || weight[best] < settings->least_weight;
+        int small = best < 0 || !(weight[best] > 0) || weight[best] < settings->min_weight;
         if (best < 0 || (kept && small)) break;
         keep[best] = 1;
         kept++;
@@ -101,7 +101,7 @@ arap_status arap_automatic_weights(arap_context *context, const arap_geometry *g
     if (!status)
         status = arap_fresh_weights(context, &rigged.mesh, &rigged.skeleton, &rigged.visibility,
                                     rigged.order, settings->method,
-                                    fmin(FLOOR, settings->least_weight), &all, &report);
+                                    fmin(FLOOR, settings->min_weight), &all, &report);
     if (!status) status = hand_out(context, &rigged.mesh, &rigged.skeleton, settings, &all, out);
     arap_islands_report_clear(&report);
     arap_influences_clear(&all);

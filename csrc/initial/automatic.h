@@ -24,7 +24,7 @@ extern const arap_setting_table arap_automatic_settings_table; /* of arap_automa
 void arap_automatic_settings_default(arap_automatic_settings *settings);
 
 /* The weights for the caller's vertices and bones, ready to be used: at most max_influences in a
- * row, none below least_weight, bones ascending. Release with arap_influences_clear. */
+ * row, none below min_weight, bones ascending. Release with arap_influences_clear. */
 arap_status arap_automatic_weights(arap_context *context, const arap_geometry *geometry,
                                    const arap_bones *bones, const arap_automatic_settings *settings,
                                    arap_influences *out);

@@ -14,7 +14,7 @@
  * out of the hundreds that this takes.) It begins with the weights without bounds, clipped, which
  * on a surface are nearly it; rho follows the residuals, for the price of a factorization. It
  * stops when no weight changes by more than TOLERANCE or exceeds its bounds by as much, or after
- * MOST_ITERATIONS. That is enough for weights to start from. Cells of almost no volume count as
+ * MAX_ITERATIONS. That is enough for weights to start from. Cells of almost no volume count as
  * larger ones.
  *
  * The factor and its cost are those of biharmonic.c, and so are its failures; a solve with it for
@@ -28,13 +28,13 @@
 #include "initial/biharmonic.h"
 
 #define PENALTY 0.02 /* rho at first */
-#define LEAST_PENALTY 1e-6
-#define MOST_PENALTY 1e3
-#define RELAXATION 1.6      /* usual for ADMM */
-#define TOLERANCE 1e-3      /* of a weight */
-#define MOST_ITERATIONS 500 /* for a block of bones */
-#define ADAPT_EVERY 20      /* iterations */
-#define ADAPT_FROM 2        /* times as large or small */
+#define MIN_PENALTY 1e-6
+#define MAX_PENALTY 1e3
+#define RELAXATION 1.6     /* usual for ADMM */
+#define TOLERANCE 1e-3     /* of a weight */
+#define MAX_ITERATIONS 500 /* for a block of bones */
+#define ADAPT_EVERY 20     /* iterations */
+#define ADAPT_FROM 2       /* times as large or small */
 
 typedef struct admm {
     const arap_biharmonic_block *block;
@@ -73,9 +73,9 @@ static void clip_column(void *data, int column, int worker) {
 }
 
 static double largest_of(const double *values, int count) {
-    double most = 0;
-    for (int c = 0; c < count; c++) most = fmax(most, values[c]);
-    return most;
+    double max = 0;
+    for (int c = 0; c < count; c++) max = fmax(max, values[c]);
+    return max;
 }
 
 /* Change the penalty if one of the two relative residuals is much larger.
@@ -85,7 +85,7 @@ static arap_status adapt(arap_context *context, admm *a, double off, double chan
     double largest = largest_of(a->largest, block->columns);
     double wanted = a->penalty * sqrt(off * largest / fmax(change, 1e-12));
     arap_factor *factor = block->factor;
-    wanted = fmin(fmax(wanted, LEAST_PENALTY), MOST_PENALTY);
+    wanted = fmin(fmax(wanted, MIN_PENALTY), MAX_PENALTY);
     if (!(largest > 0) || fmax(wanted / a->penalty, a->penalty / wanted) < ADAPT_FROM)
         return ARAP_OK;
     for (size_t at = 0; at < (size_t)block->columns * (size_t)block->size; at++)
@@ -99,7 +99,7 @@ static arap_status iterate(arap_context *context, admm *a) {
     arap_factor *factor = block->factor;
     arap_status status =
         arap_two_rings_factor(context, block->matrix, block->own, 1 + a->penalty, &factor);
-    for (int k = 1; k <= MOST_ITERATIONS && !status; k++) {
+    for (int k = 1; k <= MAX_ITERATIONS && !status; k++) {
         status = arap_parallel(context, block->columns, prepare_column, a);
         if (!status) status = arap_factor_solve_all(context, block->factor, block->columns, a->w);
         if (!status) status = arap_parallel(context, block->columns, clip_column, a);
@@ -111,7 +111,7 @@ static arap_status iterate(arap_context *context, admm *a) {
                              "the biharmonic weights are not finite");
         if (off < TOLERANCE && change < TOLERANCE) break;
         status = arap_progress(context, "biharmonic weights",
-                               block->progress + block->part * k / MOST_ITERATIONS);
+                               block->progress + block->part * k / MAX_ITERATIONS);
         if (!status && k % ADAPT_EVERY == 0) status = adapt(context, a, off, change);
     }
     return status;

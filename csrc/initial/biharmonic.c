@@ -17,7 +17,7 @@
  * 0. A block without such a handle, of faces without area, takes the nearest bones. Q couples
  * two-rings: on a surface of n vertices in one block the factor has some 40 n log n entries, of a
  * volume n^(4/3); handles inside a volume part nothing. Fails on out-of-memory, for more than
- * MOST_VERTICES, where Q cannot be factorized and for weights that are not finite. */
+ * MAX_VERTICES, where Q cannot be factorized and for weights that are not finite. */
 #include "initial/biharmonic.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@
 #include "initial/handles.h"
 #include "mesh/two_rings.h"
 
-#define MOST_VERTICES 200000
+#define MAX_VERTICES 200000
 /* Solved for together, on any number of threads: bbw.c steers them as one. */
 #define COLUMNS (4 * ARAP_RIGHT_SIDES)
 
@@ -155,7 +155,7 @@ static void pull_columns(const problem *p, int size, const int *member, int colu
 static arap_status solve_block(arap_context *context, problem *p, int block,
                                arap_biharmonic_fn bound, double floor, arap_entries *list) {
     const int *member = p->member + p->first[block];
-    int size = p->first[block + 1] - p->first[block], most = COLUMNS;
+    int size = p->first[block + 1] - p->first[block], max = COLUMNS;
     double done = (double)p->first[block] / p->first[p->block_count],
            share = (double)size / p->first[p->block_count];
     int *bone = ARAP_NEW(int, p->bones), *column = ARAP_NEW(int, p->bones);
@@ -165,14 +165,14 @@ static arap_status solve_block(arap_context *context, problem *p, int block,
     arap_status status = ARAP_OK;
     if (!bone || !column || !own) goto no_memory;
     int bones = list_bones(p, size, member, bone);
-    if (most > bones) most = bones;
-    pull = ARAP_NEW(double, (size_t)most * (size_t)size);
-    w = ARAP_NEW(double, (size_t)most * (size_t)size);
+    if (max > bones) max = bones;
+    pull = ARAP_NEW(double, (size_t)max * (size_t)size);
+    w = ARAP_NEW(double, (size_t)max * (size_t)size);
     if (!pull || !w) goto no_memory;
     for (int j = 0; j < size; j++) own[j] = p->q.own[member[j]];
     if (bones) status = arap_two_rings_matrix(context, &p->q, size, member, p->place, 1, &matrix);
-    for (int from = 0; from < bones && !status; from += most) {
-        int columns = bones - from < most ? bones - from : most;
+    for (int from = 0; from < bones && !status; from += max) {
+        int columns = bones - from < max ? bones - from : max;
         arap_biharmonic_block part = {.size = size,
                                       .columns = columns,
                                       .pull = pull,
@@ -221,7 +221,7 @@ static arap_status gather(arap_context *context, const problem *p,
     int *alone = ARAP_NEW(int, p->mesh->count);
     if (!alone) return arap_fail_memory(&context->error, "the biharmonic weights");
     for (int i = 0; i < p->mesh->count; i++)
-        alone[i] = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
+        alone[i] = visibility->nearest[(size_t)i * ARAP_MAX_SHARED];
     arap_status status = arap_entries_rows(context, list, p->mesh->count, alone, out);
     if (!status) arap_influences_normalize(out);
     arap_free(alone);
@@ -233,10 +233,10 @@ arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
                                   arap_biharmonic_fn bound, double floor, arap_influences *out) {
     problem p = {.mesh = mesh, .bones = skeleton->deform_count};
     arap_entries list = {0};
-    if (mesh->count > MOST_VERTICES)
+    if (mesh->count > MAX_VERTICES)
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "the mesh has %d vertices: too many for biharmonic weights, at most %d",
-                         mesh->count, MOST_VERTICES);
+                         mesh->count, MAX_VERTICES);
     arap_status status = arap_progress(context, "biharmonic weights", 0);
     if (!status) status = arap_find_handles(context, mesh, skeleton, visibility, &p.handles);
     if (!status) status = sort_handles(context, &p);

@@ -20,7 +20,7 @@
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
  * that of V |cos(theta)| over sin(alpha), divided by h: midpoints of SAMPLES equal parts of it.
  * Without V and cos it is known, a bound: bones come by it, brightest first, until the next could
- * add less than LEAST_LIGHT of what there is, or MOST_LIGHTS have been looked at.
+ * add less than MIN_LIGHT of what there is, or MAX_LIGHTS have been looked at.
  *
  * Cost: some SAMPLES rays for each vertex and bone near it, O(log faces) each, in parallel, then
  * that of heat.c. Fails as heat.c does. */
@@ -33,9 +33,9 @@
 #include "weights/rows.h"
 
 #define SAMPLES 6
-#define MOST_LIGHTS 16 /* bones that are looked at */
-#define LEAST_LIGHT 0.05
-#define LEAST_DISTANCE 1e-6 /* of a vertex from the line of a bone */
+#define MAX_LIGHTS 16 /* bones that are looked at */
+#define MIN_LIGHT 0.05
+#define MIN_DISTANCE 1e-6 /* of a vertex from the line of a bone */
 #define CHUNK 256
 #define SLICE_PER_THREAD 4
 
@@ -47,8 +47,8 @@ typedef struct glow_task {
     const double *normals; /* (count, 3) of any length, 0: no side */
     double *bounds;        /* (workers, deform_count) */
     int *lights;           /* (count) bones that light the vertex */
-    int *bone;             /* (count, MOST_LIGHTS) these, ascending */
-    double *light;         /* (count, MOST_LIGHTS) */
+    int *bone;             /* (count, MAX_LIGHTS) these, ascending */
+    double *light;         /* (count, MAX_LIGHTS) */
     char *lit;             /* (count) */
     double *distance;      /* (count) to the skeleton, or to what lights the vertex */
 } glow_task;
@@ -74,7 +74,7 @@ static double see_rod(const arap_skeleton *skeleton, int bone, const double *p, 
     out->from = arap_dot(rel, out->along);
     out->to = out->from + length;
     for (int c = 0; c < 3; c++) out->foot[c] = head[c] - out->from * out->along[c];
-    out->height = fmax(sqrt(arap_distance2(out->foot, p)), LEAST_DISTANCE);
+    out->height = fmax(sqrt(arap_distance2(out->foot, p)), MIN_DISTANCE);
     out->sine_from = out->from / hypot(out->from, out->height);
     out->sine_to = out->to / hypot(out->to, out->height);
     return (out->sine_to - out->sine_from) / out->height;
@@ -91,7 +91,7 @@ static double light_from(const glow_task *task, int i, const rod *r, double *nea
         s = fmin(fmax(s, r->from), r->to);
         for (int c = 0; c < 3; c++) point[c] = r->foot[c] + s * r->along[c];
         arap_sub(point, p, line);
-        double distance = fmax(sqrt(arap_dot(line, line)), LEAST_DISTANCE);
+        double distance = fmax(sqrt(arap_dot(line, line)), MIN_DISTANCE);
         double cosine = size > 0 ? fabs(arap_dot(line, normal)) / (size * distance) : 1;
         if (!(cosine > 0) || !arap_sees(task->mesh, task->faces, i, point)) continue;
         sum += fmin(cosine, 1);
@@ -102,7 +102,7 @@ static double light_from(const glow_task *task, int i, const rod *r, double *nea
 
 /* Keep the lights of vertex i in the order of their bones. */
 static void keep_light(const glow_task *task, int i, int bone, double light) {
-    size_t first = (size_t)i * MOST_LIGHTS, at = first + (size_t)task->lights[i]++;
+    size_t first = (size_t)i * MAX_LIGHTS, at = first + (size_t)task->lights[i]++;
     for (; at > first && task->bone[at - 1] > bone; at--) {
         task->bone[at] = task->bone[at - 1];
         task->light[at] = task->light[at - 1];
@@ -118,11 +118,11 @@ static void light_vertex(const glow_task *task, int i, double *bounds) {
     rod r;
     for (int b = 0; b < bones; b++) bounds[b] = see_rod(task->skeleton, b, p, &r);
     task->lights[i] = 0;
-    for (int tried = 0; tried < MOST_LIGHTS; tried++) {
+    for (int tried = 0; tried < MAX_LIGHTS; tried++) {
         int best = 0;
         for (int b = 1; b < bones; b++)
             if (bounds[b] > bounds[best]) best = b;
-        if (!(bounds[best] > LEAST_LIGHT * total)) break;
+        if (!(bounds[best] > MIN_LIGHT * total)) break;
         bounds[best] = 0;
         see_rod(task->skeleton, best, p, &r);
         double light = light_from(task, i, &r, &nearest);
@@ -130,7 +130,7 @@ static void light_vertex(const glow_task *task, int i, double *bounds) {
         keep_light(task, i, best, light);
         total += light;
     }
-    for (int k = 0; k < task->lights[i]; k++) task->light[(size_t)i * MOST_LIGHTS + k] /= total;
+    for (int k = 0; k < task->lights[i]; k++) task->light[(size_t)i * MAX_LIGHTS + k] /= total;
     task->lit[i] = task->lights[i] > 0;
     task->distance[i] =
         task->lit[i] && !task->visibility->visible[i] ? nearest : task->visibility->distance[i];
@@ -155,10 +155,10 @@ static arap_status make_shares(arap_context *context, const glow_task *task, ara
         status = arap_rows_next(context, &rows, (size_t)count);
         for (size_t k = 0; k < (size_t)count && !status; k++)
             if (task->lit[i])
-                arap_rows_add(&rows, task->bone[i * MOST_LIGHTS + k],
-                              task->light[i * MOST_LIGHTS + k], 0);
+                arap_rows_add(&rows, task->bone[i * MAX_LIGHTS + k],
+                              task->light[i * MAX_LIGHTS + k], 0);
             else
-                arap_rows_add(&rows, task->visibility->nearest[i * ARAP_MOST_SHARED + k],
+                arap_rows_add(&rows, task->visibility->nearest[i * ARAP_MAX_SHARED + k],
                               1.0 / count, 0);
     }
     return arap_rows_end(status, &rows, out);
@@ -181,8 +181,8 @@ arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
                       .bounds =
                           ARAP_NEW(double, (size_t)context->threads * arap_apart((size_t)bones)),
                       .lights = ARAP_NEW(int, n),
-                      .bone = ARAP_NEW(int, MOST_LIGHTS * n),
-                      .light = ARAP_NEW(double, MOST_LIGHTS * n),
+                      .bone = ARAP_NEW(int, MAX_LIGHTS * n),
+                      .light = ARAP_NEW(double, MAX_LIGHTS * n),
                       .lit = ARAP_NEW(char, n),
                       .distance = ARAP_NEW(double, n)};
     arap_status status = ARAP_OK;

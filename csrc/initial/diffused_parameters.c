@@ -48,7 +48,7 @@ static void fill_sources(const arap_mesh *mesh, const arap_skeleton *s,
         int shares = visibility->nearest_count[i];
         double own = arap_spine_parameter(head, tail, mesh->v + 3 * (size_t)i), u = 0;
         for (int k = 0; k < shares; k++) {
-            double told = place[visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)k]];
+            double told = place[visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)k]];
             u += isnan(told) ? own : told;
         }
         x[system->place[i]] = system->source[i] * u / shares;

@@ -28,7 +28,7 @@ arap_status arap_entries_rows(arap_context *context, const arap_entries *list, i
     arap_status status = ARAP_OK;
     for (size_t e = 0; e < list->count && !status; e++) {
         sizes[list->entry[e].vertex]++;
-        if (e % SLICE == SLICE - 1) status = arap_listen(context);
+        if (e % SLICE == SLICE - 1) status = arap_poll_cancel(context);
     }
     for (int i = 0; i < count; i++) sizes[i] = sizes[i] ? sizes[i] : 1;
     if (!status) status = arap_influences_create(context, count, sizes, out);
@@ -39,7 +39,7 @@ arap_status arap_entries_rows(arap_context *context, const arap_entries *list, i
         size_t at = out->start[entry->vertex] + (size_t)sizes[entry->vertex]++;
         out->bone[at] = entry->bone;
         out->weight[at] = entry->weight;
-        if (e % SLICE == SLICE - 1) status = arap_listen(context);
+        if (e % SLICE == SLICE - 1) status = arap_poll_cancel(context);
     }
     for (int i = 0; i < count && !status; i++) {
         if (sizes[i]) continue;

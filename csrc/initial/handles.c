@@ -20,17 +20,16 @@
 #include "mesh/embed.h"
 #include "mesh/rings.h"
 
-#define MOST_SAMPLES 1000 /* points on a bone */
-#define INSIDE 1e-9       /* nearer to a tet than this: in it */
+#define MAX_SAMPLES 1000 /* points on a bone */
+#define INSIDE 1e-9      /* nearer to a tet than this: in it */
 
 /* A vertex becomes a handle of the bones nearest to it. */
 static arap_status claim(arap_context *context, const arap_visibility *visibility, int vertex,
                          arap_handles *list) {
     arap_status status = ARAP_OK;
     for (int s = 0; s < visibility->nearest_count[vertex] && !status; s++)
-        status =
-            arap_add_handle(context, list, vertex,
-                            visibility->nearest[(size_t)vertex * ARAP_MOST_SHARED + (size_t)s]);
+        status = arap_add_handle(context, list, vertex,
+                                 visibility->nearest[(size_t)vertex * ARAP_MAX_SHARED + (size_t)s]);
     return status;
 }
 
@@ -65,7 +64,7 @@ static arap_status sample_bone(arap_context *context, const arap_mesh *mesh,
     const double *head = skeleton->heads + 3 * (size_t)skeleton->deform_bone[bone],
                  *tail = skeleton->tails + 3 * (size_t)skeleton->deform_bone[bone];
     double wanted = ceil(sqrt(arap_distance2(head, tail)) / step), bary[4], distance;
-    int count = wanted < 1 ? 1 : wanted > MOST_SAMPLES ? MOST_SAMPLES : (int)wanted, inner = -1;
+    int count = wanted < 1 ? 1 : wanted > MAX_SAMPLES ? MAX_SAMPLES : (int)wanted, inner = -1;
     arap_status status = ARAP_OK;
     for (int k = 0; k < count && !status; k++) {
         double p[3], share = (k + 0.5) / count, d2 = INFINITY;

@@ -44,7 +44,7 @@ static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
             }
         status = arap_factor_solve_all(context, system->factor, width, x);
         for (int b = 0; b < width && !status; b++) {
-            status = arap_listen(context);
+            status = arap_poll_cancel(context);
             for (size_t k = 0; k < n && !status; k++) {
                 double w = x[(size_t)b * n + k];
                 if (!isfinite(w))
@@ -70,7 +70,7 @@ static arap_status gather(arap_context *context, const arap_mesh *mesh,
                           int *rigid_bone, arap_influences *out) {
     for (size_t e = 0; e < list->count; e++) list->entry[e].weight /= sum[list->entry[e].vertex];
     for (int i = 0; i < mesh->count; i++)
-        if (rigid_bone[i] < 0) rigid_bone[i] = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
+        if (rigid_bone[i] < 0) rigid_bone[i] = visibility->nearest[(size_t)i * ARAP_MAX_SHARED];
     return arap_entries_rows(context, list, mesh->count, rigid_bone, out);
 }
 
@@ -100,7 +100,7 @@ arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                               const int *order, double floor, arap_influences *out,
                               arap_islands_report *report) {
     arap_influences shares = {0};
-    arap_status status = arap_nearest_bones(context, mesh, visibility, ARAP_MOST_SHARED, &shares);
+    arap_status status = arap_nearest_bones(context, mesh, visibility, ARAP_MAX_SHARED, &shares);
     if (!status)
         status = arap_diffuse_shares(context, mesh, skeleton->deform_count, visibility, order,
                                      &shares, floor, out, report);

@@ -23,9 +23,9 @@
 /* Least source of a vertex that has one, as a share of its diagonal, if the matrix could not be
  * factored.
  */
-#define LEAST_FLOOR 1e-12
+#define MIN_FLOOR 1e-12
 #define FLOOR_GROWTH 1e3
-#define MOST_FLOOR 1e-2
+#define MAX_FLOOR 1e-2
 
 /* L + M H in elimination order; dominant: without the negative conductances of obtuse angles. */
 static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, const int *order,
@@ -90,8 +90,8 @@ static arap_status factor_heat(arap_context *context, const arap_mesh *mesh, con
                                arap_heat_system *system) {
     arap_matrix matrix = {0};
     arap_status status;
-    for (double floor = LEAST_FLOOR;; floor *= FLOOR_GROWTH) {
-        int last = floor > MOST_FLOOR;
+    for (double floor = MIN_FLOOR;; floor *= FLOOR_GROWTH) {
+        int last = floor > MAX_FLOOR;
         status = heat_matrix(context, mesh, order, system->place, system->source, last, &matrix);
         if (status) break;
         status = arap_factor_create(context, &matrix, &system->factor);

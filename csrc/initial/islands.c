@@ -23,7 +23,7 @@ static void gather_facts(const arap_mesh *mesh, const arap_visibility *visibilit
         const double *p = mesh->v + 3 * (size_t)i;
         if (!f->size || visibility->distance[i] < f->nearest) {
             f->nearest = visibility->distance[i];
-            f->nearest_bone = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
+            f->nearest_bone = visibility->nearest[(size_t)i * ARAP_MAX_SHARED];
         }
         if (!f->size) f->first = i;
         for (int c = 0; c < 3; c++) f->mean[c] += p[c];

@@ -15,14 +15,14 @@
 #include "weights/rows.h"
 
 arap_status arap_nearest_bones(arap_context *context, const arap_mesh *mesh,
-                               const arap_visibility *visibility, int most, arap_influences *out) {
+                               const arap_visibility *visibility, int max, arap_influences *out) {
     arap_rows rows;
     arap_status status = arap_rows_create(context, mesh->count, &rows);
     for (size_t i = 0; i < (size_t)mesh->count && !status; i++) {
-        int count = visibility->nearest_count[i] < most ? visibility->nearest_count[i] : most;
+        int count = visibility->nearest_count[i] < max ? visibility->nearest_count[i] : max;
         status = arap_rows_next(context, &rows, (size_t)count);
         for (size_t s = 0; s < (size_t)count && !status; s++)
-            arap_rows_add(&rows, visibility->nearest[i * ARAP_MOST_SHARED + s], 1.0 / count, 0);
+            arap_rows_add(&rows, visibility->nearest[i * ARAP_MAX_SHARED + s], 1.0 / count, 0);
     }
     return arap_rows_end(status, &rows, out);
 }

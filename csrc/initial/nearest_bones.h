@@ -5,9 +5,9 @@
 #include "initial/visibility.h"
 #include "weights/influences.h"
 
-/* Equal weights of at most `most` of the bones nearest to each vertex: 1, its nearest bone alone;
- * ARAP_MOST_SHARED, all that share the nearest point of the skeleton. */
+/* Equal weights of at most `max` of the bones nearest to each vertex: 1, its nearest bone alone;
+ * ARAP_MAX_SHARED, all that share the nearest point of the skeleton. */
 arap_status arap_nearest_bones(arap_context *context, const arap_mesh *mesh,
-                               const arap_visibility *visibility, int most, arap_influences *out);
+                               const arap_visibility *visibility, int max, arap_influences *out);
 
 #endif

@@ -78,7 +78,7 @@ static int flood_labels(cells *c) {
 
 /* The bone whose cell holds vertex i, from what is known at the vertex itself. */
 static int own_label(const cells *c, int i) {
-    const int *nearest = c->visibility->nearest + (size_t)i * ARAP_MOST_SHARED;
+    const int *nearest = c->visibility->nearest + (size_t)i * ARAP_MAX_SHARED;
     if (c->rigid_bone[i] >= 0) return c->rigid_bone[i];
     if (!c->shines[i]) return UNKNOWN;
     if (c->visibility->nearest_count[i] == 1) return nearest[0];
@@ -90,7 +90,7 @@ static int own_label(const cells *c, int i) {
 static int label_vertices(cells *c) {
     for (int i = 0; i < c->mesh->count; i++)
         if (c->shines[i] && c->visibility->nearest_count[i] == 1)
-            c->has_own[c->visibility->nearest[(size_t)i * ARAP_MOST_SHARED]] = 1;
+            c->has_own[c->visibility->nearest[(size_t)i * ARAP_MAX_SHARED]] = 1;
     for (int i = 0; i < c->mesh->count; i++) c->label[i] = own_label(c, i);
     return flood_labels(c);
 }
@@ -117,7 +117,7 @@ static arap_status claim_core(arap_context *context, const cells *c, int i, arap
     int bone = c->label[i], count = c->visibility->nearest_count[i];
     arap_status status = arap_add_handle(context, list, i, bone);
     for (int s = 0; s < count && !c->has_own[bone] && c->rigid_bone[i] < 0 && !status; s++) {
-        int other = c->visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)s];
+        int other = c->visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)s];
         if (!c->has_own[other]) status = arap_add_handle(context, list, i, other);
     }
     return status;

@@ -113,12 +113,11 @@ static void look_from(const visibility_task *task, int i, char *owned) {
         if (!owned[b]) continue;
         owned[b] = 0;
         all.count--;
-        if (kept < ARAP_MOST_SHARED)
-            visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)kept++] = b;
+        if (kept < ARAP_MAX_SHARED)
+            visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)kept++] = b;
     }
     if (!kept) /* so far off that rounding puts the segment out of its own limit */
-        visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)kept++] =
-            task->segments[s].owner;
+        visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)kept++] = task->segments[s].owner;
     visibility->nearest_count[i] = kept;
     visibility->on_bone[i] = (char)task->segments[s].is_bone;
     if (visibility->distance[i] < to_bone)
@@ -144,7 +143,7 @@ static void look_at_bones(void *data, int chunk, int worker) {
     for (int i = begin; i < end; i++) {
         double point[3];
         int s = nearest_segment(task, i, &task->visibility->distance[i], point);
-        task->visibility->nearest[(size_t)i * ARAP_MOST_SHARED] = s;
+        task->visibility->nearest[(size_t)i * ARAP_MAX_SHARED] = s;
         task->inside[i] = (char)is_inside(task, i, point);
         task->visibility->visible[i] = (char)is_visible(task, i, point);
     }
@@ -190,7 +189,7 @@ static arap_status choose_segments(arap_context *context, visibility_task *task,
     for (int i = 0; i < n; i++) behind += task->inside[i];
     int flipped = 2 * behind < n;
     for (int i = 0; i < n; i++) {
-        int owner = kept[task->visibility->nearest[(size_t)i * ARAP_MOST_SHARED]].owner;
+        int owner = kept[task->visibility->nearest[(size_t)i * ARAP_MAX_SHARED]].owner;
         if (task->visibility->visible[i]) votes[owner] += task->inside[i] != flipped ? 1 : -1;
         task->first[i] = task->visibility->visible[i] ? owner : -1;
         task->away[i] = task->visibility->distance[i];
@@ -216,11 +215,11 @@ static arap_status give_back(arap_context *context, const visibility_task *task)
     if (!seen) return arap_fail_memory(&context->error, "the visibility of bones");
     for (int i = 0; i < task->mesh->count; i++)
         for (int k = 0; k < visibility->nearest_count[i] && visibility->visible[i]; k++)
-            seen[visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)k]] = 1;
+            seen[visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)k]] = 1;
     for (int i = 0; i < task->mesh->count; i++) {
         int bone = task->first[i];
         if (bone < 0 || seen[bone] || !visibility->bone_inside[bone]) continue;
-        visibility->nearest[(size_t)i * ARAP_MOST_SHARED] = bone;
+        visibility->nearest[(size_t)i * ARAP_MAX_SHARED] = bone;
         visibility->distance[i] = task->away[i];
         visibility->nearest_count[i] = visibility->visible[i] = visibility->on_bone[i] = 1;
     }
@@ -240,7 +239,7 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
                                     .on_bone = ARAP_NEW(char, n),
                                     .bone_inside = ARAP_NEW(char, skeleton->deform_count),
                                     .nearest_count = ARAP_NEW(char, n),
-                                    .nearest = ARAP_NEW(int, n * ARAP_MOST_SHARED)};
+                                    .nearest = ARAP_NEW(int, n * ARAP_MAX_SHARED)};
     char *owned =
         ARAP_NEW_ZERO(char, (size_t)context->threads * arap_apart((size_t)skeleton->deform_count));
     arap_segment *segments = ARAP_NEW(arap_segment, skeleton->segment_count);

@@ -9,7 +9,7 @@
 #define ARAP_ON_BONE 1e-4
 
 /* Most bones that share one nearest point; further ones are passed over. */
-#define ARAP_MOST_SHARED 8
+#define ARAP_MAX_SHARED 8
 
 /* Where the skeleton is, seen from each vertex. */
 typedef struct arap_visibility {
@@ -18,7 +18,7 @@ typedef struct arap_visibility {
     char *on_bone;       /* (count) that point is on a deforming bone, not on a virtual segment */
     char *bone_inside;   /* (deform_count) the bone is inside the mesh, as most vertices see it */
     char *nearest_count; /* (count) how many bones are equally near (within 1e-9) */
-    int *nearest;        /* (count, ARAP_MOST_SHARED) these bones, ascending */
+    int *nearest;        /* (count, ARAP_MAX_SHARED) these bones, ascending */
 } arap_visibility;
 
 arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,

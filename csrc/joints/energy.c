@@ -5,10 +5,11 @@
  * and the mesh is summed once for all poses. The last row of N_bc, q_bc, holds what comes with a
  * translation dt_b of bone b, which moves the edge by (w_kb - w_ib) dt_b:
  *     -1/2 dE/dt_b = sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik - sum_c T_c q_bc
- * at the best rotations R_i, whose own derivative is zero. arap_pass_pull computes the first sum.
+ * at the best rotations R_i, whose own derivative is zero. arap_local_step_pull computes the first
+ * sum.
  *
- * A spoke is one more edge, from its vertex to a foot that moves with the joints (joints/feet.c),
- * so its share of N_bc is summed again at every try.
+ * A spring is one more edge, from its vertex to a anchor that moves with the joints
+ * (joints/anchors.c), so its share of N_bc is summed again at every try.
  *
  * Vertices with a spine in their ring are not included: see joints/spines.c.
  *
@@ -33,8 +34,8 @@ typedef struct summation {
     const arap_influences *in;
     const int *spine_slot; /* NULL: there are no spines */
     int bones;
-    int edges, spokes; /* whether they take part */
-    int *pair;         /* (bones, bones) place of those that meet at an edge, -1 */
+    int edges, springs; /* whether they take part */
+    int *pair;          /* (bones, bones) place of those that meet at an edge, -1 */
     size_t pairs;
     double *sums;   /* (BLOCKS, pairs, 4, 4) */
     double *places; /* (workers, bones, 4) y of the bones of an edge */
@@ -104,22 +105,23 @@ static void sum_block(void *data, int block, int worker) {
             add_squares(s, both, y, bone, count, sum);
             for (int p = 0; p < count; p++) seen[bone[p]] = 0;
         }
-        const arap_spoke *spoke;
-        int left = s->spokes ? arap_mesh_spokes(mesh, (int)i, &spoke) : 0;
-        for (; left; left--, spoke++) {
+        const arap_spring *spring;
+        int left = s->springs ? arap_mesh_springs(mesh, (int)i, &spring) : 0;
+        for (; left; left--, spring++) {
             int count = 0;
             add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
-            for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
-                add_place(spoke->column[k], spoke->share[k], spoke->point, y, bone, seen, &count);
-            add_squares(s, spoke->weight, y, bone, count, sum);
+            for (int k = 0; k < 2 && spring->share[k] > 0; k++)
+                add_place(spring->column[k], spring->share[k], spring->point, y, bone, seen,
+                          &count);
+            add_squares(s, spring->weight, y, bone, count, sum);
             for (int p = 0; p < count; p++) seen[bone[p]] = 0;
         }
     }
 }
 
-/* out = first, or 0, and the moments of edges or spokes or both. */
+/* out = first, or 0, and the moments of edges or springs or both. */
 static arap_status sum_up(arap_context *context, const arap_joint_energy *energy, int edges,
-                          int spokes, const double *first, double *out) {
+                          int springs, const double *first, double *out) {
     size_t bones = (size_t)energy->poses->columns, size = 16 * bones * bones;
     size_t rows = (size_t)context->threads * bones;
     summation s = {.mesh = energy->mesh,
@@ -127,7 +129,7 @@ static arap_status sum_up(arap_context *context, const arap_joint_energy *energy
                    .spine_slot = energy->spines->slot,
                    .bones = (int)bones,
                    .edges = edges,
-                   .spokes = spokes,
+                   .springs = springs,
                    .pair = ARAP_NEW(int, bones * bones),
                    .places = ARAP_NEW(double, 4 * rows),
                    .bone = ARAP_NEW(int, rows),
@@ -140,7 +142,7 @@ static arap_status sum_up(arap_context *context, const arap_joint_energy *energy
     for (size_t k = 0; k < bones * bones; k++) s.pair[k] = -1;
     for (int block = 0; block < BLOCKS && !status; block++) {
         sum_block(&s, block, 0);
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
     }
     if (status) goto done;
     for (size_t k = 0; k < bones * bones; k++)
@@ -177,7 +179,8 @@ arap_status arap_joint_energy_weights(arap_context *context, arap_joint_energy *
 
 arap_status arap_joint_energy_place(arap_context *context, arap_joint_energy *energy,
                                     const double *places) {
-    if (!arap_joint_feet_move(energy->feet, energy->joints, places, energy->mesh)) return ARAP_OK;
+    if (!arap_joint_anchors_move(energy->anchors, energy->joints, places, energy->mesh))
+        return ARAP_OK;
     return sum_up(context, energy, 0, 1, energy->edge_moments, energy->moments);
 }
 
@@ -195,27 +198,28 @@ static double energy_at_rest(const arap_mesh *mesh, const int *spine_slot) {
 arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
                                      const arap_poses *poses, const arap_influences *in,
                                      const arap_joints *joints, arap_joint_spines *spines,
-                                     arap_joint_feet *feet, arap_joint_energy *energy) {
+                                     arap_joint_anchors *anchors, arap_joint_energy *energy) {
     size_t bones = (size_t)poses->columns, size = 16 * bones * bones;
     *energy = (arap_joint_energy){.mesh = mesh,
                                   .poses = poses,
                                   .influences = in,
                                   .joints = joints,
                                   .spines = spines,
-                                  .feet = feet,
+                                  .anchors = anchors,
                                   .unit = poses->total * mesh->rest_energy};
     arap_status status = arap_joint_spines_find(context, mesh, in, spines);
     if (!status)
         status = arap_packed_poses_create(context, spines->count ? &spines->posed : poses,
                                           ARAP_DOUBLE, &energy->packed);
     if (!status)
-        status = arap_pass_create(context, mesh, &energy->packed, in, NULL, NULL, &energy->pass);
+        status = arap_local_step_create(context, mesh, &energy->packed, in, NULL, NULL,
+                                        &energy->local_step);
     if (status) goto done;
     energy->moments = ARAP_NEW(double, size);
-    if (feet->count) energy->edge_moments = ARAP_NEW(double, size);
+    if (anchors->count) energy->edge_moments = ARAP_NEW(double, size);
     energy->alignment = ARAP_NEW(double, mesh->count);
     energy->pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * bones * (size_t)energy->packed.lanes);
-    if (!energy->moments || (feet->count && !energy->edge_moments) || !energy->alignment ||
+    if (!energy->moments || (anchors->count && !energy->edge_moments) || !energy->alignment ||
         !energy->pull) {
         status = arap_fail_memory(&context->error, "the joint energy");
         goto done;
@@ -229,7 +233,7 @@ done:
 }
 
 void arap_joint_energy_clear(arap_joint_energy *energy) {
-    arap_pass_free(energy->pass);
+    arap_local_step_free(energy->local_step);
     arap_packed_poses_clear(&energy->packed);
     arap_free(energy->moments);
     arap_free(energy->edge_moments);
@@ -305,8 +309,8 @@ arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *ener
     if (!status) status = arap_packed_poses_fill(context, &poses, &energy->packed);
     if (status) goto done;
     if (spines->count) arap_joint_spines_place(context, mesh, places, transforms, spines);
-    status = arap_pass_pull(context, energy->pass, energy->pull, energy->alignment, spines->slot,
-                            spines->desired);
+    status = arap_local_step_pull(context, energy->local_step, energy->pull, energy->alignment,
+                                  spines->slot, spines->desired);
     if (status) goto done;
     memset(force, 0, 3 * columns * (size_t)poses.count * sizeof *force);
     for (int p = 0; p < poses.count; p++)

@@ -4,24 +4,24 @@
 #define ARAP_JOINT_ENERGY_H
 
 #include "energy/local_step.h"
-#include "joints/feet.h"
+#include "joints/anchors.h"
 #include "joints/spines.h"
 
 typedef struct arap_joint_energy {
-    arap_mesh *mesh;         /* constant except for the feet of its spokes */
+    arap_mesh *mesh;         /* constant except for the anchors of its springs */
     const arap_poses *poses; /* how many there are, and their linear parts */
     const arap_influences *influences;
     const arap_joints *joints;
     arap_joint_spines *spines;
-    arap_joint_feet *feet;
+    arap_joint_anchors *anchors;
     double unit;          /* of relative energies: rest_energy of all poses at the start,
                              each as often as it counts */
     double *moments;      /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
-    double *edge_moments; /* (bones, bones, 4, 4) the same without spokes; NULL: no spokes */
+    double *edge_moments; /* (bones, bones, 4, 4) the same without springs; NULL: no springs */
     double rest;          /* of spines: energy of the edges in `moments` at rest, of one pose */
     arap_packed_poses packed;
-    arap_pass *pass;
-    double *pull;      /* as arap_pass_pull wants it */
+    arap_local_step *local_step;
+    double *pull;      /* as arap_local_step_pull wants it */
     double *alignment; /* (vertices) */
 } arap_joint_energy;
 
@@ -29,12 +29,12 @@ typedef struct arap_joint_energy {
 arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
                                      const arap_poses *poses, const arap_influences *influences,
                                      const arap_joints *joints, arap_joint_spines *spines,
-                                     arap_joint_feet *feet, arap_joint_energy *energy);
-/* Sum up again: other weights in the same influence maps. */
+                                     arap_joint_anchors *anchors, arap_joint_energy *energy);
+/* Sum up again: other weights in the same influence patterns. */
 arap_status arap_joint_energy_weights(arap_context *context, arap_joint_energy *energy);
 void arap_joint_energy_clear(arap_joint_energy *energy);
 
-/* Move the feet of spokes to where they are with the joints at `places` (joints, 3). */
+/* Move the anchors of springs to where they are with the joints at `places` (joints, 3). */
 arap_status arap_joint_energy_place(arap_context *context, arap_joint_energy *energy,
                                     const double *places);
 

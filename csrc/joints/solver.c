@@ -38,19 +38,19 @@ void arap_joint_settings_default(arap_joint_settings *settings) {
     arap_settings_fill(&arap_joint_settings_table, settings);
 }
 
-/* Work space that depends on the weights' maps, and the initial energy. */
+/* Work space that depends on the weights' patterns, and the initial energy. */
 static arap_status begin(arap_context *context, arap_joint_solver *s) {
     const arap_solver *w = s->weights;
     double since = arap_seconds();
     arap_joint_energy_clear(&s->energy); /* of a call that failed */
-    arap_joint_feet_clear(&s->feet);
+    arap_joint_anchors_clear(&s->anchors);
     arap_free(s->kept);
     s->kept = NULL;
-    arap_status status =
-        arap_joint_feet_create(context, &s->weights->mesh, &w->skeleton, &s->joints, &s->feet);
+    arap_status status = arap_joint_anchors_create(context, &s->weights->mesh, &w->skeleton,
+                                                   &s->joints, &s->anchors);
     if (!status)
         status = arap_joint_energy_create(context, &s->weights->mesh, &w->poses, &w->influences,
-                                          &s->joints, &s->spines, &s->feet, &s->energy);
+                                          &s->joints, &s->spines, &s->anchors, &s->energy);
     if (status) return status;
     s->kept = ARAP_NEW(double, w->influences.start[w->influences.count]);
     if (!s->kept) return arap_fail_memory(&context->error, "the joints");
@@ -115,10 +115,10 @@ static arap_status try_weights(arap_context *context, arap_joint_solver *s, int 
 
 /* A change that the weights' solver has begun is completed, and a restore is never partial. */
 static arap_status weight_step(arap_context *context, arap_joint_solver *s, int iterations) {
-    int deaf = context->deaf;
-    context->deaf = 1;
+    int uncancellable = context->uncancellable;
+    context->uncancellable = 1;
     arap_status status = try_weights(context, s, iterations);
-    context->deaf = deaf;
+    context->uncancellable = uncancellable;
     return status;
 }
 
@@ -162,7 +162,8 @@ arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *
             status = step(context, s);
         }
     }
-    if (!status) status = arap_listen(context); /* a request to stop during uncancellable work */
+    if (!status)
+        status = arap_poll_cancel(context); /* a request to stop during uncancellable work */
     s->broken = status && status != ARAP_CANCELLED;
     return status;
 }
@@ -275,7 +276,7 @@ void arap_joint_solver_free(arap_joint_solver *s) {
     arap_joint_system_clear(&s->system);
     arap_joint_energy_clear(&s->energy);
     arap_joint_spines_clear(&s->spines);
-    arap_joint_feet_clear(&s->feet);
+    arap_joint_anchors_clear(&s->anchors);
     arap_joints_clear(&s->joints);
     arap_solver_free(s->weights);
     arap_free(s->base);

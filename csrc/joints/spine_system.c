@@ -5,10 +5,10 @@
  * R = R(u), S = S(u), so its translation follows three joints (paper section 4.4.1; at the tail of
  * the spine u is 1 and J is e1):
  *     dt_d = dt_up + (A_up R - A_d) dJ + A_up (I - R) de0 + A_up (sigma S - u R) (de1 - de0).
- * With x the columns of a pose (joints/spines.h), x = B L dJ + P dc: L the legs above and those of
- * the further columns, B the chains C and 1. Their curvature N takes the place of S:
- *     A_J = sum_p L^T B^T (N - N P X P^T N) B L,   B_J = sum_p L^T B^T (g - N P X P^T g).
- * N differs from pose to pose, but the components' part P^T N P does not, nor does X.
+ * With x the columns of a pose (joints/spines.h), x = B L dJ + P dc: L the joint blocks above and
+ * those of the further columns, B the chains C and 1. Their curvature N takes the place of S: A_J =
+ * sum_p L^T B^T (N - N P X P^T N) B L,   B_J = sum_p L^T B^T (g - N P X P^T g). N differs from pose
+ * to pose, but the components' part P^T N P does not, nor does X.
  *
  * Transforms follow moved joints exactly, with the resulting bends and positions along the spines,
  * so that bones that met still meet. O(poses columns^3), memory poses x columns^2; poses in blocks
@@ -21,10 +21,10 @@
 #include "base/vec3.h"
 #include "joints/chains.h"
 
-#define LEGS 3
+#define JOINT_BLOCKS 3
 #define BLOCKS 8
 
-typedef struct arap_joint_leg leg;
+typedef struct arap_joint_block joint_block;
 
 /* out = a b + share a, 3x3, `a` in rows of `stride`. */
 static void multiply(const double *a, int stride, const double *b, double share, double *out) {
@@ -47,8 +47,9 @@ static int spine_above(const arap_joint_system *s, int d) {
     return up < 0 ? -1 : s->spines->posed.spines.place[up];
 }
 
-/* The legs of deforming bone d. */
-static void hang_legs(const arap_joint_system *s, int pose, int d, leg *legs) {
+/* The joint blocks of deforming bone d. */
+static void hang_joint_blocks(const arap_joint_system *s, int pose, int d,
+                              joint_block *joint_blocks) {
     const arap_joints *joints = s->joints;
     const arap_joint_spines *spines = s->spines;
     const double *place = joints->place;
@@ -57,10 +58,10 @@ static void hang_legs(const arap_joint_system *s, int pose, int d, leg *legs) {
     const double *pivot = place + 3 * joints->pivot[d];
     const double *own = s->transform + 12 * ((size_t)pose * (size_t)joints->deforming + (size_t)d);
     const double *above = own + 12 * (up - d);
-    legs[0].joint = joints->pivot[d];
+    joint_blocks[0].joint = joints->pivot[d];
     for (int i = 0; i < 9; i++) {
         int at = i / 3 * 4 + i % 3;
-        legs[0].m[i] = above[at] - own[at];
+        joint_blocks[0].m[i] = above[at] - own[at];
     }
     if (k < 0) return;
     double bend[ARAP_BEND], f[ARAP_SPINE_FACTORS], once[9], twice[9], head[9], along[9];
@@ -74,15 +75,16 @@ static void hang_legs(const arap_joint_system *s, int pose, int d, leg *legs) {
     }
     double turned[9];
     multiply(above, 4, head, 0, turned);
-    for (int i = 0; i < 9; i++) legs[0].m[i] -= turned[i];
-    legs[1].joint = spines->head[k];
-    legs[2].joint = spines->tail[k];
-    multiply(above, 4, along, 0, legs[2].m);
-    for (int i = 0; i < 9; i++) legs[1].m[i] = turned[i] - legs[2].m[i];
+    for (int i = 0; i < 9; i++) joint_blocks[0].m[i] -= turned[i];
+    joint_blocks[1].joint = spines->head[k];
+    joint_blocks[2].joint = spines->tail[k];
+    multiply(above, 4, along, 0, joint_blocks[2].m);
+    for (int i = 0; i < 9; i++) joint_blocks[1].m[i] = turned[i] - joint_blocks[2].m[i];
 }
 
-/* The legs of the columns of spine k. */
-static void bend_legs(const arap_joint_system *s, int pose, int k, leg *legs) {
+/* The joint blocks of the columns of spine k. */
+static void bend_joint_blocks(const arap_joint_system *s, int pose, int k,
+                              joint_block *joint_blocks) {
     const arap_joint_spines *spines = s->spines;
     size_t bone = (size_t)spines->posed.spines.bone[k];
     const double *base = s->transform + 12 * ((size_t)pose * (size_t)s->joints->deforming + bone);
@@ -94,7 +96,7 @@ static void bend_legs(const arap_joint_system *s, int pose, int k, leg *legs) {
     multiply(base, 4, once, 0, power[1]);
     multiply(base, 4, twice, 0, power[2]);
     for (int m = 0; m < ARAP_SPINE_FACTORS; m++) {
-        leg *own = legs + LEGS * m;
+        joint_block *own = joint_blocks + JOINT_BLOCKS * m;
         const double *matrix = power[m < 2 ? m + 1 : m - 2];
         own[0].joint = spines->head[k];
         memcpy(own[0].m, matrix, sizeof own[0].m);
@@ -105,21 +107,23 @@ static void bend_legs(const arap_joint_system *s, int pose, int k, leg *legs) {
     }
 }
 
-/* L of a pose, (columns, LEGS). */
-static void make_legs(const arap_joint_system *s, int pose, leg *legs) {
+/* L of a pose, (columns, JOINT_BLOCKS). */
+static void make_joint_blocks(const arap_joint_system *s, int pose, joint_block *joint_blocks) {
     int deforming = s->joints->deforming;
-    for (int c = 0; c < LEGS * s->spines->columns; c++) legs[c].joint = -1;
-    for (int d = 0; d < deforming; d++) hang_legs(s, pose, d, legs + LEGS * d);
+    for (int c = 0; c < JOINT_BLOCKS * s->spines->columns; c++) joint_blocks[c].joint = -1;
+    for (int d = 0; d < deforming; d++)
+        hang_joint_blocks(s, pose, d, joint_blocks + JOINT_BLOCKS * d);
     for (int k = 0; k < s->spines->count; k++)
-        bend_legs(s, pose, k, legs + LEGS * (deforming + ARAP_SPINE_FACTORS * k));
+        bend_joint_blocks(s, pose, k,
+                          joint_blocks + JOINT_BLOCKS * (deforming + ARAP_SPINE_FACTORS * k));
 }
 
 arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *s) {
     size_t columns = (size_t)s->spines->columns, count = (size_t)s->joints->component_count;
-    s->legs = ARAP_NEW(leg, LEGS * columns);
+    s->joint_blocks = ARAP_NEW(joint_block, JOINT_BLOCKS * columns);
     s->columns_joined = ARAP_NEW(double, (size_t)s->poses * count * columns);
     s->columns_work = ARAP_NEW(double, 6 * columns + 3 * count + (size_t)s->size);
-    if (!s->legs || !s->columns_joined || !s->columns_work)
+    if (!s->joint_blocks || !s->columns_joined || !s->columns_work)
         return arap_fail_memory(&context->error, "the joint system");
     return ARAP_OK;
 }
@@ -168,10 +172,10 @@ static void pull_through_chains(const arap_joint_system *s, double *n, double *r
 }
 
 /* matrix += number left^T right at the blocks of both joints. */
-static void add_legs(const arap_joint_system *s, double number, const leg *left, const leg *right,
-                     double *matrix) {
-    for (int a = 0; a < LEGS; a++)
-        for (int b = 0; b < LEGS; b++) {
+static void add_joint_blocks(const arap_joint_system *s, double number, const joint_block *left,
+                             const joint_block *right, double *matrix) {
+    for (int a = 0; a < JOINT_BLOCKS; a++)
+        for (int b = 0; b < JOINT_BLOCKS; b++) {
             if (left[a].joint < 0 || right[b].joint < 0) continue;
             const double *x = left[a].m, *y = right[b].m;
             for (int r = 0; r < 3; r++)
@@ -185,9 +189,9 @@ static void add_legs(const arap_joint_system *s, double number, const leg *left,
 typedef struct data_task {
     const arap_joint_system *system;
     double *curvature;
-    leg *legs;      /* (BLOCKS, columns, LEGS) */
-    double *row;    /* (BLOCKS, columns) */
-    double *matrix; /* (BLOCKS, size, size) */
+    joint_block *joint_blocks; /* (BLOCKS, columns, JOINT_BLOCKS) */
+    double *row;               /* (BLOCKS, columns) */
+    double *matrix;            /* (BLOCKS, size, size) */
 } data_task;
 
 static void sum_block(void *data, int block, int worker) {
@@ -197,18 +201,20 @@ static void sum_block(void *data, int block, int worker) {
     int columns = s->spines->columns;
     size_t size = (size_t)s->size * (size_t)s->size, wide = (size_t)columns;
     size_t joined = (size_t)s->joints->component_count * wide;
-    leg *legs = task->legs + (size_t)block * LEGS * wide;
+    joint_block *joint_blocks = task->joint_blocks + (size_t)block * JOINT_BLOCKS * wide;
     double *matrix = task->matrix + (size_t)block * size;
     for (int p = s->poses * block / BLOCKS; p < s->poses * (block + 1) / BLOCKS; p++) {
         double *n = task->curvature + wide * wide * (size_t)p;
         free_components(s, s->columns_joined + joined * (size_t)p, n);
         pull_through_chains(s, n, task->row + (size_t)block * wide);
-        make_legs(s, p, legs);
+        make_joint_blocks(s, p, joint_blocks);
         double w = arap_joint_pose_weight(s, (size_t)p);
         for (int b = 0; b < columns; b++)
             for (int c = 0; c < columns; c++) {
                 double number = w * n[(size_t)b * wide + (size_t)c];
-                if (number != 0) add_legs(s, number, legs + LEGS * b, legs + LEGS * c, matrix);
+                if (number != 0)
+                    add_joint_blocks(s, number, joint_blocks + JOINT_BLOCKS * b,
+                                     joint_blocks + JOINT_BLOCKS * c, matrix);
             }
     }
 }
@@ -217,11 +223,11 @@ arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *s, d
     size_t size = (size_t)s->size * (size_t)s->size, columns = (size_t)s->spines->columns;
     data_task task = {.system = s,
                       .curvature = curvature,
-                      .legs = ARAP_NEW(leg, BLOCKS * LEGS * columns),
+                      .joint_blocks = ARAP_NEW(joint_block, BLOCKS * JOINT_BLOCKS * columns),
                       .row = ARAP_NEW(double, BLOCKS * columns),
                       .matrix = ARAP_NEW_ZERO(double, BLOCKS * size)};
     arap_status status = ARAP_OK;
-    if (!task.legs || !task.row || !task.matrix) {
+    if (!task.joint_blocks || !task.row || !task.matrix) {
         status = arap_fail_memory(&context->error, "the joint system");
         goto done;
     }
@@ -231,7 +237,7 @@ arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *s, d
     for (size_t k = 0; k < BLOCKS * size; k++) s->matrix[k % size] += task.matrix[k];
 
 done:
-    arap_free(task.legs);
+    arap_free(task.joint_blocks);
     arap_free(task.row);
     arap_free(task.matrix);
     return status;
@@ -259,10 +265,10 @@ void arap_joint_spine_right_side(const arap_joint_system *s, const double *force
         for (size_t c = 0; s->pose_weight && c < 3 * columns; c++) left[c] *= s->pose_weight[p];
         memcpy(pushed, left, 3 * columns * sizeof *pushed);
         arap_joint_push_down(s, left, pushed);
-        make_legs(s, (int)p, s->legs);
-        for (size_t c = 0; c < LEGS * columns; c++) {
-            const leg *l = s->legs + c;
-            const double *x = pushed + 3 * (c / LEGS);
+        make_joint_blocks(s, (int)p, s->joint_blocks);
+        for (size_t c = 0; c < JOINT_BLOCKS * columns; c++) {
+            const joint_block *l = s->joint_blocks + c;
+            const double *x = pushed + 3 * (c / JOINT_BLOCKS);
             for (int r = 0; l->joint >= 0 && r < 3; r++)
                 right[3 * l->joint + r] += l->m[r] * x[0] + l->m[3 + r] * x[1] + l->m[6 + r] * x[2];
         }
@@ -307,10 +313,10 @@ static void move_columns(const arap_joint_system *s, int pose, const double *mov
     arap_joint_carry_down(s, relative, x);
     for (int k = 0; k < s->spines->count; k++) {
         size_t first = deforming + ARAP_SPINE_FACTORS * (size_t)k;
-        bend_legs(s, pose, k, s->legs);
+        bend_joint_blocks(s, pose, k, s->joint_blocks);
         for (size_t c = 0; c < ARAP_SPINE_FACTORS; c++)
             for (size_t l = 0; l < (c < 2 ? 1 : 2); l++) {
-                const leg *one = s->legs + LEGS * c + l;
+                const joint_block *one = s->joint_blocks + JOINT_BLOCKS * c + l;
                 for (size_t r = 0; r < 3; r++)
                     x[3 * (first + c) + r] += arap_dot(one->m + 3 * r, moves + 3 * one->joint);
             }

@@ -5,7 +5,7 @@
 #include "joints/system.h"
 
 /* A joint that moves a column of joints/spines.h, by m (3, 3) times its own move. */
-struct arap_joint_leg {
+struct arap_joint_block {
     int joint; /* -1: none */
     double m[9];
 };

@@ -16,7 +16,7 @@ typedef struct arap_joint_spines {
     double *angle;    /* (poses, count) of STBs about themselves */
     char *kept;       /* (vertices, count) the caller's parameters, which stay */
     arap_poses posed; /* with spines of its own; transforms of the latest call, not its own */
-    /* Of influence maps: the vertices with a spine in their ring. */
+    /* Of influence patterns: the vertices with a spine in their ring. */
     int reached;
     int *slot;       /* (vertices) -1: without */
     int *vertex;     /* (reached) ascending */
@@ -32,7 +32,7 @@ arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton 
                                      const arap_mesh *mesh, const arap_poses *poses,
                                      const double *parameters, const arap_joints *joints,
                                      arap_joint_spines *spines);
-/* For these influence maps, `desired` still to be filled in (arap_pass_pull). */
+/* For these influence patterns, `desired` still to be filled in (arap_local_step_pull). */
 arap_status arap_joint_spines_find(arap_context *context, const arap_mesh *mesh,
                                    const arap_influences *in, arap_joint_spines *spines);
 void arap_joint_spines_clear(arap_joint_spines *spines);

@@ -11,7 +11,7 @@ struct arap_joint_solver {
     arap_solver *weights;
     arap_joints joints;
     arap_joint_spines spines;
-    arap_joint_feet feet;
+    arap_joint_anchors anchors;
     arap_joint_energy energy;
     arap_joint_system system;
     double *base;                  /* (joints, 3) places of the caller */
@@ -43,7 +43,7 @@ arap_status arap_joint_record(arap_context *context, arap_joint_solver *solver);
 /* The system of the present weights, unless there is one. */
 arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *solver);
 
-/* Put spines and feet back to the present joints, from the latest try. */
+/* Put spines and anchors back to the present joints, from the latest try. */
 arap_status arap_joint_place(arap_context *context, arap_joint_solver *solver);
 
 /* The unit of the system: E over relative energy. */

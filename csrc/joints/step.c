@@ -64,10 +64,10 @@ arap_status arap_joint_place(arap_context *context, arap_joint_solver *s) {
     if (s->spines.count)
         arap_joint_spines_place(context, &s->weights->mesh, s->joints.place, s->transforms,
                                 &s->spines);
-    int deaf = context->deaf;
-    context->deaf = 2; /* feet that have moved are summed up as well */
+    int uncancellable = context->uncancellable;
+    context->uncancellable = 2; /* anchors that have moved are summed up as well */
     arap_status status = arap_joint_energy_place(context, &s->energy, s->joints.place);
-    context->deaf = deaf;
+    context->uncancellable = uncancellable;
     return status;
 }
 
@@ -118,9 +118,9 @@ static int is_too_short(const arap_joint_solver *s, int b, const double *moves) 
         now[c] = joints->place[3 * tail + c] - joints->place[3 * head + c];
         then[c] = now[c] + moves[3 * tail + c] - moves[3 * head + c];
     }
-    double least = s->settings.least_length * s->settings.least_length *
-                   arap_distance2(joints->rest + 3 * head, joints->rest + 3 * tail);
-    return arap_dot(then, then) < least && arap_dot(then, then) < arap_dot(now, now);
+    double min = s->settings.min_length * s->settings.min_length *
+                 arap_distance2(joints->rest + 3 * head, joints->rest + 3 * tail);
+    return arap_dot(then, then) < min && arap_dot(then, then) < arap_dot(now, now);
 }
 
 static void hold_joint(arap_joint_solver *s, int joint, double share) {
@@ -146,12 +146,12 @@ static void hold_lengths(arap_joint_solver *s) {
 arap_status arap_joint_slope(arap_context *context, arap_joint_solver *s, double *right) {
     arap_poses poses = s->weights->poses;
     arap_joint_right_side(&s->system, s->force, right);
-    if (!s->feet.count) return ARAP_OK;
+    if (!s->anchors.count) return ARAP_OK;
     poses.transform = s->transforms;
     arap_status status = arap_packed_poses_fill(context, &poses, &s->energy.packed);
     if (!status)
-        status = arap_joint_feet_pull(context, &s->feet, &s->weights->mesh, &s->energy.packed,
-                                      &s->weights->influences, s->energy.pass, right);
+        status = arap_joint_anchors_pull(context, &s->anchors, &s->weights->mesh, &s->energy.packed,
+                                         &s->weights->influences, s->energy.local_step, right);
     for (int j = 0; j < s->joints.count; j++) /* if nothing holds a joint, only rounding pulls it */
         if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
             memset(right + 3 * j, 0, 3 * sizeof *right);

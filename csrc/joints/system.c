@@ -18,8 +18,8 @@
  * bones, as in the paper except for the scale: s is the mean of the diagonal of its own block of
  * A_J and l the mean length of its bones, so that it means the same for a hip and a finger.
  * Symmetric: dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of
- * both sides. The part that spokes add to B_J as their feet move with the joints is in
- * joints/feet.c. Dense Cholesky, O(joints^3) + O(poses bones^2). With spines:
+ * both sides. The part that springs add to B_J as their anchors move with the joints is in
+ * joints/anchors.c. Dense Cholesky, O(joints^3) + O(poses bones^2). With spines:
  * joints/spine_system.c. Fails on out-of-memory, and if the matrix is not positive definite. */
 #include "joints/system.h"
 
@@ -32,9 +32,9 @@
 #include "joints/spine_system.h"
 #include "linalg/blas.h"
 
-#define RIDGE 1e-12          /* of the unit: for joints that nothing holds */
-#define LEAST_OWN 1e-6       /* of the stiffest joint: for joints without stiffness of their own */
-#define LEAST_STIFFNESS 1e-9 /* of the stiffness between components: together they move freely */
+#define RIDGE 1e-12        /* of the unit: for joints that nothing holds */
+#define MIN_OWN 1e-6       /* of the stiffest joint: for joints without stiffness of their own */
+#define MIN_STIFFNESS 1e-9 /* of the stiffness between components: together they move freely */
 
 /* `joined` and `inverse`, and S in `squeezed` becomes S - S P X P^T S; 0: no inverse. */
 static int free_components(arap_joint_system *s, double stiffness, double *inner,
@@ -52,7 +52,7 @@ static int free_components(arap_joint_system *s, double stiffness, double *inner
         for (int c = 0; c < n; c++) inner[k * count + joints->component[c]] += s->joined[k * n + c];
     for (int k = 0; k < count; k++) largest = fmax(largest, inner[k * count + k]);
     for (int k = 0; k < count; k++) {
-        inner[k * count + k] += stiffness + LEAST_STIFFNESS * largest + 1e-300;
+        inner[k * count + k] += stiffness + MIN_STIFFNESS * largest + 1e-300;
         s->inverse[k * count + k] = 1;
     }
     if (!arap_cholesky(count, inner)) return 0;
@@ -77,14 +77,14 @@ static arap_status pull_through_chains(arap_context *context, const arap_joint_s
         for (int c = 0; c < n; c++)
             for (int a = 0; squeezed[b * n + c] != 0 && a < n; a++)
                 work[b * n + a] += squeezed[b * n + c] * s->chain[c * n + a];
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
     }
     memset(squeezed, 0, (size_t)n * (size_t)n * sizeof(double));
     for (int b = 0; b < n && !status; b++) {
         for (int a = 0; a < n; a++)
             for (int c = 0; s->chain[b * n + a] != 0 && c < n; c++)
                 squeezed[a * n + c] += s->chain[b * n + a] * work[b * n + c];
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
     }
     return status;
 }
@@ -142,11 +142,11 @@ double arap_joint_own(const arap_joint_system *s, int joint) {
 /* s E_J^T E_J of each joint. */
 static void add_penalties(arap_joint_system *s, const int *deform_bone) {
     const arap_joints *joints = s->joints;
-    double least = 1e-300; /* joints that do not affect the energy stay */
-    for (int j = 0; j < joints->count; j++) least = fmax(least, LEAST_OWN * arap_joint_own(s, j));
+    double min = 1e-300; /* joints that do not affect the energy stay */
+    for (int j = 0; j < joints->count; j++) min = fmax(min, MIN_OWN * arap_joint_own(s, j));
     for (int j = 0; j < joints->count; j++) {
         double e[9] = {0}, *out = s->penalty + 9 * j;
-        double own = fmax(arap_joint_own(s, j), least), length = arap_joint_bone_length(joints, j);
+        double own = fmax(arap_joint_own(s, j), min), length = arap_joint_bone_length(joints, j);
         for (int c = 0; c < 9; c += 4) e[c] = joints->joint_stiffness[j];
         for (int d = 0; d < joints->deforming; d++) {
             int head = joints->head[deform_bone[d]], tail = joints->tail[deform_bone[d]];
@@ -255,7 +255,7 @@ void arap_joint_system_clear(arap_joint_system *s) {
     arap_free(s->matrix);
     arap_free(s->penalty);
     arap_free(s->work);
-    arap_free(s->legs);
+    arap_free(s->joint_blocks);
     arap_free(s->columns_joined);
     arap_free(s->columns_work);
     *s = (arap_joint_system){0};

@@ -21,7 +21,7 @@ typedef struct arap_joint_system {
     /* With spines: */
     const arap_joint_spines *spines; /* NULL: no spines */
     const double *transform;         /* (poses, deforming, 3, 4), for the linear parts */
-    struct arap_joint_leg *legs;
+    struct arap_joint_block *joint_blocks;
     double *columns_joined; /* (poses, components, columns) in place of `joined` */
     double *columns_work;
 } arap_joint_system;

@@ -77,7 +77,7 @@ static void add_difference(arap_anderson *a, const double *w, const double *g,
 
 /* Solve the n x n normal equations in place by Cholesky; 0 when they are not definite. */
 static int solve(int n, int stride, const double *products, double *x) {
-    double l[ARAP_MOST_WINDOW][ARAP_MOST_WINDOW], trace = 0;
+    double l[ARAP_MAX_WINDOW][ARAP_MAX_WINDOW], trace = 0;
     for (int i = 0; i < n; i++) trace += products[i * stride + i];
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -99,7 +99,7 @@ static int solve(int n, int stride, const double *products, double *x) {
 
 int arap_anderson_mix(arap_anderson *a, const double *w, const double *g, const double *metric,
                       double *mixed) {
-    double theta[ARAP_MOST_WINDOW];
+    double theta[ARAP_MAX_WINDOW];
     if (a->has_last) add_difference(a, w, g, metric);
     for (size_t i = 0; i < a->size; i++) a->f[i] = g[i] - w[i];
     memcpy(a->g, g, a->size * sizeof *a->g);

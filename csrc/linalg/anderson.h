@@ -8,7 +8,7 @@
 
 typedef struct arap_anderson arap_anderson;
 
-/* For vectors of `size` numbers; `window` (1..ARAP_MOST_WINDOW) past steps are mixed. */
+/* For vectors of `size` numbers; `window` (1..ARAP_MAX_WINDOW) past steps are mixed. */
 arap_status arap_anderson_create(arap_context *context, size_t size, int window,
                                  arap_anderson **out);
 void arap_anderson_free(arap_anderson *anderson);

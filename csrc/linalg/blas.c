@@ -14,7 +14,7 @@
 /* CBLAS constants of the reference interface. */
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, UPPER = 121, NON_UNIT = 131, LEFT = 141 };
 
-#define UNHEARD 1536
+#define UNPOLLED 1536
 #define PANEL 384
 #define TILE 16
 
@@ -104,7 +104,7 @@ static arap_status factor_panel(arap_context *context, size_t n, size_t k, size_
                           lda, a + k * n + k + width, lda);
     for (size_t j = k + width; j < n && !status; j += width) {
         size_t wide = n - j < width ? n - j : width;
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
         if (!status)
             product_of_transposed((int)wide, (int)(n - j), rows, -1, above + j, lda, above + j, lda,
                                   1, a + j * n + j, lda);
@@ -113,9 +113,9 @@ static arap_status factor_panel(arap_context *context, size_t n, size_t k, size_
 }
 
 arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *definite) {
-    arap_status status = arap_listen(context);
-    *definite = n > UNHEARD || arap_cholesky(n, a);
-    if (n <= UNHEARD) return status;
+    arap_status status = arap_poll_cancel(context);
+    *definite = n > UNPOLLED || arap_cholesky(n, a);
+    if (n <= UNPOLLED) return status;
     for (int k = 0; k < n && !status && *definite; k += PANEL) {
         int width = n - k < PANEL ? n - k : PANEL;
         *definite = arap_lower_cholesky(width, a + (size_t)k * (size_t)n + (size_t)k, n) == 0;

@@ -55,16 +55,16 @@ static void begin(blas_test *t) {
 
 /* Do the first m of SIZE rows in n columns differ? With `triangle` on and below the diagonal. */
 static int differ(blas_test *t, const char *routine, int m, int n, int triangle) {
-    double most = 0, error = 0;
+    double max = 0, error = 0;
     if (t->spoiled && strcmp(t->spoiled, routine) == 0)
         t->found[m - 1] *= 1 + SPOILED * t->tolerance;
     for (int j = 0; j < n; j++)
         for (int i = triangle ? j : 0; i < m; i++) {
             double right = t->right[i + j * SIZE], e = fabs(t->found[i + j * SIZE] - right);
             if (!(e <= error)) error = e; /* NaN stays */
-            most = fmax(most, fabs(right));
+            max = fmax(max, fabs(right));
         }
-    return !(error <= t->tolerance * most);
+    return !(error <= t->tolerance * max);
 }
 
 static int wrong_gemm(blas_test *t) {

@@ -34,7 +34,7 @@
 /* Shares of a solution that one more solve would change: */
 #define EXACT 1e-3 /* that is done, and nothing that counts is left */
 #define SURE 1e-4  /* where the second one did no more, this factor needs no more than one */
-#define MOST_STEPS 12
+#define MAX_STEPS 12
 
 struct arap_factor {
     cholmod_common common;
@@ -110,7 +110,7 @@ static arap_supernodes supernodes_of(const cholmod_factor *l) {
                              .start = l->px,
                              .row = l->s,
                              .order = l->Perm,
-                             .most_block = l->maxcsize};
+                             .max_block = l->maxcsize};
 }
 
 arap_status arap_factor_analyze(arap_context *context, const arap_matrix *pattern, int single,
@@ -258,13 +258,13 @@ static arap_status refine_product(arap_context *context, void *data, const doubl
 
 static arap_status refine_solve(arap_context *context, void *data, double *z) {
     arap_status status = arap_factor_solve(context, ((refinement *)data)->factor, z);
-    return status ? status : arap_listen(context);
+    return status ? status : arap_poll_cancel(context);
 }
 
 static int refined_enough(void *data, int step, double left, const double *z, double *x) {
     refinement *task = data;
     int n = (int)task->factor->factor->n;
-    if (!(left >= 0) || step == MOST_STEPS) return 1;                 /* not a number, too */
+    if (!(left >= 0) || step == MAX_STEPS) return 1;                  /* not a number, too */
     double share = sqrt(arap_dot_of(n, z, z) / arap_dot_of(n, x, x)); /* no number at first */
     task->done = left == 0 || share <= EXACT;
     if (!task->done) return 0;

@@ -44,10 +44,10 @@ void arap_vector_from_rotation(const double *r, double *out) {
         return;
     }
     /* Half a turn: r = 2 u u^T - I. */
-    int most = r[4] > r[0] ? 1 : 0;
-    if (r[8] > r[4 * most]) most = 2;
+    int max = r[4] > r[0] ? 1 : 0;
+    if (r[8] > r[4 * max]) max = 2;
     double column[3];
-    for (int c = 0; c < 3; c++) column[c] = (r[3 * c + most] + r[3 * most + c]) / 2 + (c == most);
+    for (int c = 0; c < 3; c++) column[c] = (r[3 * c + max] + r[3 * max + c]) / 2 + (c == max);
     double length = sqrt(arap_dot(column, column));
     double sign = arap_dot(column, axis) < 0 ? -1 : 1;
     for (int c = 0; c < 3; c++) out[c] = sign * angle * column[c] / length;
@@ -59,11 +59,11 @@ void arap_shortest_rotation(const double *a, const double *b, double *out) {
     across = sqrt(arap_dot(axis, axis));
     double along = arap_dot(a, b), angle = atan2(across, along);
     if (across * across <= ACROSS2 * (along * along + across * across)) {
-        int least = 0;
+        int min = 0;
         double unit[3] = {0, 0, 0};
         for (int c = 1; c < 3; c++)
-            if (fabs(a[c]) < fabs(a[least])) least = c;
-        unit[least] = 1;
+            if (fabs(a[c]) < fabs(a[min])) min = c;
+        unit[min] = 1;
         arap_cross(a, unit, axis);
         across = sqrt(arap_dot(axis, axis));
         angle = along < 0 ? 3.141592653589793 : 0;

@@ -55,7 +55,7 @@ static int OF(begin_supernode)(factorization *f, int s, int worker, int *map) {
     int first = l->first[s], rows = rows_of(l, s);
     const int *row = l->row + l->row_start[s];
     REAL *value = (REAL *)f->value + l->start[s];
-    int is_long = (double)rows * columns_of(l, s) > LEAST;
+    int is_long = (double)rows * columns_of(l, s) > MINIMUM;
     if (!is_long) memset(value, 0, (size_t)rows * (size_t)columns_of(l, s) * sizeof *value);
     for (int k = 0; k < rows; k++) map[row[k]] = k;
     for (int k = first; k < l->first[s + 1]; k++) {

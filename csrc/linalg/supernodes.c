@@ -22,13 +22,13 @@
 #include "linalg/blas.h"
 
 #define PARTS 64      /* of the work: subtrees are not larger */
-#define LEAST 1e6     /* flops of a task: a fraction of a millisecond */
+#define MINIMUM 1e6   /* flops of a task: a fraction of a millisecond */
 #define OVERHEAD 2000 /* flops in the time that a product takes to begin */
 #define LONG 1e9      /* flops of dense work that is cut into pieces: some 50 ms */
 #define PIECE 1e8     /* flops of a piece */
 #define PANEL 256     /* columns of one */
 #define TILE 64       /* its rows are a multiple of that, at least one */
-#define HEARD 32      /* columns of a supernode between two polls for cancellation */
+#define POLL_ABOVE 32 /* columns of a supernode between two polls for cancellation */
 
 /* Rows of supernode `from`, from number `place` of them on, add to another. */
 typedef struct update {
@@ -41,7 +41,7 @@ struct arap_supernode_plan {
     size_t *update_start; /* (count + 1) */
     update *updates;      /* in the order in which they are subtracted */
     arap_forest forest;
-    int most_rows;
+    int max_rows;
 };
 
 void arap_supernodes_plan_free(arap_supernode_plan *p) {
@@ -96,7 +96,7 @@ static arap_status list_updates(arap_context *context, const arap_supernodes *l,
             head[above] = d;
         }
         parent[s] = -1;
-        if (rows > p->most_rows) p->most_rows = (int)rows;
+        if (rows > p->max_rows) p->max_rows = (int)rows;
         if (columns == rows) continue;
         place[s] = columns_of(l, s);
         int above = parent[s] = p->of[l->row[l->row_start[s] + place[s]]];
@@ -126,8 +126,8 @@ arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *l
                           scratch + 3 * count);
     if (status) goto done;
     for (int s = 0; s < l->count; s++) total += own[s];
-    status =
-        arap_forest_divide(context, l->count, parent, own, fmax(total / PARTS, LEAST), &p->forest);
+    status = arap_forest_divide(context, l->count, parent, own, fmax(total / PARTS, MINIMUM),
+                                &p->forest);
     goto done;
 
 no_memory:
@@ -149,23 +149,23 @@ typedef struct factorization {
     const arap_matrix *matrix;
     const double *scale; /* (size) of rows and columns; NULL: in double, not scaled */
     void *value;
-    int *map, *relative; /* (workers, size) and (workers, most_rows) */
-    char *block;         /* (workers, most_block) numbers */
+    int *map, *relative; /* (workers, size) and (workers, max_rows) */
+    char *block;         /* (workers, max_block) numbers */
 
     atomic_int minor;   /* the first column that shows that it is not positive definite */
     arap_status status; /* the status that worker 0 got from its poll */
     atomic_int stopped; /* that was to stop */
-    double unheard;     /* its flops since then */
+    double unpolled;    /* its flops since then */
 } factorization;
 
 /* Whether to stop. Worker 0 polls every LEAST flops; the others look at its status if their work is
  * long. */
 static int has_stopped(factorization *f, int worker, double flops) {
-    if (worker) return flops > LEAST && atomic_load(&f->stopped);
-    f->unheard += flops;
-    if (f->unheard > LEAST) {
-        f->unheard = 0;
-        f->status = arap_listen(f->context);
+    if (worker) return flops > MINIMUM && atomic_load(&f->stopped);
+    f->unpolled += flops;
+    if (f->unpolled > MINIMUM) {
+        f->unpolled = 0;
+        f->status = arap_poll_cancel(f->context);
         if (f->status) atomic_store(&f->stopped, 1);
     }
     return f->status != ARAP_OK;
@@ -185,8 +185,8 @@ static arap_status factorize_one(void *data, int s, int worker) {
     const arap_supernodes *l = f->l;
     size_t number = f->scale ? sizeof(float) : sizeof(double);
     int *map = f->map + (size_t)worker * (size_t)l->size;
-    int *relative = f->relative + (size_t)worker * (size_t)f->plan->most_rows;
-    char *block = f->block + (size_t)worker * l->most_block * number;
+    int *relative = f->relative + (size_t)worker * (size_t)f->plan->max_rows;
+    char *block = f->block + (size_t)worker * l->max_block * number;
     /* Columns after one that is not positive definite are of no use. */
     int minor = atomic_load(&f->minor);
     if (l->first[s] > minor) return ARAP_OK;
@@ -211,8 +211,8 @@ arap_status arap_supernodes_factorize(arap_context *context, const arap_supernod
                        .scale = scale,
                        .value = value,
                        .map = ARAP_NEW(int, workers * (size_t)l->size),
-                       .relative = ARAP_NEW(int, workers * (size_t)p->most_rows),
-                       .block = ARAP_NEW(char, workers * l->most_block * number)};
+                       .relative = ARAP_NEW(int, workers * (size_t)p->max_rows),
+                       .block = ARAP_NEW(char, workers * l->max_block * number)};
     arap_status status = ARAP_OK;
     atomic_init(&f.minor, l->size);
     atomic_init(&f.stopped, 0);
@@ -237,7 +237,7 @@ static arap_status solve_lower(arap_context *context, const arap_supernodes *l, 
         const int *row = l->row + l->row_start[s] + columns;
         float *own = x + l->first[s];
         arap_solve_vector_single('N', columns, value, columns + below, own);
-        if (columns > HEARD) status = arap_listen(context);
+        if (columns > POLL_ABOVE) status = arap_poll_cancel(context);
         if (!below) continue;
         memset(work, 0, (size_t)below * sizeof *work);
         arap_subtract_product_single('N', below, columns, value + columns, columns + below, own,
@@ -260,7 +260,7 @@ static arap_status solve_upper(arap_context *context, const arap_supernodes *l, 
             arap_subtract_product_single('T', below, columns, value + columns, columns + below,
                                          work, own);
         arap_solve_vector_single('T', columns, value, columns + below, own);
-        if (columns > HEARD) status = arap_listen(context);
+        if (columns > POLL_ABOVE) status = arap_poll_cancel(context);
     }
     return status;
 }

@@ -13,7 +13,7 @@ typedef struct arap_supernodes {
     const int *start;     /* (count + 1) where its values are, a column after the other */
     const int *row;       /* ascending */
     const int *order;     /* (size) which column of the matrix a column is */
-    size_t most_block;    /* numbers that one supernode adds to another, at most */
+    size_t max_block;     /* numbers that one supernode adds to another, at most */
 } arap_supernodes;
 
 typedef struct arap_supernode_plan arap_supernode_plan;

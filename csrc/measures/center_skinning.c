@@ -18,7 +18,7 @@
 #include "measures/dual_quaternions.h"
 
 #define CHUNK 256
-#define LEAST_SUM 1e-4 /* of the weights of a vertex that is moved at all */
+#define MIN_SUM 1e-4 /* of the weights of a vertex that is moved at all */
 
 /* A transform of a bone in a pose: its rotation, the rest of the linear part, and itself. */
 typedef struct part {
@@ -54,7 +54,7 @@ static void skin(const skin_task *task, int i, int pose, double *out) {
     double total = 0, sum[4] = {0}, blended[12] = {0}, stretch[9] = {0};
     memcpy(out, v, 3 * sizeof *out);
     for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) total += rows->weight[e];
-    if (!(total > LEAST_SUM)) return;
+    if (!(total > MIN_SUM)) return;
     for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
         const part *with = parts + rows->bone[e];
         double w = rows->weight[e] / total;

@@ -155,14 +155,14 @@ static arap_status fail_far(arap_error *error, int first, int poses, size_t coun
                             const double *points) {
     size_t far[2] = {0, 0};
     const double *at = points;
-    double most = 0;
+    double max = 0;
     for (int p = 0; p < poses; p++) {
         const double *lane = points +
                              arap_group_stride((int)count) * (size_t)(p / ARAP_POSE_LANES) +
                              p % ARAP_POSE_LANES;
         for (size_t k = 0; k < 3 * count; k++) {
-            if (!(fabs(lane[ARAP_POSE_LANES * k]) > most)) continue;
-            most = fabs(lane[ARAP_POSE_LANES * k]);
+            if (!(fabs(lane[ARAP_POSE_LANES * k]) > max)) continue;
+            max = fabs(lane[ARAP_POSE_LANES * k]);
             at = lane + 3 * ARAP_POSE_LANES * (k / 3);
             far[0] = (size_t)(first + p);
             far[1] = k / 3;
@@ -256,15 +256,15 @@ arap_status arap_deformation_measures(arap_context *context, const arap_deformat
     arap_status status =
         arap_surface_summarize(context, &d->surface, d->poses, d->strain2, &out->strain);
     if (status || d->poses < 1) return status;
-    double sum = 0, most = 0;
+    double sum = 0, max = 0;
     for (int l = 0; l < d->limbs.count; l++) {
         double drift = sqrt(d->drift2[l] / d->poses);
         sum += drift;
-        most = fmax(most, drift);
+        max = fmax(max, drift);
     }
     if (d->limbs.count) {
         out->drift = sum / d->limbs.count;
-        out->worst_drift = most;
+        out->worst_drift = max;
     }
     if (d->enclosure.volume > 0) out->volume = d->volume / d->poses / d->enclosure.volume - 1;
     return status;

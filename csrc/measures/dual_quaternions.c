@@ -11,7 +11,7 @@
 #include "rig/dual_blend.h"
 
 #define CHUNK 256
-#define LEAST_SUM 1e-4 /* of the weights of a vertex that is moved at all */
+#define MIN_SUM 1e-4 /* of the weights of a vertex that is moved at all */
 
 typedef struct skinning_task {
     int count, bones, poses;
@@ -30,7 +30,7 @@ static void skin(const skinning_task *task, int i, int pose, double *out) {
     long long from = rows->start[i], count = rows->start[i + 1] - from;
     double total =
         arap_dual_blend(&moved, v, (int)count, rows->bone + from, rows->weight + from, &sum);
-    if (total > LEAST_SUM)
+    if (total > MIN_SUM)
         arap_dual_point(&sum, v, out);
     else
         memcpy(out, v, 3 * sizeof *out);

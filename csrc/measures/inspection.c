@@ -24,10 +24,10 @@
 #include "weights/sparse_weights.h"
 
 #define CHUNK 256
-#define CORE 0.5   /* of the largest weight of a bone */
-#define LEAST 0.05 /* of a weight that is looked at */
-#define UNLIKE 0.2 /* contrast from which on roughness is of interest */
-#define FAR 4.0    /* limit of the search along the surface, in largest straight distances */
+#define CORE 0.5     /* of the largest weight of a bone */
+#define MINIMUM 0.05 /* of a weight that is looked at */
+#define UNLIKE 0.2   /* contrast from which on roughness is of interest */
+#define FAR 4.0      /* limit of the search along the surface, in largest straight distances */
 
 /* Neighbors, and for each bone its entries; vertices are those of the welded mesh. */
 typedef struct inspection {
@@ -132,11 +132,11 @@ static double weight_of(const inspection *in, size_t k) {
 /* The core of a bone in p->core, kind -(bone + 1); the number of its vertices. */
 static int find_core(const inspection *in, int bone, paths *p) {
     size_t begin = in->bone_start[bone], end = in->bone_start[bone + 1];
-    double most = 0, best = 0;
+    double max = 0, best = 0;
     int mark = bone + 1, filled = 0, best_from = 0, best_count = 0;
-    for (size_t k = begin; k < end; k++) most = fmax(most, weight_of(in, k));
+    for (size_t k = begin; k < end; k++) max = fmax(max, weight_of(in, k));
     for (size_t k = begin; k < end; k++)
-        if (most >= LEAST && weight_of(in, k) >= CORE * most) {
+        if (max >= MINIMUM && weight_of(in, k) >= CORE * max) {
             p->kind[in->vertex[k]] = mark;
             p->distance[in->vertex[k]] = weight_of(in, k);
         }
@@ -181,7 +181,7 @@ static double point_distance2(const void *data, int index, const double *p) {
 static double straight_distances(const inspection *in, int bone, const paths *p, int core) {
     arap_bvh *tree = NULL;
     arap_context alone = {.threads = 1}; /* its error messages are dropped */
-    double *boxes = ARAP_NEW(double, 6 * (size_t)core), most = 0;
+    double *boxes = ARAP_NEW(double, 6 * (size_t)core), max = 0;
     point_set set = {in->mesh->v, p->core};
     if (!boxes) return -1;
     for (int k = 0; k < core; k++) {
@@ -193,14 +193,14 @@ static double straight_distances(const inspection *in, int bone, const paths *p,
     if (status) return -1;
     for (size_t k = in->bone_start[bone]; k < in->bone_start[bone + 1]; k++) {
         double d2 = INFINITY;
-        if (p->kind[in->vertex[k]] == -(bone + 1) || weight_of(in, k) < LEAST) continue;
+        if (p->kind[in->vertex[k]] == -(bone + 1) || weight_of(in, k) < MINIMUM) continue;
         arap_bvh_nearest(tree, in->mesh->v + 3 * (size_t)in->vertex[k], -1, point_distance2, &set,
                          &d2);
         in->out->straight[in->entry[k]] = sqrt(d2);
-        most = fmax(most, sqrt(d2));
+        max = fmax(max, sqrt(d2));
     }
     arap_bvh_free(tree);
-    return most;
+    return max;
 }
 
 /* Shortest paths from the core until `wanted` vertices marked with bone + 1 are reached, or all
@@ -238,16 +238,16 @@ static void measure_bone(void *data, int bone, int worker) {
     paths *p = in->paths + worker;
     int mark = bone + 1, wanted = 0, core = find_core(in, bone, p);
     if (!core) return;
-    double most = straight_distances(in, bone, p, core);
-    in->failed[bone] = most < 0;
-    if (most <= 0) return;
+    double max = straight_distances(in, bone, p, core);
+    in->failed[bone] = max < 0;
+    if (max <= 0) return;
     size_t begin = in->bone_start[bone], end = in->bone_start[bone + 1];
     for (size_t k = begin; k < end; k++)
-        if (p->kind[in->vertex[k]] != -mark && weight_of(in, k) >= LEAST) {
+        if (p->kind[in->vertex[k]] != -mark && weight_of(in, k) >= MINIMUM) {
             p->kind[in->vertex[k]] = mark;
             wanted++;
         }
-    in->failed[bone] = follow_paths(in, bone, p, core, wanted, FAR * most) < 0;
+    in->failed[bone] = follow_paths(in, bone, p, core, wanted, FAR * max) < 0;
     for (size_t k = begin; k < end; k++) {
         int i = in->vertex[k];
         if (p->kind[i] == mark)
@@ -278,10 +278,10 @@ static arap_status make_ring(arap_context *context, size_t link_count, const int
     const arap_mesh *mesh = in->mesh;
     const int *tri = mesh->triangles, *wires = mesh->wires, *weld = mesh->weld;
     size_t n = (size_t)mesh->count, kept = 0, from = 0;
-    size_t most = 6 * mesh->triangle_count + 2 * mesh->wire_count + 2 * link_count;
+    size_t max = 6 * mesh->triangle_count + 2 * mesh->wire_count + 2 * link_count;
     in->ring = ARAP_NEW_ZERO(size_t, n + 2);
-    in->neighbor = ARAP_NEW(int, most);
-    in->link = ARAP_NEW(char, most);
+    in->neighbor = ARAP_NEW(int, max);
+    in->link = ARAP_NEW(char, max);
     if (!in->ring || !in->neighbor || !in->link)
         return arap_fail_memory(&context->error, "the neighbors");
     for (size_t k = 0; k < 3 * mesh->triangle_count; k++) in->ring[tri[k] + 2] += 2;
@@ -326,11 +326,11 @@ static arap_status check_links(arap_error *error, size_t count, const int *links
 
 /* Scales of the rows, and the entries of first vertices by their bones. */
 static arap_status sort_entries(arap_context *context, inspection *in) {
-    size_t n = (size_t)in->mesh->count, most = (size_t)in->rows->start[in->mesh->input_count];
+    size_t n = (size_t)in->mesh->count, max = (size_t)in->rows->start[in->mesh->input_count];
     in->sum = ARAP_NEW(double, n);
     in->bone_start = ARAP_NEW_ZERO(size_t, in->bones + 2);
-    in->entry = ARAP_NEW(long long, most);
-    in->vertex = ARAP_NEW(int, most);
+    in->entry = ARAP_NEW(long long, max);
+    in->vertex = ARAP_NEW(int, max);
     if (!in->sum || !in->bone_start || !in->entry || !in->vertex)
         return arap_fail_memory(&context->error, "the weights");
     for (int i = 0; i < in->mesh->count; i++) {

@@ -18,9 +18,9 @@
 #define CHUNK 256
 #define MIDDLE_FROM 0.3
 #define MIDDLE_TO 0.7
-#define LEAST_VERTICES 6
-#define MOST_OFF 0.5  /* of the mean from the bone, in radii */
-#define MOST_WIDE 1.5 /* radius, in lengths of the bone */
+#define MIN_VERTICES 6
+#define MAX_OFF 0.5  /* of the mean from the bone, in radii */
+#define MAX_WIDE 1.5 /* radius, in lengths of the bone */
 
 typedef struct nearest_task {
     int n, bones;
@@ -85,7 +85,7 @@ static arap_status plant(arap_context *context, const nearest_task *task, const 
 static int is_limb(const nearest_task *task, int b, size_t count, const int *vertex, double *center,
                    double *radius) {
     double sum[3] = {0}, distance = 0, off[3];
-    if (count < LEAST_VERTICES) return 0;
+    if (count < MIN_VERTICES) return 0;
     for (size_t k = 0; k < count; k++) {
         for (int c = 0; c < 3; c++) sum[c] += task->vertices[3 * (size_t)vertex[k] + (size_t)c];
         distance += task->distance[vertex[k]];
@@ -96,8 +96,8 @@ static int is_limb(const nearest_task *task, int b, size_t count, const int *ver
     arap_sub(center, task->heads + 3 * (size_t)b, off);
     double along = arap_dot(off, axis);
     for (int c = 0; c < 3; c++) off[c] -= along * axis[c];
-    return sqrt(arap_dot(off, off)) <= MOST_OFF * *radius &&
-           *radius <= MOST_WIDE * task->length[b] && *radius > 0;
+    return sqrt(arap_dot(off, off)) <= MAX_OFF * *radius && *radius <= MAX_WIDE * task->length[b] &&
+           *radius > 0;
 }
 
 /* The vertices of each bone's middle, bone after bone: start (bones + 1), vertex. */

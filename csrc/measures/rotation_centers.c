@@ -24,8 +24,8 @@
 #include "mesh/mesh.h"
 #include "weights/sparse_weights.h"
 
-#define CHUNK 4     /* vertices, milliseconds where many bones are dense */
-#define LISTEN 4096 /* triangles between two polls for cancellation */
+#define CHUNK 4         /* vertices, milliseconds where many bones are dense */
+#define POLL_EVERY 4096 /* triangles between two polls for cancellation */
 #define FAR 50.0
 
 static const arap_setting setting_rows[] = {
@@ -114,7 +114,7 @@ static arap_status make_table(arap_context *context, const arap_mesh *mesh, size
     for (int fill = 0; fill < 2; fill++) {
         for (size_t i = 0; i < count && !status; i++) {
             int own = 0;
-            if (i % LISTEN == 0) status = arap_listen(context);
+            if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
             for (size_t c = 0; c < (mesh ? 3 : 1); c++)
                 own = add_row(rows, mesh ? mesh->first[mesh->triangles[3 * i + c]] : (int)i, own,
                               bone, weight);
@@ -159,7 +159,7 @@ static arap_status list_pairs(arap_context *context, int bones, int j, center_ta
         if (!fill) memset(task->first, 0, ((size_t)bones + 2) * sizeof *task->first);
         for (size_t at = t->first[j]; at < t->first[j + 1] && !status; at++) {
             size_t own = t->place[at], triangle = (size_t)t->row[at];
-            if (at % LISTEN == 0) status = arap_listen(context);
+            if (at % POLL_EVERY == 0) status = arap_poll_cancel(context);
             if (!(task->area[triangle] > 0)) continue;
             for (size_t e = own + 1; e < t->start[triangle + 1]; e++) {
                 double wj = t->weight[own], wk = t->weight[e];

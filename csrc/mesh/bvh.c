@@ -24,14 +24,14 @@
 #define STACK_SIZE 128
 #define MIXED_TAGS (-2)
 #define APART 1000 /* how far parts with tags are moved apart, see move_parts */
-#define MOST_SUBTREES 64
-#define LEAST_SUBTREE 2048 /* primitives of a subtree that is worth a task */
-#define CHUNK 4096         /* primitives of a task before there are subtrees */
-#define STEPS 2e9          /* of centers, along the longest side of all */
-#define SMALL 100          /* items of which a pivot is the middle of three, */
-#define SAMPLES 9          /* of so many, and where there are more than */
-#define LARGE 2000         /* of */
-#define MOST_SAMPLES 63
+#define MAX_SUBTREES 64
+#define MIN_SUBTREE 2048 /* primitives of a subtree that is worth a task */
+#define CHUNK 4096       /* primitives of a task before there are subtrees */
+#define STEPS 2e9        /* of centers, along the longest side of all */
+#define SMALL 100        /* items of which a pivot is the middle of three, */
+#define SAMPLES 9        /* of so many, and where there are more than */
+#define LARGE 2000       /* of */
+#define MAX_SAMPLES 63
 
 typedef struct node {
     double lo[3], hi[3];
@@ -73,9 +73,9 @@ typedef struct builder {
     double scale;   /* steps in a unit of those */
     int leaf;       /* primitives of a leaf at most, even */
     int count;      /* subtrees that are yet to be built */
-    subtree subtree[MOST_SUBTREES], half[MOST_SUBTREES][2];
+    subtree subtree[MAX_SUBTREES], half[MAX_SUBTREES][2];
     int split_count; /* nodes above them, parents first */
-    int split[MOST_SUBTREES];
+    int split[MAX_SUBTREES];
 } builder;
 
 static int before(const item *a, const item *b, int axis) {
@@ -92,15 +92,15 @@ static void swap(item *a, item *b) {
 /* One that about as large a share of the items lo..hi comes before as before items[half], by a
  * sample of them, goes to items[hi]. */
 static void choose_pivot(item *items, int lo, int hi, int half, int axis) {
-    int count = hi - lo + 1, most = count > LARGE ? MOST_SAMPLES : count > SMALL ? SAMPLES : 3;
-    int sample[MOST_SAMPLES], size = 0;
-    for (int k = 0; k < most; k++) {
-        int one = lo + (int)((int64_t)(count - 1) * k / (most - 1)), at = size++;
+    int count = hi - lo + 1, max = count > LARGE ? MAX_SAMPLES : count > SMALL ? SAMPLES : 3;
+    int sample[MAX_SAMPLES], size = 0;
+    for (int k = 0; k < max; k++) {
+        int one = lo + (int)((int64_t)(count - 1) * k / (max - 1)), at = size++;
         for (; at > 0 && before(&items[one], &items[sample[at - 1]], axis); at--)
             sample[at] = sample[at - 1];
         sample[at] = one;
     }
-    swap(&items[sample[(int64_t)(half - lo) * most / count]], &items[hi]);
+    swap(&items[sample[(int64_t)(half - lo) * max / count]], &items[hi]);
 }
 
 /* Quickselect: the first `half` items have the smaller centers; ties are ordered by index, so the
@@ -160,7 +160,7 @@ static void join(const builder *b, int at) {
 }
 
 /* Of a tree: leaves of half a leaf at least, and one node less above them. */
-static int most_nodes(int leaf, int count) {
+static int max_nodes(int leaf, int count) {
     int leaves = count / (leaf / 2);
     return leaves > 1 ? 2 * leaves - 1 : 1;
 }
@@ -185,7 +185,7 @@ static int split(const builder *b, subtree t, subtree *half) {
         if (hi[c] - lo[c] > hi[axis] - lo[axis]) axis = c;
     select_half(items, t.count, left, axis);
     half[0] = (subtree){t.node + 1, t.first, left};
-    half[1] = (subtree){t.node + most_nodes(b->leaf, left) + 1, t.first + left, t.count - left};
+    half[1] = (subtree){t.node + max_nodes(b->leaf, left) + 1, t.first + left, t.count - left};
     b->bvh->nodes[t.node].first = half[1].node;
     b->bvh->nodes[t.node].count = 0;
     return 1;
@@ -214,9 +214,9 @@ static void build_task(void *data, int chunk, int worker) {
 /* On one thread, cancellation is polled between subtrees. */
 static arap_status build_all(arap_context *context, builder *b) {
     arap_status status = ARAP_OK;
-    int wanted = context->threads > 1 ? 4 * context->threads : MOST_SUBTREES;
-    while (!status && b->count < wanted && 2 * b->count <= MOST_SUBTREES &&
-           b->subtree[0].count >= 2 * LEAST_SUBTREE) {
+    int wanted = context->threads > 1 ? 4 * context->threads : MAX_SUBTREES;
+    while (!status && b->count < wanted && 2 * b->count <= MAX_SUBTREES &&
+           b->subtree[0].count >= 2 * MIN_SUBTREE) {
         status = arap_parallel(context, b->count, split_task, b);
         for (int k = 0; k < b->count; k++) b->split[b->split_count++] = b->subtree[k].node;
         for (int k = b->count - 1; k >= 0; k--) {
@@ -297,7 +297,7 @@ static arap_status build_bvh(arap_context *context, arap_bvh **out, int leaf, si
     item *items = ARAP_NEW(item, count);
     *out = bvh;
     if (!bvh || !items) goto no_memory;
-    bvh->nodes = ARAP_NEW(node, most_nodes(leaf, (int)count));
+    bvh->nodes = ARAP_NEW(node, max_nodes(leaf, (int)count));
     bvh->order = ARAP_NEW(int, count);
     if (!bvh->nodes || !bvh->order) goto no_memory;
     if (tags) {
@@ -391,7 +391,7 @@ int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distan
         } else {
             arap_v2 to = box_distances2(n + 1, &bvh->nodes[n->first], p);
             pending near = {next.node + 1, to[0]}, far = {n->first, to[1]};
-            double most = best2 + arap_tie(best, best2);
+            double max = best2 + arap_tie(best, best2);
             if (skip >= 0 && bvh->nodes[near.node].tag == skip) near.distance2 = INFINITY;
             if (skip >= 0 && bvh->nodes[far.node].tag == skip) far.distance2 = INFINITY;
             if (near.distance2 > far.distance2) {
@@ -399,8 +399,8 @@ int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distan
                 near = far;
                 far = swapped;
             }
-            if (far.distance2 <= most && far.distance2 < INFINITY) stack[depth++] = far;
-            if (near.distance2 <= most && near.distance2 < INFINITY) stack[depth++] = near;
+            if (far.distance2 <= max && far.distance2 < INFINITY) stack[depth++] = far;
+            if (near.distance2 <= max && near.distance2 < INFINITY) stack[depth++] = near;
         }
     }
     *distance2 = best2;

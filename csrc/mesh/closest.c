@@ -52,8 +52,8 @@ static void search_chunk(void *data, int chunk, int worker) {
         for (int c = 0; c < 3; c++)
             p[c] = (s->points[3 * (size_t)i + (size_t)c] - mesh->center[c]) / mesh->diagonal;
         if (s->radius) {
-            double most = s->radius[i] / mesh->diagonal;
-            d2 = most > 0 ? most * most : 0; /* NaN: nothing is found */
+            double max = s->radius[i] / mesh->diagonal;
+            d2 = max > 0 ? max * max : 0; /* NaN: nothing is found */
         }
         int is_near = fabs(p[0]) < FARTHEST && fabs(p[1]) < FARTHEST && fabs(p[2]) < FARTHEST;
         if (is_near) t = arap_bvh_nearest(s->faces, p, skip, arap_face_distance, mesh, &d2);

@@ -24,9 +24,9 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define LEAST 32      /* vertices of a part that is made coarser */
+#define MINIMUM 32    /* vertices of a part that is made coarser */
 #define MANY 8192     /* and where small parts are most of a mesh, at least so many together */
-#define MOST 4        /* vertices of a cluster */
+#define MAXIMUM 4     /* vertices of a cluster */
 #define ROUNDING 1e-4 /* of a squared length: decides nothing, regular meshes have many ties */
 #define CHUNK 256     /* vertices of a task */
 
@@ -58,14 +58,14 @@ static int may_join(const clustering *c, int i, int k) {
 /* The neighbor of vertex i that is nearest to it of those that may join it, or -1. */
 static int nearest_free(const clustering *c, int i) {
     const arap_mesh *mesh = c->mesh;
-    double least = INFINITY;
+    double min = INFINITY;
     int best = -1;
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         int k = mesh->neighbor[e];
         double length2 = arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)k);
-        if (!joins(mesh, e) || !may_join(c, i, k) || length2 > (1 + ROUNDING) * least) continue;
-        if (length2 >= (1 - ROUNDING) * least && c->rank[k] > c->rank[best]) continue;
-        least = fmin(least, length2);
+        if (!joins(mesh, e) || !may_join(c, i, k) || length2 > (1 + ROUNDING) * min) continue;
+        if (length2 >= (1 - ROUNDING) * min && c->rank[k] > c->rank[best]) continue;
+        min = fmin(min, length2);
         best = k;
     }
     return best;
@@ -127,7 +127,7 @@ static void cluster_vertices(const clustering *c, arap_coarse *out) {
             c->cluster[image] = other;
             out->seed[other] = image;
         }
-        for (int taken = 1; taken < MOST && !c->whole[c->mesh->part[i]]; taken++) {
+        for (int taken = 1; taken < MAXIMUM && !c->whole[c->mesh->part[i]]; taken++) {
             int near = nearest_free(c, i);
             if (near < 0) break;
             c->cluster[near] = own;
@@ -210,10 +210,10 @@ static void build(const arap_mesh *mesh, int joined, int *sizes, arap_coarse *ou
 /* The parts that keep all vertices (parts); sizes (parts): how many. Are small parts most? */
 static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
     int small = 0;
-    for (int p = 0; p < mesh->part_count; p++) small += sizes[p] < LEAST ? sizes[p] : 0;
+    for (int p = 0; p < mesh->part_count; p++) small += sizes[p] < MINIMUM ? sizes[p] : 0;
     int many = small >= MANY && small > mesh->count / 2;
     for (int p = 0; p < mesh->part_count; p++)
-        whole[p] = sizes[p] < (many ? ARAP_FEW_OF_PART : LEAST);
+        whole[p] = sizes[p] < (many ? ARAP_FEW_OF_PART : MINIMUM);
     return many;
 }
 

@@ -25,7 +25,7 @@
 #define FENCE 50
 #define SHARE 200          /* one in so many, and at least one vertex */
 #define FARTHEST_APART 1e6 /* of the largest part: rounding then decides in place of the energy */
-#define LEAST 4            /* vertices of a mesh that has outliers */
+#define MINIMUM 4          /* vertices of a mesh that has outliers */
 
 typedef struct box {
     double lo[3], hi[3];
@@ -150,10 +150,10 @@ static arap_status largest_part(arap_context *context, const arap_geometry *g,
     for (int i = 0; i < n; i++)
         if (!arap_is_far_off(extent, vertex_of(g, i)))
             include(&boxes[arap_find_root(parent, i)], vertex_of(g, i));
-    double most = -1;
+    double max = -1;
     for (int i = 0; i < n; i++) {
         double diagonal = boxes[i].lo[0] <= boxes[i].hi[0] ? diagonal_of(&boxes[i]) : -1;
-        if (diagonal > most) most = diagonal, largest = i;
+        if (diagonal > max) max = diagonal, largest = i;
     }
     *out = boxes[largest];
 
@@ -172,7 +172,7 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, arap
     if (!isfinite(arap_distance2(whole.lo, whole.hi)))
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "the bounding box of the mesh is too large");
-    if (g->vertex_count >= LEAST) status = find_fence(context, g, &whole, out);
+    if (g->vertex_count >= MINIMUM) status = find_fence(context, g, &whole, out);
     if (status) return status;
     for (int i = 0; i < g->vertex_count; i++)
         if (!arap_is_far_off(out, vertex_of(g, i))) include(&near, vertex_of(g, i));

@@ -93,8 +93,8 @@ static arap_status find_touching(arap_context *context, const finder *f, const a
 /* Is vertex i near that end of its card? */
 static int is_at(const finder *f, int i, int end) {
     const strip *s = &f->strips[f->mesh->part[i]];
-    double most = AROUND * AROUND * s->farthest;
-    return arap_distance2(place(f, i), place(f, end)) <= most;
+    double max = AROUND * AROUND * s->farthest;
+    return arap_distance2(place(f, i), place(f, end)) <= max;
 }
 
 /* The vertices that touch and are connected with this one by such. */

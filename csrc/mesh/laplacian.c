@@ -20,7 +20,7 @@
 #include "base/vec3.h"
 #include "mesh/tets.h"
 
-#define MOST_COTANGENT 1e4
+#define MAX_COTANGENT 1e4
 #define WIRE_CONDUCTANCE 1e3
 #define LINK_CONDUCTANCE 0.1
 
@@ -37,8 +37,8 @@ static void half_cotangents(const double *p, const double *q, const double *r, d
         out[c] = twice_area > 0 ? 0.5 * arap_dot(u, v) / twice_area : 0;
         largest = fmax(largest, fabs(out[c]));
     }
-    if (largest > MOST_COTANGENT)
-        for (int c = 0; c < 3; c++) out[c] *= MOST_COTANGENT / largest;
+    if (largest > MAX_COTANGENT)
+        for (int c = 0; c < 3; c++) out[c] *= MAX_COTANGENT / largest;
 }
 
 void arap_add_cotangents(const arap_mesh *mesh, double *edges) {

@@ -78,11 +78,11 @@ static void ask(const linking *l, int i, int cluster, int last) {
     const arap_mesh *mesh = l->mesh;
     const double *p = mesh->v + 3 * (size_t)i;
     const cluster_facts *f = &l->facts[cluster];
-    double most = FAR * mesh->size;
+    double max = FAR * mesh->size;
     double layered = CLOSE * (f->nearest + LAYERED * 2 * sqrt(f->radius2)) + ROUNDING;
-    int may_be_farther = layered < most;
-    if (may_be_farther) most = layered;
-    double d2 = most * most;
+    int may_be_farther = layered < max;
+    if (may_be_farther) max = layered;
+    double d2 = max * max;
     if (last >= 0 && cluster_of(l, last) != cluster)
         d2 = fmin(d2, CLOSE * arap_face_distance(mesh, last, p) + ROUNDING * ROUNDING);
     int t = arap_bvh_nearest(l->faces, p, cluster, arap_face_distance, mesh, &d2);

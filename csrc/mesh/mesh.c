@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/aside.h"
+#include "base/async_task.h"
 #include "base/memory.h"
 #include "base/sets.h"
 #include "base/vec3.h"
@@ -279,7 +279,7 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
         !mesh->tets || !scaled)
         goto no_memory;
     status = weld(context, mesh, g, weld_tolerance, scaled);
-    if (!status) status = arap_listen(context);
+    if (!status) status = arap_poll_cancel(context);
     if (status) goto done;
 
     mesh->v = ARAP_NEW(double, 3 * (size_t)mesh->count);
@@ -319,12 +319,12 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
     }
     status = arap_tets_surface(context, mesh);
     if (status) goto done;
-    arap_aside size;
-    arap_aside_begin(context, mesh->count, measure_size, &(measuring){mesh, far}, &size);
+    arap_async_task size;
+    arap_async_begin(context, mesh->count, measure_size, &(measuring){mesh, far}, &size);
     status = find_parts(context, mesh);
-    arap_status sized = arap_aside_end(context, &size);
+    arap_status sized = arap_async_end(context, &size);
     if (!status) status = sized;
-    if (!status) status = arap_listen(context);
+    if (!status) status = arap_poll_cancel(context);
     goto done;
 
 no_memory:
@@ -352,17 +352,17 @@ void arap_mesh_clear(arap_mesh *mesh) {
     arap_free(mesh->edge_weight_sym);
     arap_free(mesh->kind);
     arap_free(mesh->area);
-    arap_free(mesh->spoke_start);
-    arap_free(mesh->spoke);
+    arap_free(mesh->spring_start);
+    arap_free(mesh->spring);
     *mesh = (arap_mesh){0};
 }
 
 double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest) {
-    const arap_spoke *spoke;
+    const arap_spring *spring;
     double sum = 0, energy = 0;
-    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
-        sum += spoke->weight;
-        if (rest) energy += spoke->weight * arap_distance2(spoke->point, mesh->v + 3 * (size_t)i);
+    for (int left = arap_mesh_springs(mesh, i, &spring); left; left--, spring++) {
+        sum += spring->weight;
+        if (rest) energy += spring->weight * arap_distance2(spring->point, mesh->v + 3 * (size_t)i);
     }
     if (rest) *rest = energy;
     return sum;

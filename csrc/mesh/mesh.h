@@ -19,8 +19,8 @@ enum arap_edge_kind {
     ARAP_EDGE_KINDS
 };
 
-/* A spoke: an edge from a vertex to a point inside that a bone carries, see truss.h. */
-typedef struct arap_spoke {
+/* A spring: an edge from a vertex to a point inside that a bone carries, see bone_springs.h. */
+typedef struct arap_spring {
     int bone;
     int column[2]; /* of the poses, that move the point, and their shares; bendy.h */
     char whole;    /* its part surrounds no bone and hangs on this one as a whole */
@@ -29,7 +29,7 @@ typedef struct arap_spoke {
     double point[3];
     double strength, held; /* in the unit of a_ik, and the share of it that is left */
     double weight;         /* the strength that counts */
-} arap_spoke;
+} arap_spring;
 
 typedef struct arap_mesh {
     int input_count;        /* vertices of the caller */
@@ -67,13 +67,14 @@ typedef struct arap_mesh {
     double *edge_weight; /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, docs/energy.md 1 */
     double *edge_weight_sym; /* (ring[count]) a_ik + a_ki */
     char *kind;              /* (ring[count]) enum arap_edge_kind */
-    double *area;        /* (count) Lambda_i, barycentric cell area (for tets: volume); small for
-                            wire vertices */
-    size_t *spoke_start; /* (count + 1) first spoke of each vertex; NULL: there is no truss */
-    arap_spoke *spoke;
+    double *area; /* (count) Lambda_i, barycentric cell area (for tets: volume); small for
+                     wire vertices */
+    size_t *
+        spring_start; /* (count + 1) first spring of each vertex; NULL: there are no bone springs */
+    arap_spring *spring;
     int largest_ring; /* most neighbors of a vertex */
     double unit; /* edge weights are areas times (unit / length)^2, see rings.c; 0: the paper's */
-    double rest_energy; /* sum a_ik |e_ik|^2, spokes included: the energy's unit for one pose */
+    double rest_energy; /* sum a_ik |e_ik|^2, springs included: the energy's unit for one pose */
 } arap_mesh;
 
 /* Vertices nearer than this share of the diagonal are one vertex. */
@@ -113,13 +114,13 @@ static inline size_t arap_mesh_find_edge(const arap_mesh *mesh, int from, int to
     return lo;
 }
 
-/* The spokes of vertex i: from *first on, as many as returned. */
-static inline int arap_mesh_spokes(const arap_mesh *mesh, int i, const arap_spoke **first) {
-    *first = mesh->spoke_start ? mesh->spoke + mesh->spoke_start[i] : NULL;
-    return mesh->spoke_start ? (int)(mesh->spoke_start[i + 1] - mesh->spoke_start[i]) : 0;
+/* The springs of vertex i: from *first on, as many as returned. */
+static inline int arap_mesh_springs(const arap_mesh *mesh, int i, const arap_spring **first) {
+    *first = mesh->spring_start ? mesh->spring + mesh->spring_start[i] : NULL;
+    return mesh->spring_start ? (int)(mesh->spring_start[i + 1] - mesh->spring_start[i]) : 0;
 }
 
-/* Weights of the spokes of vertex i, and, unless it is NULL, their rest energy in one pose. */
+/* Weights of the springs of vertex i, and, unless it is NULL, their rest energy in one pose. */
 double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest);
 
 /* Normal of triangle t, twice its area long; those of all vertices (count, 3), the sums of the

@@ -41,9 +41,9 @@ static double thickness(double *k) {
         arap_annihilate(3, k, v, 0, 2);
         arap_annihilate(3, k, v, 1, 2);
     }
-    double least = fmin(k[0], fmin(k[4], k[8])), most = fmax(k[0], fmax(k[4], k[8]));
-    double middle = k[0] + k[4] + k[8] - least - most;
-    return middle > ROUNDING * most ? sqrt(fmax(least, 0) / middle) : FLAT;
+    double min = fmin(k[0], fmin(k[4], k[8])), max = fmax(k[0], fmax(k[4], k[8]));
+    double middle = k[0] + k[4] + k[8] - min - max;
+    return middle > ROUNDING * max ? sqrt(fmax(min, 0) / middle) : FLAT;
 }
 
 arap_status arap_part_thickness(arap_context *context, const arap_mesh *mesh, double *thick) {

@@ -29,7 +29,7 @@
 
 #define TURN 6.283185307179586
 #define NO_ANGLE 1e-4 /* radians: a solid between triangles at less has no inside */
-#define MOST 16       /* triangles at an edge, and solids at a vertex, that are kept apart */
+#define MAXIMUM 16    /* triangles at an edge, and solids at a vertex, that are kept apart */
 
 typedef struct side { /* an edge of a triangle, kept at its lower vertex */
     int to, triangle;
@@ -102,7 +102,7 @@ static void sort_sides(side *sides, int count) {
 
 /* Pair those of the caller's edges that have two triangles; returns how many sides are left. */
 static int pair_own_edges(solids *s, side *sides, int count) {
-    char paired[MOST] = {0};
+    char paired[MAXIMUM] = {0};
     int left = 0;
     for (int k = 0; k < count; k++) {
         int same = 0, other = -1;
@@ -140,20 +140,20 @@ static void measure_angles(const solids *s, const side *sides, int count, double
 
 /* Pair triangles that bound a solid; returns whether the choices are one to one. */
 static int pair_by_angles(solids *s, const side *sides, int count) {
-    double angle[MOST];
-    int chosen[MOST], forward = 0;
-    char taken[MOST] = {0};
+    double angle[MAXIMUM];
+    int chosen[MAXIMUM], forward = 0;
+    char taken[MAXIMUM] = {0};
     for (int k = 0; k < count; k++) forward += sides[k].forward;
     if (2 * forward != count) return 0;
     measure_angles(s, sides, count, angle);
     for (int k = 0; k < count; k++) {
-        double least = INFINITY;
+        double min = INFINITY;
         if (!sides[k].forward) continue;
         for (int j = 0; j < count; j++) {
             if (sides[j].forward) continue;
             double turn = fmod(angle[k] - angle[j] + 2 * TURN, TURN);
             if (turn < NO_ANGLE) turn += TURN;
-            if (turn < least) least = turn, chosen[k] = j;
+            if (turn < min) min = turn, chosen[k] = j;
         }
         if (taken[chosen[k]]) return 0;
         taken[chosen[k]] = 1;
@@ -165,9 +165,9 @@ static int pair_by_angles(solids *s, const side *sides, int count) {
 
 /* The triangles of one edge of the welded mesh. */
 static void join_edge(solids *s, side *sides, int count) {
-    int left = count > 2 && count <= MOST ? pair_own_edges(s, sides, count) : count;
+    int left = count > 2 && count <= MAXIMUM ? pair_own_edges(s, sides, count) : count;
     if (left == 0) return;
-    if (left > 2 && left <= MOST && pair_by_angles(s, sides, left)) return;
+    if (left > 2 && left <= MAXIMUM && pair_by_angles(s, sides, left)) return;
     for (int k = 1; k < left; k++) arap_unite(s->solid, sides[0].triangle, sides[k].triangle);
     if (left != 2) s->open[sides[0].triangle] = 1;
 }
@@ -210,7 +210,7 @@ static int solids_at(const arap_mesh *mesh, const int *of, int v, int *solid, in
         if (of[i] < 0) return -1;
         while (k < count && solid[k] != of[i]) k++;
         if (k < count) continue;
-        if (count == MOST) return -1;
+        if (count == MAXIMUM) return -1;
         solid[count] = of[i];
         vertex[count++] = i;
     }
@@ -227,13 +227,13 @@ static arap_status unite_layers(arap_context *context, solids *s, int *of, int *
     arap_status status = ARAP_OK;
     size_t count = 0, capacity = 0;
     pair *pairs = NULL;
-    int at[MOST], vertex[MOST];
+    int at[MAXIMUM], vertex[MAXIMUM];
     for (int v = 0; v < s->mesh->count; v++) {
         int here = solids_at(s->mesh, of, v, at, vertex);
         for (int k = 0; k < here; k++) size[at[k]]++;
         if (here < 2) continue;
-        if (count + MOST * MOST > capacity) {
-            capacity = 2 * capacity + MOST * MOST;
+        if (count + MAXIMUM * MAXIMUM > capacity) {
+            capacity = 2 * capacity + MAXIMUM * MAXIMUM;
             pair *grown = arap_realloc(pairs, capacity, sizeof *pairs);
             if (!grown) {
                 status = arap_fail_memory(&context->error, "solids that touch");
@@ -249,8 +249,8 @@ static arap_status unite_layers(arap_context *context, solids *s, int *of, int *
     for (size_t first = 0, last; first < count; first = last) {
         pair p = pairs[first];
         for (last = first + 1; last < count && !by_pair(&pairs[last], &p);) last++;
-        int least = size[p.a] < size[p.b] ? size[p.a] : size[p.b];
-        if (last - first >= (size_t)least) arap_unite(s->solid, p.a, p.b);
+        int min = size[p.a] < size[p.b] ? size[p.a] : size[p.b];
+        if (last - first >= (size_t)min) arap_unite(s->solid, p.a, p.b);
     }
     for (int i = 0; i < s->mesh->input_count; i++)
         if (of[i] >= 0) of[i] = arap_find_root(s->solid, of[i]);
@@ -284,7 +284,7 @@ arap_status arap_solids_part(arap_context *context, const arap_geometry *geometr
     if (status) goto done;
     for (int i = 0; i < mesh->input_count; i++) set[i] = i;
     for (int v = 0; v < mesh->count; v++) {
-        int at[MOST], vertex[MOST], here = solids_at(mesh, of, v, at, vertex);
+        int at[MAXIMUM], vertex[MAXIMUM], here = solids_at(mesh, of, v, at, vertex);
         *apart |= here > 1;
         for (int i = mesh->first[v]; i >= 0; i = mesh->next[i]) {
             int k = 0;

@@ -23,7 +23,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define MOST_COTANGENT 1e4
+#define MAX_COTANGENT 1e4
 
 /* Corners of the face opposite each corner, outwards for a positive volume. */
 static const int faces_of[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
@@ -153,7 +153,7 @@ void arap_add_tet_cotangents(const arap_mesh *mesh, double *edges) {
                 longest2 = fmax(longest2, arap_distance2(mesh->v + 3 * (size_t)tet[i],
                                                          mesh->v + 3 * (size_t)tet[j]));
             }
-        double most = MOST_COTANGENT * sqrt(longest2), scale = largest > most ? most / largest : 1;
+        double max = MAX_COTANGENT * sqrt(longest2), scale = largest > max ? max / largest : 1;
         if (!isfinite(largest)) continue;
         for (int i = 0; i < 4; i++)
             for (int j = i + 1; j < 4; j++) {

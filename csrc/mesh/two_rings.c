@@ -3,12 +3,12 @@
  *   h_kl = sum_i L_ik factor_i L_il
  *
  * With 1 / M for a factor it is the bi-Laplacian Q = L M^-1 L. Cells of almost no size count as
- * larger ones, and wires as springs no stiffer than MOST_WIRE, or Q could not be factorized; on a
+ * larger ones, and wires as springs no stiffer than MAX_WIRE, or Q could not be factorized; on a
  * mesh far thinner than its edges are long rounding makes it indefinite all the same, and its
  * diagonal is raised by as little as helps.
  *
  * O(vertices x ring^2) time, twice: first the sizes of the rows, then what is in them. It has no
- * failure mode but memory; a matrix that MOST_SHIFT does not help is ARAP_NOT_FACTORED. */
+ * failure mode but memory; a matrix that MAX_SHIFT does not help is ARAP_NOT_FACTORED. */
 #include "mesh/two_rings.h"
 
 #include <math.h>
@@ -17,12 +17,12 @@
 #include "base/memory.h"
 #include "mesh/laplacian.h"
 
-#define MOST_WIRE 10.0  /* conductance of wires, times the thickness */
-#define LEAST_CELL 1e-4 /* area or volume of a cell, share of the mean */
+#define MAX_WIRE 10.0 /* conductance of wires, times the thickness */
+#define MIN_CELL 1e-4 /* area or volume of a cell, share of the mean */
 /* The share by which a diagonal is raised if there is no factor. */
-#define LEAST_SHIFT 1e-12
+#define MIN_SHIFT 1e-12
 #define SHIFT_GROWTH 1e3
-#define MOST_SHIFT 1e-4
+#define MAX_SHIFT 1e-4
 
 typedef struct build {
     const arap_mesh *mesh;
@@ -146,9 +146,9 @@ arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_
     arap_conductances(mesh, conductance);
     for (size_t e = 0; e < mesh->ring[n]; e++)
         if (mesh->kind[e] == ARAP_EDGE_WIRE)
-            conductance[e] = fmin(conductance[e], MOST_WIRE * mesh->thickness);
+            conductance[e] = fmin(conductance[e], MAX_WIRE * mesh->thickness);
     for (size_t i = 0; i < n; i++) mean += mesh->area[i] / (double)n;
-    for (size_t i = 0; i < n; i++) inverse[i] = 1 / fmax(mesh->area[i], LEAST_CELL * mean);
+    for (size_t i = 0; i < n; i++) inverse[i] = 1 / fmax(mesh->area[i], MIN_CELL * mean);
     status = arap_two_rings_create(context, mesh, inverse, conductance, out);
 
 done:
@@ -160,12 +160,12 @@ done:
 arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h, int size,
                                   const int *vertex, const int *place, double diagonal,
                                   arap_matrix *out) {
-    size_t most = (size_t)size;
-    for (int j = 0; j < size; j++) most += h->ring[vertex[j] + 1] - h->ring[vertex[j]];
+    size_t max = (size_t)size;
+    for (int j = 0; j < size; j++) max += h->ring[vertex[j] + 1] - h->ring[vertex[j]];
     *out = (arap_matrix){.size = size,
                          .start = ARAP_NEW(int, size + 1),
-                         .row = ARAP_NEW(int, most),
-                         .value = ARAP_NEW(double, most)};
+                         .row = ARAP_NEW(int, max),
+                         .value = ARAP_NEW(double, max)};
     if (!out->start || !out->row || !out->value) {
         arap_matrix_clear(out);
         return arap_fail_memory(&context->error, "the matrix of two-rings");
@@ -195,12 +195,12 @@ arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h
 arap_status arap_two_rings_factor(arap_context *context, arap_matrix *matrix, const double *own,
                                   double diagonal, arap_factor **factor) {
     arap_status status;
-    for (double more = 0;; more = more > 0 ? SHIFT_GROWTH * more : LEAST_SHIFT) {
+    for (double more = 0;; more = more > 0 ? SHIFT_GROWTH * more : MIN_SHIFT) {
         for (int j = 0; j < matrix->size; j++)
             matrix->value[matrix->start[j]] = (diagonal + more) * own[j];
         status = *factor ? arap_factor_update(context, *factor, matrix)
                          : arap_factor_create(context, matrix, factor);
-        if (status != ARAP_NOT_FACTORED || more > MOST_SHIFT) return status;
+        if (status != ARAP_NOT_FACTORED || more > MAX_SHIFT) return status;
         context->error = (arap_error){0};
     }
 }

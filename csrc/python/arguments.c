@@ -5,21 +5,23 @@
  * shapes get their values. Arrays are copied. Fails with an exception that names the
  * argument. All of it needs the GIL. */
 #include "python/arguments.h"
+#include "python/old_names.h"
 
 #include <limits.h>
 #include <string.h>
 
-#define ROW(name, type, shape, usual, about)                                                       \
-    {#name, type, offsetof(arap_inputs, name), shape, usual, about},
+#define ROW(name, type, shape, default_value, description)                                         \
+    {#name, type, offsetof(arap_inputs, name), shape, default_value, description},
 static const arap_argument arguments[] = {
-#define DOUBLES(name, shape, about) ROW(name, ARAP_DOUBLES, shape, 0, about)
-#define INTS(name, shape, about) ROW(name, ARAP_INTS, shape, 0, about)
-#define BOOLS(name, shape, about) ROW(name, ARAP_BOOLS, shape, 0, about)
-#define TRANSFORMS(name, shape, about) ROW(name, ARAP_TRANSFORMS, shape, 0, about)
-#define ENDS(name, shape, about) ROW(name, ARAP_ENDS, shape, 0, about)
-#define OBJECT(name, kind, about) ROW(name, ARAP_OBJECT, kind, 0, about)
-#define INT(name, usual, about) ROW(name, ARAP_INT, NULL, usual, about)
-#define FLAG(name, usual, about) ROW(name, ARAP_FLAG, NULL, usual, about)
+#define DOUBLES(name, shape, description) ROW(name, ARAP_DOUBLES, shape, 0, description)
+#define INTS(name, shape, description) ROW(name, ARAP_INTS, shape, 0, description)
+#define BOOLS(name, shape, description) ROW(name, ARAP_BOOLS, shape, 0, description)
+#define TRANSFORMS(name, shape, description) ROW(name, ARAP_TRANSFORMS, shape, 0, description)
+#define ENDS(name, shape, description) ROW(name, ARAP_ENDS, shape, 0, description)
+#define OBJECT(name, kind, description) ROW(name, ARAP_OBJECT, kind, 0, description)
+#define INT(name, default_value, description) ROW(name, ARAP_INT, NULL, default_value, description)
+#define FLAG(name, default_value, description)                                                     \
+    ROW(name, ARAP_FLAG, NULL, default_value, description)
 #include "python/arguments.def"
 };
 #define ARGUMENTS (int)(sizeof arguments / sizeof *arguments)
@@ -44,7 +46,7 @@ static void look_up(const arap_signature *signature, arap_parameter *p) {
 int arap_parameters(const arap_signature *signature, arap_parameter *out) {
     int count = 0, keyword = 0;
     const char *at = signature->names;
-    for (; *at && count < ARAP_MOST_PARAMETERS; at += strspn(at, " ")) {
+    for (; *at && count < ARAP_MAX_PARAMETERS; at += strspn(at, " ")) {
         Py_ssize_t length = (Py_ssize_t)strcspn(at, " "), all = length;
         const char *word = at;
         at += length;
@@ -56,7 +58,7 @@ int arap_parameters(const arap_signature *signature, arap_parameter *out) {
                     const arap_setting *setting = signature->tables[t]->settings + i;
                     int known = 0;
                     for (int k = 0; k < count; k++) known |= out[k].setting == setting;
-                    if (!known && count < ARAP_MOST_PARAMETERS)
+                    if (!known && count < ARAP_MAX_PARAMETERS)
                         out[count++] = (arap_parameter){.name = setting->name,
                                                         .length = (Py_ssize_t)strlen(setting->name),
                                                         .keyword = 1,
@@ -81,7 +83,7 @@ void arap_inputs_init(arap_inputs *in) {
     for (size_t i = 0; i < sizeof in->size / sizeof *in->size; i++) in->size[i] = -1;
     for (int i = 0; i < ARGUMENTS; i++)
         if (arguments[i].type == ARAP_INT || arguments[i].type == ARAP_FLAG)
-            *(int *)((char *)in + arguments[i].offset) = arguments[i].usual;
+            *(int *)((char *)in + arguments[i].offset) = arguments[i].default_value;
 }
 
 void arap_inputs_release(arap_inputs *in) { arap_arrays_release(&in->arrays); }
@@ -247,6 +249,16 @@ static int is_number(PyObject *object) {
     return PyNumber_Check(object);
 }
 
+/* The place of the parameter of this name, or `count`. */
+static int place_of(const arap_parameter *parameters, int count, const char *name,
+                    Py_ssize_t length) {
+    int i = 0;
+    while (i < count &&
+           (parameters[i].length != length || memcmp(parameters[i].name, name, (size_t)length)))
+        i++;
+    return i;
+}
+
 /* Which parameter each argument of the call is for; values (count) are borrowed. */
 static int assign(const arap_signature *signature, const arap_parameter *parameters, int count,
                   PyObject *args, PyObject *kwargs, PyObject **values) {
@@ -264,11 +276,13 @@ static int assign(const arap_signature *signature, const arap_parameter *paramet
     while (kwargs && PyDict_Next(kwargs, &at, &key, &value)) {
         Py_ssize_t length;
         const char *name = PyUnicode_AsUTF8AndSize(key, &length);
-        int i = 0;
         if (!name) return -1;
-        while (i < count &&
-               (parameters[i].length != length || memcmp(parameters[i].name, name, (size_t)length)))
-            i++;
+        int i = place_of(parameters, count, name, length);
+        const char *now = i == count ? arap_new_name(name) : NULL;
+        if (now) {
+            i = place_of(parameters, count, now, (Py_ssize_t)strlen(now));
+            if (i < count && arap_warn_old_name(function, name, now)) return -1;
+        }
         if (i == count || values[i]) {
             PyErr_Format(PyExc_TypeError,
                          i == count ? "%s() got an unexpected keyword argument '%U'"
@@ -291,8 +305,8 @@ static int assign(const arap_signature *signature, const arap_parameter *paramet
 
 int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs, arap_inputs *in,
                void *const *settings) {
-    arap_parameter parameters[ARAP_MOST_PARAMETERS];
-    PyObject *values[ARAP_MOST_PARAMETERS] = {NULL};
+    arap_parameter parameters[ARAP_MAX_PARAMETERS];
+    PyObject *values[ARAP_MAX_PARAMETERS] = {NULL};
     int count = arap_parameters(signature, parameters);
     if (assign(signature, parameters, count, args, kwargs, values)) return -1;
     for (int i = 0; i < count; i++) {

@@ -31,7 +31,7 @@ npy_intp arap_input_size(const arap_inputs *in, char letter);
  * keywords only, "**" for all settings at the end. Before "*" a plain name is required and not
  * None, "name?" is required, "name=" is optional. */
 typedef struct arap_signature {
-    const char *function, *names, *about;
+    const char *function, *names, *description;
     const arap_setting_table *tables[3]; /* the rest NULL */
 } arap_signature;
 
@@ -78,8 +78,8 @@ typedef struct arap_argument {
     arap_argument_type type;
     size_t offset;     /* in arap_inputs */
     const char *shape; /* OBJECT: a description in words */
-    int usual;
-    const char *about;
+    int default_value;
+    const char *description;
 } arap_argument;
 
 typedef struct arap_parameter {
@@ -90,7 +90,7 @@ typedef struct arap_parameter {
     const arap_setting *setting;   /* or NULL */
     int table;                     /* of the signature, that of the setting */
 } arap_parameter;
-#define ARAP_MOST_PARAMETERS 80
+#define ARAP_MAX_PARAMETERS 80
 /* Their number; there must be no more. */
 int arap_parameters(const arap_signature *signature, arap_parameter *out);
 

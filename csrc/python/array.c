@@ -14,7 +14,7 @@ void arap_arrays_release(arap_arrays *arrays) {
 
 void *arap_hold(arap_arrays *arrays, PyObject *array) {
     if (!array) return NULL;
-    if (arrays->count == ARAP_MOST_ARRAYS) {
+    if (arrays->count == ARAP_MAX_ARRAYS) {
         Py_DECREF(array);
         PyErr_SetString(PyExc_SystemError, "too many arrays for one call");
         return NULL;

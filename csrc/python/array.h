@@ -12,10 +12,10 @@
 #include <numpy/arrayobject.h>
 
 /* Contiguous arrays that live as long as one call needs them, released together. */
-#define ARAP_MOST_ARRAYS 40
+#define ARAP_MAX_ARRAYS 40
 typedef struct arap_arrays {
     int count;
-    PyObject *held[ARAP_MOST_ARRAYS];
+    PyObject *held[ARAP_MAX_ARRAYS];
 } arap_arrays;
 
 void arap_arrays_release(arap_arrays *arrays);

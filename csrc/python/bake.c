@@ -120,7 +120,7 @@ static PyObject *baked_dict(const arap_baked *baked) {
     if (history)
         dict = Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:d,s:d,s:d,s:(ii),s:i}", "weights", rows,
                              "transforms", moved, "centers", places, "vertex_error", errors,
-                             "history", history, "rms", baked->rms, "max", baked->most, "size",
+                             "history", history, "rms", baked->rms, "max", baked->max, "size",
                              baked->size, "worst", baked->worst_frame, baked->worst_vertex,
                              "iterations", baked->iterations);
     Py_XDECREF(rows);

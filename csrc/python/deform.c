@@ -20,7 +20,7 @@
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
-#define MOST_BONES 32768
+#define MAX_BONES 32768
 
 /* Writes (poses, n, 3) points; further arguments are in the inputs. */
 typedef arap_status (*skin_fn)(arap_context *context, const arap_inputs *in,
@@ -184,7 +184,7 @@ static int bones_of_weights(const arap_inputs *in, const arap_sparse_weights *ro
     npy_intp n = arap_input_size(in, 'n'), bones = arap_input_size(in, 'm');
     for (long long e = 0; PyTuple_Check(in->weights) && e < rows->start[n]; e++)
         if (rows->bone[e] >= bones) bones = (npy_intp)rows->bone[e] + 1;
-    if (bones <= MOST_BONES) return (int)bones;
+    if (bones <= MAX_BONES) return (int)bones;
     PyErr_Format(PyExc_ValueError, "%zd bones are too many", bones);
     return -1;
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* New: the default of a setting, or to an end of its range; None if it has none. */
-enum which { USUAL, LEAST, MOST };
+enum which { DEFAULT_VALUE, MINIMUM, MAXIMUM };
 static PyObject *value_of(const arap_setting *s, enum which which) {
-    double value = which == USUAL ? s->usual : which == LEAST ? s->least : s->most;
+    double value = which == DEFAULT_VALUE ? s->default_value : which == MINIMUM ? s->min : s->max;
     if (s->type == ARAP_SETTING_TUPLE) {
         PyObject *parts = PyTuple_New(s->parts->count);
         for (int i = 0; parts && i < s->parts->count; i++) {
@@ -17,12 +17,12 @@ static PyObject *value_of(const arap_setting *s, enum which which) {
         }
         return parts;
     }
-    if (s->type == ARAP_SETTING_CHOICE && which == USUAL)
+    if (s->type == ARAP_SETTING_CHOICE && which == DEFAULT_VALUE)
         return PyUnicode_FromString(s->choices[(int)value]);
-    if (s->type == ARAP_SETTING_FLAG && which == USUAL) return PyBool_FromLong(value != 0);
+    if (s->type == ARAP_SETTING_FLAG && which == DEFAULT_VALUE) return PyBool_FromLong(value != 0);
     if (s->type == ARAP_SETTING_CHOICE || s->type == ARAP_SETTING_FLAG) return Py_NewRef(Py_None);
     if (s->type == ARAP_SETTING_REAL) return PyFloat_FromDouble(value);
-    if (s->type == ARAP_SETTING_SEED && which == MOST)
+    if (s->type == ARAP_SETTING_SEED && which == MAXIMUM)
         return PyLong_FromUnsignedLongLong(UINT64_MAX);
     return PyLong_FromLongLong((long long)value);
 }
@@ -61,16 +61,16 @@ static PyObject *read_only(PyObject *dict) {
 }
 
 PyObject *arap_signature_settings(const arap_signature *signature) {
-    arap_parameter parameters[ARAP_MOST_PARAMETERS];
+    arap_parameter parameters[ARAP_MAX_PARAMETERS];
     int count = arap_parameters(signature, parameters);
     PyObject *all = PyDict_New();
     for (int i = 0; all && i < count; i++) {
         const arap_setting *s = parameters[i].setting;
         if (!s) continue;
-        PyObject *entry = read_only(Py_BuildValue("{s:O,s:N,s:N,s:N,s:N,s:s}", "type", type_of(s),
-                                                  "default", value_of(s, USUAL), "min",
-                                                  value_of(s, LEAST), "max", value_of(s, MOST),
-                                                  "choices", choices_of(s), "about", s->about));
+        PyObject *entry = read_only(
+            Py_BuildValue("{s:O,s:N,s:N,s:N,s:N,s:s}", "type", type_of(s), "default",
+                          value_of(s, DEFAULT_VALUE), "min", value_of(s, MINIMUM), "max",
+                          value_of(s, MAXIMUM), "choices", choices_of(s), "about", s->description));
         if (!entry || PyDict_SetItemString(all, s->name, entry)) Py_CLEAR(all);
         Py_XDECREF(entry);
     }
@@ -111,7 +111,7 @@ static int add(PyObject *list, PyObject *text) {
     return failed ? -1 : 0;
 }
 
-/* "vertices, triangles, *, edges=None, truss=12.0" */
+/* "vertices, triangles, *, edges=None, bone_spring_stiffness=12.0" */
 static PyObject *header(const arap_parameter *parameters, int count) {
     PyObject *list = PyList_New(0), *comma = PyUnicode_FromString(", "), *result = NULL;
     int failed = !list || !comma, keyword = 0;
@@ -122,11 +122,11 @@ static PyObject *header(const arap_parameter *parameters, int count) {
         if (failed) break;
         PyObject *name = PyUnicode_FromStringAndSize(p->name, p->length), *value = NULL;
         if (p->setting)
-            value = value_of(p->setting, USUAL);
+            value = value_of(p->setting, DEFAULT_VALUE);
         else if (p->argument->type == ARAP_FLAG)
-            value = PyBool_FromLong(p->argument->usual);
+            value = PyBool_FromLong(p->argument->default_value);
         else if (p->argument->type == ARAP_INT)
-            value = PyLong_FromLong(p->argument->usual);
+            value = PyLong_FromLong(p->argument->default_value);
         else
             value = Py_NewRef(Py_None);
         failed =
@@ -143,10 +143,10 @@ static PyObject *header(const arap_parameter *parameters, int count) {
 
 static PyObject *argument_line(const arap_argument *a) {
     static const char *const types[] = {"float", "int", "bool", "float", "float"};
-    const char *colon = a->about[0] ? ": " : "";
+    const char *colon = a->description[0] ? ": " : "";
     if (a->type == ARAP_OBJECT)
-        return PyUnicode_FromFormat("    %s, %s%s%s\n", a->name, a->shape, colon, a->about);
-    if (!a->shape) return PyUnicode_FromFormat("    %s%s%s\n", a->name, colon, a->about);
+        return PyUnicode_FromFormat("    %s, %s%s%s\n", a->name, a->shape, colon, a->description);
+    if (!a->shape) return PyUnicode_FromFormat("    %s%s%s\n", a->name, colon, a->description);
     char shape[40];
     size_t used = 0;
     for (const char *c = a->shape; *c && used + 3 < sizeof shape; c++) {
@@ -155,35 +155,37 @@ static PyObject *argument_line(const arap_argument *a) {
     }
     shape[used] = 0;
     return PyUnicode_FromFormat("    %s, %s (%s%s)%s%s\n", a->name, types[a->type], shape,
-                                a->type == ARAP_TRANSFORMS ? ", 3 or 4, 4" : "", colon, a->about);
+                                a->type == ARAP_TRANSFORMS ? ", 3 or 4, 4" : "", colon,
+                                a->description);
 }
 
 static PyObject *setting_line(const arap_setting *s) {
-    PyObject *least = value_of(s, LEAST), *most = value_of(s, MOST), *choices = choices_of(s),
+    PyObject *min = value_of(s, MINIMUM), *max = value_of(s, MAXIMUM), *choices = choices_of(s),
              *line = NULL;
-    if (!least || !most || !choices) goto done;
+    if (!min || !max || !choices) goto done;
     if (s->type == ARAP_SETTING_CHOICE)
-        line = PyUnicode_FromFormat("    %s, one of %R: %s\n", s->name, choices, s->about);
+        line = PyUnicode_FromFormat("    %s, one of %R: %s\n", s->name, choices, s->description);
     else if (s->type == ARAP_SETTING_FLAG)
-        line = PyUnicode_FromFormat("    %s, bool: %s\n", s->name, s->about);
+        line = PyUnicode_FromFormat("    %s, bool: %s\n", s->name, s->description);
     else
-        line = PyUnicode_FromFormat("    %s, %R to %R: %s\n", s->name, least, most, s->about);
+        line = PyUnicode_FromFormat("    %s, %R to %R: %s\n", s->name, min, max, s->description);
 
 done:
-    Py_XDECREF(least);
-    Py_XDECREF(most);
+    Py_XDECREF(min);
+    Py_XDECREF(max);
     Py_XDECREF(choices);
     return line;
 }
 
 PyObject *arap_signature_doc(const arap_signature *signature) {
-    arap_parameter parameters[ARAP_MOST_PARAMETERS];
+    arap_parameter parameters[ARAP_MAX_PARAMETERS];
     int count = arap_parameters(signature, parameters);
     PyObject *lines = PyList_New(0), *names = header(parameters, count), *result = NULL,
              *nothing = PyUnicode_FromString("");
-    int failed = !lines || !names || !nothing ||
-                 add(lines, PyUnicode_FromFormat("%s(%U)\n--\n\n%s\n\nArguments\n",
-                                                 signature->function, names, signature->about));
+    int failed =
+        !lines || !names || !nothing ||
+        add(lines, PyUnicode_FromFormat("%s(%U)\n--\n\n%s\n\nArguments\n", signature->function,
+                                        names, signature->description));
     for (int i = 0; i < count && !failed; i++)
         if (parameters[i].argument && !parameters[i].setting)
             failed = add(lines, wrapped(argument_line(parameters[i].argument)));

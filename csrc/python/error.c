@@ -63,7 +63,7 @@ static int default_threads(void) {
         char *end = NULL;
         long count = text ? strtol(text, &end, 10) : 0;
         if (count > 0 && (*end == '\0' || *end == ','))
-            return count > ARAP_MOST_THREADS ? ARAP_MOST_THREADS : (int)count;
+            return count > ARAP_MAX_THREADS ? ARAP_MAX_THREADS : (int)count;
     }
     return arap_processors();
 }
@@ -79,7 +79,7 @@ int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads)
                      (PyObject *)Py_TYPE(progress));
         return -1;
     }
-    if (threads > ARAP_MOST_THREADS) threads = ARAP_MOST_THREADS;
+    if (threads > ARAP_MAX_THREADS) threads = ARAP_MAX_THREADS;
     *self = (arap_py_context){.context = {.threads = threads ? threads : default_threads(),
                                           .progress = report_progress,
                                           .progress_data = self},

@@ -111,21 +111,22 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     npy_intp sizes[4] = {sampling.pose_count, bones.count, 3, 4};
     npy_intp bend_sizes[3] = {sampling.pose_count, bones.count, ARAP_BEND};
     size_t m = (size_t)bones.count;
-    double *turns = ARAP_NEW(double, arap_turn_count(&skeleton, &sampling));
+    double *joint_rotations = ARAP_NEW(double, arap_sample_size(&skeleton, &sampling));
     double *local = ARAP_NEW(double, 9 * m);
-    result = turns && local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
+    result = joint_rotations && local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
     bent = result ? arap_new_doubles(3, bend_sizes, NULL) : NULL;
-    if (bent && arap_sample_turns(&run.context, &skeleton, &symmetry, &sampling, turns)) {
+    if (bent &&
+        arap_sample_rotations(&run.context, &skeleton, &symmetry, &sampling, joint_rotations)) {
         arap_raise(PyModule_GetState(module), &run.context);
         Py_CLEAR(bent);
     }
     for (int p = 0; bent && p < sampling.pose_count; p++) {
         double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
         double *bends = (double *)PyArray_DATA((PyArrayObject *)bent) + ARAP_BEND * m * (size_t)p;
-        arap_sample_pose(&skeleton, &symmetry, &sampling, &reach, turns, p, local, bends);
+        arap_sample_pose(&skeleton, &symmetry, &sampling, &reach, joint_rotations, p, local, bends);
         arap_forward_kinematics(&skeleton, local, bends, out);
     }
-    arap_free(turns);
+    arap_free(joint_rotations);
     arap_free(local);
     if (!bent) Py_CLEAR(result);
     if (bent && bones.kinds) result = Py_BuildValue("(NN)", result, Py_NewRef(bent));
@@ -200,7 +201,7 @@ PyObject *arap_py_nearest_rotations(PyObject *module, PyObject *argument) {
 PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "prune",
-        .names = "vertices triangles? weights least kept_sum relative",
+        .names = "vertices triangles? weights min_influences prune_sum prune_ratio",
         .tables = {&arap_pruning_settings}};
     PyObject *result = NULL;
     arap_inputs in;

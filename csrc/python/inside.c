@@ -33,9 +33,9 @@ static int put_spines(PyObject *dict, const arap_mesh *mesh, const arap_poses *p
            put(dict, "spine_point", arap_new_doubles(4, points, spines->point));
 }
 
-/* The spokes, those of each vertex in a row; bones are numbered among the deforming ones. */
-static int put_spokes(PyObject *dict, const arap_mesh *mesh) {
-    npy_intp starts = mesh->count + 1, count = (npy_intp)mesh->spoke_start[mesh->count];
+/* The springs, those of each vertex in a row; bones are numbered among the deforming ones. */
+static int put_springs(PyObject *dict, const arap_mesh *mesh) {
+    npy_intp starts = mesh->count + 1, count = (npy_intp)mesh->spring_start[mesh->count];
     npy_intp points[2] = {count, 3}, shares[2] = {count, 2};
     PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
     PyObject *bone = PyArray_SimpleNew(1, &count, NPY_INT32);
@@ -47,24 +47,24 @@ static int put_spokes(PyObject *dict, const arap_mesh *mesh) {
     PyObject *weight = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
     int whole = start && bone && column && share && point && strength && held && weight;
     for (npy_intp i = 0; whole && i < starts; i++)
-        ((npy_int64 *)PyArray_DATA((PyArrayObject *)start))[i] = (npy_int64)mesh->spoke_start[i];
+        ((npy_int64 *)PyArray_DATA((PyArrayObject *)start))[i] = (npy_int64)mesh->spring_start[i];
     for (npy_intp j = 0; whole && j < count; j++) {
-        const arap_spoke *spoke = mesh->spoke + j;
-        ((npy_int32 *)PyArray_DATA((PyArrayObject *)bone))[j] = spoke->bone;
-        ((double *)PyArray_DATA((PyArrayObject *)strength))[j] = spoke->strength;
-        ((double *)PyArray_DATA((PyArrayObject *)held))[j] = spoke->held;
-        ((double *)PyArray_DATA((PyArrayObject *)weight))[j] = spoke->weight;
+        const arap_spring *spring = mesh->spring + j;
+        ((npy_int32 *)PyArray_DATA((PyArrayObject *)bone))[j] = spring->bone;
+        ((double *)PyArray_DATA((PyArrayObject *)strength))[j] = spring->strength;
+        ((double *)PyArray_DATA((PyArrayObject *)held))[j] = spring->held;
+        ((double *)PyArray_DATA((PyArrayObject *)weight))[j] = spring->weight;
         for (int k = 0; k < 2; k++) {
-            ((npy_int32 *)PyArray_DATA((PyArrayObject *)column))[2 * j + k] = spoke->column[k];
-            ((double *)PyArray_DATA((PyArrayObject *)share))[2 * j + k] = spoke->share[k];
+            ((npy_int32 *)PyArray_DATA((PyArrayObject *)column))[2 * j + k] = spring->column[k];
+            ((double *)PyArray_DATA((PyArrayObject *)share))[2 * j + k] = spring->share[k];
         }
         for (int c = 0; c < 3; c++)
-            ((double *)PyArray_DATA((PyArrayObject *)point))[3 * j + c] = spoke->point[c];
+            ((double *)PyArray_DATA((PyArrayObject *)point))[3 * j + c] = spring->point[c];
     }
-    return put(dict, "spoke_start", start) | put(dict, "spoke_bone", bone) |
-           put(dict, "spoke_column", column) | put(dict, "spoke_share", share) |
-           put(dict, "spoke_point", point) | put(dict, "spoke_strength", strength) |
-           put(dict, "spoke_held", held) | put(dict, "spoke_weight", weight);
+    return put(dict, "spring_start", start) | put(dict, "spring_bone", bone) |
+           put(dict, "spring_column", column) | put(dict, "spring_share", share) |
+           put(dict, "spring_point", point) | put(dict, "spring_strength", strength) |
+           put(dict, "spring_held", held) | put(dict, "spring_weight", weight);
 }
 
 PyObject *arap_inside_dict(const arap_solver *solver) {
@@ -125,10 +125,10 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
              put(dict, "product", arap_new_doubles(1, &known, in.product)) ||
              put(dict, "visits", PyLong_FromLong(in.visits));
     if (!failed && in.poses->spines.count) failed = put_spines(dict, in.mesh, in.poses);
-    if (!failed && in.mesh->spoke_start) failed = put_spokes(dict, in.mesh);
+    if (!failed && in.mesh->spring_start) failed = put_springs(dict, in.mesh);
     if (!failed && in.clusters) failed = put(dict, "cluster", arap_new_ints(1, &n, in.clusters));
     if (!failed && in.visibility) {
-        npy_intp owners[2] = {n, ARAP_MOST_SHARED};
+        npy_intp owners[2] = {n, ARAP_MAX_SHARED};
         PyObject *visible = PyArray_SimpleNew(1, &n, NPY_BOOL);
         PyObject *shared = PyArray_SimpleNew(1, &n, NPY_BYTE);
         if (visible && shared) {

@@ -121,10 +121,11 @@ PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject 
     for (npy_intp k = 0; k < count; k++) {
         double *pose = out + stride * (size_t)k;
         for (size_t i = 0; i < stride; i++) pose[i] = i % 9 % 4 == 0;
-        memset(work.turns, 0, 3 * (size_t)chain.count * sizeof(double));
+        memset(work.joint_rotations, 0, 3 * (size_t)chain.count * sizeof(double));
         error[k] = arap_ik_solve(&chain, &settings, in.targets + 3 * k, &work, used + k);
         for (int i = 0; i < chain.count; i++)
-            arap_turn_to_rotation(chain.axes + 9 * i, work.turns + 3 * i, pose + 9 * room.bone[i]);
+            arap_turn_to_rotation(chain.axes + 9 * i, work.joint_rotations + 3 * i,
+                                  pose + 9 * room.bone[i]);
     }
     ARAP_END_WORK
     result = Py_BuildValue("(OOO)", rotations, errors, counts);

@@ -1,4 +1,4 @@
-/* Weights, spokes and times as Python objects: see python/report.h. Everything is copied. Fails
+/* Weights, springs and times as Python objects: see python/report.h. Everything is copied. Fails
  * with a Python exception, without memory. All of it needs the GIL. */
 #include "python/report.h"
 
@@ -51,17 +51,17 @@ PyObject *arap_stage_seconds(int count, const char *const *names, const double *
     return dict;
 }
 
-PyObject *arap_spoke_arrays(size_t count, const arap_spoke_view *spokes) {
+PyObject *arap_spring_arrays(size_t count, const arap_spring_view *springs) {
     npy_intp size = (npy_intp)count;
     PyObject *vertex = PyArray_SimpleNew(1, &size, NPY_INT32),
              *bone = PyArray_SimpleNew(1, &size, NPY_INT32),
              *held = PyArray_SimpleNew(1, &size, NPY_DOUBLE),
              *released = PyArray_SimpleNew(1, &size, NPY_BOOL);
     for (size_t j = 0; vertex && bone && held && released && j < count; j++) {
-        ((npy_int32 *)PyArray_DATA((PyArrayObject *)vertex))[j] = spokes[j].vertex;
-        ((npy_int32 *)PyArray_DATA((PyArrayObject *)bone))[j] = spokes[j].bone;
-        ((double *)PyArray_DATA((PyArrayObject *)held))[j] = spokes[j].held;
-        ((npy_bool *)PyArray_DATA((PyArrayObject *)released))[j] = spokes[j].released != 0;
+        ((npy_int32 *)PyArray_DATA((PyArrayObject *)vertex))[j] = springs[j].vertex;
+        ((npy_int32 *)PyArray_DATA((PyArrayObject *)bone))[j] = springs[j].bone;
+        ((double *)PyArray_DATA((PyArrayObject *)held))[j] = springs[j].held;
+        ((npy_bool *)PyArray_DATA((PyArrayObject *)released))[j] = springs[j].released != 0;
     }
     return Py_BuildValue("(NNNN)", vertex, bone, held, released);
 }

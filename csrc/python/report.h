@@ -11,8 +11,8 @@ PyObject *arap_dense_weights(const arap_influences *in, int bones);
 /* (start, bones, weights) of the rows. */
 PyObject *arap_py_sparse_weights(const arap_influences *in);
 
-/* (vertices, bones, held, released) of spokes. */
-PyObject *arap_spoke_arrays(size_t count, const arap_spoke_view *spokes);
+/* (vertices, bones, held, released) of springs. */
+PyObject *arap_spring_arrays(size_t count, const arap_spring_view *springs);
 
 /* An entry of a report: a member of its struct, or made of all of it. */
 typedef struct arap_report_entry {

@@ -11,6 +11,7 @@
 #include "python/input.h"
 #include "python/inside.h"
 #include "python/object.h"
+#include "python/old_names.h"
 #include "python/report.h"
 #include "rig/joint_skeleton.h"
 
@@ -21,7 +22,7 @@ typedef struct solver_object {
     arap_influences weights;
     double energy;
     int has_weights, has_energy;
-    double shared, saved[ARAP_CROWDS]; /* of all contexts */
+    double shared, saved[ARAP_SCALING_SIZES]; /* of all contexts */
 } solver_object;
 
 static arap_module_state *state_of(solver_object *self) {
@@ -31,7 +32,7 @@ static arap_module_state *state_of(solver_object *self) {
 /* The speedup that more processors would have given a finished call. */
 static void note_shared(solver_object *self, const arap_context *context) {
     self->shared += context->shared;
-    for (int k = 0; k < ARAP_CROWDS; k++) self->saved[k] += context->saved[k];
+    for (int k = 0; k < ARAP_SCALING_SIZES; k++) self->saved[k] += context->saved[k];
 }
 
 static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -266,14 +267,14 @@ static PyObject *constraint_rows(solver_object *self) {
     return list;
 }
 
-static PyObject *spokes(solver_object *self) {
-    arap_spoke_view *views = NULL;
+static PyObject *springs(solver_object *self) {
+    arap_spring_view *views = NULL;
     arap_py_context run;
     size_t count = 0;
     arap_py_object_start(&self->base, &run);
-    if (arap_solver_spokes(&run.context, self->solver, &count, &views))
+    if (arap_solver_springs(&run.context, self->solver, &count, &views))
         return arap_raise(state_of(self), &run.context);
-    PyObject *arrays = arap_spoke_arrays(count, views);
+    PyObject *arrays = arap_spring_arrays(count, views);
     arap_free(views);
     return arrays;
 }
@@ -303,7 +304,7 @@ typedef struct whole_report {
     arap_report report;
     arap_usage usage;
     arap_answers answers;
-    double shared, saved[ARAP_CROWDS];
+    double shared, saved[ARAP_SCALING_SIZES];
 } whole_report;
 
 static PyObject *make_unseen_parts(const void *all) {
@@ -325,7 +326,7 @@ static PyObject *make_unseen_parts(const void *all) {
 static PyObject *make_stage_starts(const void *all) {
     const arap_report *report = all;
     PyObject *list = PyList_New(0);
-    for (int k = 1; list && k <= ARAP_MOST_STAGES; k++) {
+    for (int k = 1; list && k <= ARAP_MAX_STAGES; k++) {
         if (report->stage_start[k] < 0) continue;
         PyObject *entry = PyLong_FromLong(report->stage_start[k]);
         if (!entry || PyList_Append(list, entry)) Py_CLEAR(list);
@@ -340,7 +341,7 @@ static PyObject *make_energy_after(const void *all) {
 }
 
 static PyObject *make_most_influences(const void *all) {
-    return PyLong_FromSize_t(((const whole_report *)all)->usage.most);
+    return PyLong_FromSize_t(((const whole_report *)all)->usage.max);
 }
 
 static PyObject *make_mean_influences(const void *all) {
@@ -372,7 +373,7 @@ static PyObject *list_bones(const whole_report *all,
 
 static int is_held(const whole_report *all, int bone) { return all->answers.held[bone]; }
 
-static int is_deaf(const whole_report *all, int bone) {
+static int is_uncancellable(const whole_report *all, int bone) {
     double response = all->answers.response[bone];
     return response >= 0 && response < all->answers.floor / 2;
 }
@@ -385,7 +386,7 @@ static int is_inner(const whole_report *all, int bone) { return all->answers.inn
 
 static PyObject *make_inner_bones(const void *all) { return list_bones(all, is_inner); }
 static PyObject *make_held_bones(const void *all) { return list_bones(all, is_held); }
-static PyObject *make_deaf_bones(const void *all) { return list_bones(all, is_deaf); }
+static PyObject *make_deaf_bones(const void *all) { return list_bones(all, is_uncancellable); }
 static PyObject *make_skinless_bones(const void *all) { return list_bones(all, is_skinless); }
 
 static PyObject *make_seconds(const void *all) {
@@ -447,6 +448,11 @@ static PyObject *answers(solver_object *self, int shares) {
 static PyObject *responses(solver_object *self) { return answers(self, 0); }
 static PyObject *shares(solver_object *self) { return answers(self, 1); }
 
+static PyObject *old_springs(solver_object *self) {
+    if (arap_warn_old_name("Solver", "spokes", "bone_springs")) return NULL;
+    return springs(self);
+}
+
 static PyObject *inside(solver_object *self) { return arap_inside_dict(self->solver); }
 
 /* A property: how to read it, and whether it needs the handed-out weights. */
@@ -489,7 +495,8 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("sparse_initial_weights", sparse_initial_weights, 0, "the same as rows"),
     PROPERTY("raw_weights", raw_weights, 0, "present weights before clipping"),
     PROPERTY("constraint_rows", constraint_rows, 0, "rows that hold weights"),
-    PROPERTY("spokes", spokes, 0, "what ties vertices to bones"),
+    PROPERTY("bone_springs", springs, 0, "what ties vertices to bones"),
+    PROPERTY("spokes", old_springs, 0, "the name of bone_springs before version 0.3"),
     PROPERTY("rigid_parts", rigid_parts, 0, "number of the rigid part of each vertex, or -1"),
     PROPERTY("done", is_done, 0, "whether nothing is left to do"),
     PROPERTY("_inside", inside, 0, "arrays that the tests look at"),

@@ -94,21 +94,21 @@ static int ends_well(PyObject *module, arap_status status, call *c) {
 
 /* Rows of the source, and how many bones there are: columns of dense weights, else those named. */
 static int rows_from_inputs(arap_inputs *in, arap_sparse_weights *rows, int *bones) {
-    npy_intp n = arap_input_size(in, 'n'), most = 0;
+    npy_intp n = arap_input_size(in, 'n'), max = 0;
     if (!PyTuple_Check(in->weights)) {
         arap_shape shape = {2, {n, -1}};
         if (!arap_doubles(&in->arrays, in->weights, "weights", &shape)) return -1;
-        in->size['m' - 'a'] = most = shape.size[1];
+        in->size['m' - 'a'] = max = shape.size[1];
     }
     if (arap_sparse_weights_from_inputs(in, rows)) return -1;
     if (PyTuple_Check(in->weights))
         for (long long e = 0; e < rows->start[n]; e++)
-            if (rows->bone[e] >= most) most = (npy_intp)rows->bone[e] + 1;
-    if (most > 32768) {
-        PyErr_Format(PyExc_ValueError, "%zd bones are too many", most);
+            if (rows->bone[e] >= max) max = (npy_intp)rows->bone[e] + 1;
+    if (max > 32768) {
+        PyErr_Format(PyExc_ValueError, "%zd bones are too many", max);
         return -1;
     }
-    *bones = (int)most;
+    *bones = (int)max;
     return 0;
 }
 

@@ -35,7 +35,7 @@ int arap_joint_count(const arap_bones *bones) {
     int joints = 0;
     for (int b = 0; b < bones->count && bones->kinds && bones->segments; b++) {
         int deforms = !bones->deform || bones->deform[b], segments = bones->segments[b];
-        int valid = segments >= 1 && segments <= ARAP_MOST_SEGMENTS; /* or an error later on */
+        int valid = segments >= 1 && segments <= ARAP_MAX_SEGMENTS; /* or an error later on */
         if (bones->kinds[b] == ARAP_BONE_BENDY && deforms && valid) joints += segments + 1;
     }
     return joints;

@@ -33,7 +33,7 @@
 #define FEWEST 2      /* bones with children */
 #define NO_WAY 1e-4   /* of the extent of the joints: nearer ones are at one place */
 #define SAME 0.03     /* two factors that differ by no more are the same */
-#define MOST 0.75     /* of the bones: so many have the same factor */
+#define MAXIMUM 0.75  /* of the bones: so many have the same factor */
 #define STUB 0.05     /* of the way to a child: so short nobody draws a bone */
 #define PARALLEL 0.95 /* length of the mean direction of bones that all point the same way */
 #define COSINE 0.95   /* of the direction of a bone that points at a child */
@@ -120,20 +120,20 @@ static double common_factor(const arap_bones *bones, const double *ways, double 
     }
     double factor = median(scratch, count);
     for (int k = 0; k < count; k++) same += fabs(scratch[k] - factor) <= SAME * factor;
-    return factor > 0 && isfinite(factor) && same >= MOST * count ? factor : 1;
+    return factor > 0 && isfinite(factor) && same >= MAXIMUM * count ? factor : 1;
 }
 
 /* Are all deforming bones of one length, far from that of a way to a child? */
 static int are_stubs(const arap_bones *bones, const double *ways) {
-    double least = INFINITY, most = 0, way = 0;
+    double min = INFINITY, max = 0, way = 0;
     for (int b = 0; b < bones->count; b++) {
         if (bones->deform && !bones->deform[b]) continue;
         double length = sqrt(arap_distance2(bones->heads + 3 * b, bones->tails + 3 * b));
-        least = fmin(least, length);
-        most = fmax(most, length);
+        min = fmin(min, length);
+        max = fmax(max, length);
         if (isfinite(ways[b])) way = ways[b];
     }
-    return most - least <= SAME * most && (most < STUB * way || least * STUB > way);
+    return max - min <= SAME * max && (max < STUB * way || min * STUB > way);
 }
 
 static int are_parallel(const arap_bones *bones) {

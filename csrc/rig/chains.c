@@ -4,7 +4,7 @@
  * longest continues through it if the next is shorter than COMPARABLE of it: a twist bone does not
  * end an upper arm, nor fins a tail. Otherwise all of them end below that bone, as fingers do at
  * the hand and legs at the hips, and a new chain starts with the bone's head as effector: an arm
- * reaches with its wrist. If all that meet are short (below LEAST_LENGTH of the skeleton), like
+ * reaches with its wrist. If all that meet are short (below MIN_LENGTH of the skeleton), like
  * eyes and ears, the bone counts as a leaf. Short chains and those of a single bone are dropped.
  *
  * Lengths are those of paths from joint to joint. O(bones). Fails on out-of-memory. */
@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define COMPARABLE 0.5    /* of the longer chain */
-#define LEAST_LENGTH 0.03 /* of the diagonal of the skeleton */
+#define COMPARABLE 0.5  /* of the longer chain */
+#define MIN_LENGTH 0.03 /* of the diagonal of the skeleton */
 
 /* The part that comes up to each deforming bone. */
 typedef struct study {
@@ -44,7 +44,7 @@ static const double *head_of(const arap_skeleton *s, int d) {
     return s->heads + 3 * s->deform_bone[d];
 }
 
-static void find_meetings(study *t, double least) {
+static void find_meetings(study *t, double min) {
     const arap_skeleton *s = t->s;
     for (int d = 0; d < s->deform_count; d++) {
         t->longest[d] = -1;
@@ -54,7 +54,7 @@ static void find_meetings(study *t, double least) {
         int d = s->order[i], up = s->deform_parent[d], b = s->deform_bone[d];
         t->meeting[d] = t->second[d] > 0 && t->second[d] >= COMPARABLE * t->first[d];
         t->length[d] = t->meeting[d] ? 0 : t->first[d];
-        if (t->meeting[d] && t->first[d] < least) t->meeting[d] = 0, t->longest[d] = -1;
+        if (t->meeting[d] && t->first[d] < min) t->meeting[d] = 0, t->longest[d] = -1;
         if (t->longest[d] < 0)
             t->length[d] = sqrt(arap_distance2(s->heads + 3 * b, s->tails + 3 * b));
         if (up < 0) continue;
@@ -70,10 +70,10 @@ static void find_meetings(study *t, double least) {
 }
 
 /* Add the chain that begins with bone d, unless it is dropped. */
-static void add_chain(const study *t, int d, double least, arap_chains *chains) {
+static void add_chain(const study *t, int d, double min, arap_chains *chains) {
     const arap_skeleton *s = t->s;
     int at = chains->start[chains->count], count = 0;
-    if (t->meeting[d] || t->length[d] < least) return;
+    if (t->meeting[d] || t->length[d] < min) return;
     const double *effector = NULL;
     for (; !effector; d = t->longest[d]) {
         if (t->meeting[d]) {
@@ -106,11 +106,11 @@ arap_status arap_chains_find(arap_context *context, const arap_skeleton *s, arap
         arap_chains_clear(chains);
         goto done;
     }
-    double least = LEAST_LENGTH * size_of(s);
-    find_meetings(&t, least);
+    double min = MIN_LENGTH * size_of(s);
+    find_meetings(&t, min);
     for (int i = 0; i < s->deform_count; i++) {
         int d = s->order[i], up = s->deform_parent[d];
-        if (up < 0 || t.meeting[up] || t.longest[up] != d) add_chain(&t, d, least, chains);
+        if (up < 0 || t.meeting[up] || t.longest[up] != d) add_chain(&t, d, min, chains);
     }
 
 done:

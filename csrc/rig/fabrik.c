@@ -23,7 +23,7 @@ static void make_room(const arap_ik_chain *chain, int i, const double *next, dou
     for (int c = 0; c < 3; c++)
         own[c] = rotation[c] * next[0] + rotation[3 + c] * next[1] + rotation[6 + c] * next[2];
     arap_sub(chain->points + 3 * (i + 2), chain->points + 3 * (i + 1), offset);
-    memcpy(turn, work->turns + 3 * (i + 1), sizeof turn);
+    memcpy(turn, work->joint_rotations + 3 * (i + 1), sizeof turn);
     arap_turn_to_aim(chain->axes + 9 * (i + 1), offset, own, turn);
     arap_joint_clamp(chain->ranges + i + 1, turn);
     arap_turn_to_rotation(chain->axes + 9 * (i + 1), turn, local);
@@ -61,8 +61,8 @@ static void swing_to(const arap_ik_chain *chain, int i, const double *goal, arap
     memcpy(own, aim, sizeof own);
     for (int c = 0; c < 3 && i; c++)
         own[c] = above[c] * aim[0] + above[3 + c] * aim[1] + above[6 + c] * aim[2];
-    arap_turn_to_aim(chain->axes + 9 * i, offset, own, work->turns + 3 * i);
-    arap_joint_clamp(chain->ranges + i, work->turns + 3 * i);
+    arap_turn_to_aim(chain->axes + 9 * i, offset, own, work->joint_rotations + 3 * i);
+    arap_joint_clamp(chain->ranges + i, work->joint_rotations + 3 * i);
     arap_ik_place_bone(chain, i, work);
 }
 

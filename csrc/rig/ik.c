@@ -52,35 +52,36 @@ double arap_ik_solve(const arap_ik_chain *chain, const arap_ik_settings *setting
     size_t bytes = 3 * (size_t)chain->count * sizeof(double);
     const double *effector = work->points + 3 * chain->count;
     double tolerance = settings->tolerance * chain->length;
-    for (int i = 0; i < chain->count; i++) arap_joint_clamp(chain->ranges + i, work->turns + 3 * i);
+    for (int i = 0; i < chain->count; i++)
+        arap_joint_clamp(chain->ranges + i, work->joint_rotations + 3 * i);
     arap_ik_place(chain, 0, work);
-    double least = sqrt(arap_distance2(effector, target)), mark = least;
-    memcpy(work->best, work->turns, bytes);
+    double min = sqrt(arap_distance2(effector, target)), mark = min;
+    memcpy(work->best, work->joint_rotations, bytes);
     *iterations = 0;
-    if (least > tolerance && is_straight(chain, target, work)) {
+    if (min > tolerance && is_straight(chain, target, work)) {
         for (int i = 1; i < chain->count; i++) {
-            work->turns[3 * i] += NUDGE;
-            arap_joint_clamp(chain->ranges + i, work->turns + 3 * i);
+            work->joint_rotations[3 * i] += NUDGE;
+            arap_joint_clamp(chain->ranges + i, work->joint_rotations + 3 * i);
         }
         arap_ik_place(chain, 0, work);
     }
     work->damping = 0;
-    for (int waited = 0; least > tolerance && *iterations < settings->iterations; ++*iterations) {
+    for (int waited = 0; min > tolerance && *iterations < settings->iterations; ++*iterations) {
         steps[settings->method](chain, target, work);
         double error = sqrt(arap_distance2(effector, target));
-        if (error < least) {
-            least = error;
-            memcpy(work->best, work->turns, bytes);
+        if (error < min) {
+            min = error;
+            memcpy(work->best, work->joint_rotations, bytes);
         }
         if (++waited < PATIENCE) continue;
-        if (least > mark - PROGRESS * tolerance) {
+        if (min > mark - PROGRESS * tolerance) {
             ++*iterations;
             break;
         }
         waited = 0;
-        mark = least;
+        mark = min;
     }
-    memcpy(work->turns, work->best, bytes);
+    memcpy(work->joint_rotations, work->best, bytes);
     arap_ik_place(chain, 0, work);
     return sqrt(arap_distance2(effector, target));
 }

@@ -6,11 +6,11 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-arap_status arap_ik_work_create(arap_context *context, int most, arap_ik_work *work) {
-    size_t n = (size_t)most;
+arap_status arap_ik_work_create(arap_context *context, int max, arap_ik_work *work) {
+    size_t n = (size_t)max;
     double *all = ARAP_NEW(double, 3 * n + 3 * n + 3 * (n + 1) + 9 * n + 3 * (n + 1));
     if (!all) return arap_fail_memory(&context->error, "inverse kinematics");
-    *work = (arap_ik_work){.turns = all,
+    *work = (arap_ik_work){.joint_rotations = all,
                            .best = all + 3 * n,
                            .points = all + 6 * n,
                            .rotations = all + 9 * n + 3,
@@ -19,13 +19,13 @@ arap_status arap_ik_work_create(arap_context *context, int most, arap_ik_work *w
 }
 
 void arap_ik_work_clear(arap_ik_work *work) {
-    arap_free(work->turns);
+    arap_free(work->joint_rotations);
     *work = (arap_ik_work){0};
 }
 
 void arap_ik_place_bone(const arap_ik_chain *chain, int i, arap_ik_work *work) {
     double own[9], offset[3], *rotation = work->rotations + 9 * i;
-    arap_turn_to_rotation(chain->axes + 9 * i, work->turns + 3 * i, own);
+    arap_turn_to_rotation(chain->axes + 9 * i, work->joint_rotations + 3 * i, own);
     if (i)
         arap_multiply33(rotation - 9, own, rotation);
     else
@@ -53,6 +53,6 @@ void arap_ik_rotate(const arap_ik_chain *chain, int i, const double *rotation, a
     } else {
         memcpy(local, turned, sizeof local);
     }
-    arap_turn_from_rotation(chain->axes + 9 * i, local, work->turns + 3 * i);
-    arap_joint_clamp(chain->ranges + i, work->turns + 3 * i);
+    arap_turn_from_rotation(chain->axes + 9 * i, local, work->joint_rotations + 3 * i);
+    arap_joint_clamp(chain->ranges + i, work->joint_rotations + 3 * i);
 }

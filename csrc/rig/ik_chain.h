@@ -13,18 +13,18 @@ typedef struct arap_ik_chain {
     double length;                  /* of the path along `points` */
 } arap_ik_chain;
 
-/* Work space of a solve, for a chain of at most `most` bones; all (most, ..). Its arrays are one
- * allocation, `turns`. */
+/* Work space of a solve, for a chain of at most `max` bones; all (max, ..). Its arrays are one
+ * allocation, `joint_rotations`. */
 typedef struct arap_ik_work {
-    double *turns;     /* (most, 3) of the joints, joint_range.h: in and out */
-    double *best;      /* (most, 3) */
-    double *points;    /* (most + 1, 3) where `turns` take those of the chain */
-    double *rotations; /* (most, 3, 3) of the bones in space */
-    double *goals;     /* (most + 1, 3) of FABRIK */
-    double damping;    /* of the Jacobian */
+    double *joint_rotations; /* (max, 3) of the joints, joint_range.h: in and out */
+    double *best;            /* (max, 3) */
+    double *points;          /* (max + 1, 3) where `joint_rotations` take those of the chain */
+    double *rotations;       /* (max, 3, 3) of the bones in space */
+    double *goals;           /* (max + 1, 3) of FABRIK */
+    double damping;          /* of the Jacobian */
 } arap_ik_work;
 
-arap_status arap_ik_work_create(arap_context *context, int most, arap_ik_work *work);
+arap_status arap_ik_work_create(arap_context *context, int max, arap_ik_work *work);
 void arap_ik_work_clear(arap_ik_work *work);
 
 /* Rotation of bone i and the point it ends at, from its turn and where the bone above is; then

@@ -12,8 +12,8 @@
 #include "rig/ik.h"
 
 #define FIRST 1e-2 /* damping, of the squared length of the chain */
-#define LEAST 1e-9
-#define MOST 1e3
+#define MINIMUM 1e-9
+#define MAXIMUM 1e3
 #define EASE 0.25
 #define RAISE 8
 
@@ -45,7 +45,7 @@ void arap_jacobian_step(const arap_ik_chain *chain, const double *target, arap_i
     }
     for (int c = 0; c < 3; c++) system[4 * c] += work->damping * length2;
     solve33(system, gap, f);
-    memcpy(before, work->turns, bytes);
+    memcpy(before, work->joint_rotations, bytes);
     /* From the last bone up, so that the rotations of those above are still those of the system. */
     double end[3];
     memcpy(end, effector, sizeof end);
@@ -58,10 +58,10 @@ void arap_jacobian_step(const arap_ik_chain *chain, const double *target, arap_i
     }
     arap_ik_place(chain, 0, work);
     if (arap_distance2(effector, target) < error2) {
-        work->damping = fmax(EASE * work->damping, LEAST);
+        work->damping = fmax(EASE * work->damping, MINIMUM);
         return;
     }
-    work->damping = fmin(RAISE * work->damping, MOST);
-    memcpy(work->turns, before, bytes);
+    work->damping = fmin(RAISE * work->damping, MAXIMUM);
+    memcpy(work->joint_rotations, before, bytes);
     arap_ik_place(chain, 0, work);
 }

@@ -22,7 +22,7 @@
 #define STANDS_OFF 2  /* so many times as far from it as the median of its skin */
 #define IN_LINE 0.9   /* cosine of the direction to a joint that a leaf ends at, */
 #define ROUGHLY 0.7   /* the same where the direction is that of the skin */
-#define MOST_ON 6     /* no farther off than so many times its skin */
+#define MAX_ON 6      /* no farther off than so many times its skin */
 #define OFF_SKIN 0.5  /* of the way to the middle: a joint outside that is this far has no skin */
 #define SHORTEST 1e-3 /* of the size of the mesh: leaves are no shorter */
 
@@ -99,7 +99,7 @@ static int way_to(const arap_joint_study *t, int k) {
  * direction, how far that is, and how far along this it reaches; 0 where none is its own. scratch:
  * (vertices) */
 static int find_skin(const arap_joint_study *t, int k, const double *given, double *scratch,
-                     double *direction, double *far, double *most) {
+                     double *direction, double *far, double *max) {
     const arap_joint_way *leaf = &t->way[k];
     const double *v = t->mesh->v;
     int joint = way_to(t, k);
@@ -129,7 +129,7 @@ static int find_skin(const arap_joint_study *t, int k, const double *given, doub
         scratch[count++] = arap_dot(from, direction);
     }
     qsort(scratch, (size_t)count, sizeof *scratch, by_value);
-    *most = scratch[(int)(FARTHEST * (count - 1))];
+    *max = scratch[(int)(FARTHEST * (count - 1))];
     return 1;
 }
 
@@ -158,13 +158,13 @@ int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, dou
     int count = 0;
     for (int k = 0; k < t->way_count; k++) {
         int b = t->way[k].from;
-        double direction[3], far, most;
+        double direction[3], far, max;
         if (t->way[k].to >= 0) continue;
         if (!find_skin(t, k, directions ? directions + 3 * b : NULL, scratch, direction, &far,
-                       &most))
+                       &max))
             continue;
         t->next[b] =
-            next_joint(t, b, direction, directions ? IN_LINE : ROUGHLY, MOST_ON * fmax(most, far));
+            next_joint(t, b, direction, directions ? IN_LINE : ROUGHLY, MAX_ON * fmax(max, far));
         count += t->next[b] >= 0;
     }
     return count;
@@ -189,12 +189,12 @@ static int way_along(const arap_joint_study *t, int k) {
 
 int arap_end_leaf(const arap_joint_study *t, int k, const double *given, double *scratch,
                   double *tail) {
-    double direction[3], far, most;
+    double direction[3], far, max;
     int along = given ? -1 : way_along(t, k);
     for (int c = 0; c < 3 && along >= 0; c++) tail[c] = t->way[along].b[c];
     if (along >= 0) return 1;
-    if (!find_skin(t, k, given, scratch, direction, &far, &most)) return 0;
-    double length = LEAF * (given ? most : fmin(2 * far, most));
+    if (!find_skin(t, k, given, scratch, direction, &far, &max)) return 0;
+    double length = LEAF * (given ? max : fmin(2 * far, max));
     length = fmax(length, SHORTEST * t->mesh->size);
     for (int c = 0; c < 3; c++) tail[c] = t->way[k].a[c] + direction[c] * length;
     return 1;

@@ -89,20 +89,20 @@ arap_status arap_grow_partners(arap_context *context, const arap_mesh *mesh,
                                arap_symmetry *symmetry) {
     size_t n = (size_t)mesh->count;
     int *before = ARAP_NEW(int, n), *queue = ARAP_NEW(int, n), *set = ARAP_NEW(int, n);
-    int *largest = ARAP_NEW(int, (size_t)mesh->part_count), most;
+    int *largest = ARAP_NEW(int, (size_t)mesh->part_count), max;
     arap_status status = ARAP_OK;
     if (!before || !queue || !set || !largest) {
         status = arap_fail_memory(&context->error, "the symmetry map");
         goto done;
     }
     memcpy(before, symmetry->vertex, n * sizeof *before);
-    most = count_pairs(mesh, symmetry);
+    max = count_pairs(mesh, symmetry);
     keep_largest(mesh, symmetry, set, queue, largest);
     for (int level = 0; level < LEVELS; level++) {
         status = arap_grow_pairs(context, mesh, ARAP_GROWTH_EDGES, along[level], symmetry);
         if (status) goto done;
     }
-    if (count_pairs(mesh, symmetry) < most) memcpy(symmetry->vertex, before, n * sizeof *before);
+    if (count_pairs(mesh, symmetry) < max) memcpy(symmetry->vertex, before, n * sizeof *before);
 
 done:
     arap_free(before);

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define MOST                                                                                       \
+#define MAXIMUM                                                                                    \
     0.02 /* of the size of the mesh: how far off partners may be whose edges are images            \
           */
 
@@ -82,7 +82,7 @@ static double cost_of(const growth *g, int i, size_t e, int j, size_t f) {
     arap_reflect(g->symmetry, mesh->v + 3 * (size_t)mesh->neighbor[e], g->symmetry->offset, image);
     off2 = arap_distance2(image, there);
     if (g->by == ARAP_GROWTH_EDGES) {
-        if (off2 > MOST * MOST * mesh->size * mesh->size) return INFINITY;
+        if (off2 > MAXIMUM * MAXIMUM * mesh->size * mesh->size) return INFINITY;
         arap_reflect(g->symmetry, edge, 0, image);
         off2 = arap_distance2(image, other);
     }

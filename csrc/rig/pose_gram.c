@@ -148,11 +148,11 @@ static arap_status make_tiles(arap_context *context, const arap_poses *poses, ar
     t->start = ARAP_NEW(int, bones + 1);
     if (!t->tile || !t->column || !t->start)
         return arap_fail_memory(&context->error, "the pose matrix");
-    int most = poses->columns <= ONE_TILE ? ONE_TILE : TILE;
+    int max = poses->columns <= ONE_TILE ? ONE_TILE : TILE;
     t->start[0] = 0;
     for (int d = 0; d < bones; d++) {
         int k = bendy->count ? bendy->place[d] : -1, more = k < 0 ? 0 : bendy->segments[k];
-        if (fill > t->start[t->count] && fill + 1 + more - t->start[t->count] > most)
+        if (fill > t->start[t->count] && fill + 1 + more - t->start[t->count] > max)
             t->start[++t->count] = fill;
         t->tile[d] = t->count;
         t->column[fill++] = d;
@@ -189,7 +189,7 @@ static int find(int tile, char *seen, int *found, int count) {
     return count;
 }
 
-/* Tiles of the bones that a vertex, its one-ring and its spokes follow, as `found`, which `seen`
+/* Tiles of the bones that a vertex, its one-ring and its springs follow, as `found`, which `seen`
  * marks. Returns their number. */
 static int tiles_around(const arap_mesh *mesh, const int *tile, const arap_influences *in, int i,
                         char *seen, int *found) {
@@ -201,9 +201,9 @@ static int tiles_around(const arap_mesh *mesh, const int *tile, const arap_influ
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
             count = find(tile[in->bone[e]], seen, found, count);
     }
-    const arap_spoke *spoke;
-    int spokes = arap_mesh_spokes(mesh, i, &spoke);
-    for (int j = 0; j < spokes; j++) count = find(tile[spoke[j].bone], seen, found, count);
+    const arap_spring *spring;
+    int springs = arap_mesh_springs(mesh, i, &spring);
+    for (int j = 0; j < springs; j++) count = find(tile[spring[j].bone], seen, found, count);
     return count;
 }
 

@@ -13,10 +13,10 @@
 static arap_status check(arap_error *error, int count, const double *weights) {
     for (int p = 0; p < count; p++) {
         double w = weights[p];
-        if (w != 0 && !(w >= 1 / ARAP_MOST_POSE_WEIGHT && w <= ARAP_MOST_POSE_WEIGHT))
+        if (w != 0 && !(w >= 1 / ARAP_MAX_POSE_WEIGHT && w <= ARAP_MAX_POSE_WEIGHT))
             return arap_fail(error, ARAP_BAD_VALUE,
                              "pose_weights[%d] is %g: must be 0, or from %g to %g", p, w,
-                             1 / ARAP_MOST_POSE_WEIGHT, ARAP_MOST_POSE_WEIGHT);
+                             1 / ARAP_MAX_POSE_WEIGHT, ARAP_MAX_POSE_WEIGHT);
     }
     return ARAP_OK;
 }

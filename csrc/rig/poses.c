@@ -14,7 +14,7 @@
  * lattice and their images, as one alone does. Of an odd number of poses the last has no image.
  *
  * The three numbers that turn a bone go through a lattice of low discrepancy, in an order of its
- * own in which its turns meet those of bones near it evenly (turn_orders.c).
+ * own in which its turns meet those of bones near it evenly (pose_stratification.c).
  *
  * In the share `reach_poses` of the pairs, the last ones, limbs reach for targets (reach.c), by
  * streams of their own. The second pose of a pair is made in the same way there.
@@ -35,11 +35,11 @@
 #include "base/random.h"
 #include "base/vec3.h"
 #include "rig/joint_range.h"
-#include "rig/turn_orders.h"
+#include "rig/pose_stratification.h"
 
 #define FARTHEST 1e6 /* of numbers in transforms of a mesh of size 1: beyond, squares lose it */
 
-/* As arap_turn_lattice, with g^5 = g + 1. */
+/* As arap_stratification_lattice, with g^5 = g + 1. */
 #define BEND_NUMBERS 4
 static const double bend_lattice[BEND_NUMBERS] = {0.8566748838545029, 0.733891856627126,
                                                   0.6287067210378087, 0.5385972572236101};
@@ -83,7 +83,7 @@ static int mirror_partner(const arap_skeleton *s, const arap_symmetry *symmetry,
     return partner < 0 ? -1 : s->deform_bone[partner];
 }
 
-size_t arap_turn_count(const arap_skeleton *s, const arap_sampling *sampling) {
+size_t arap_sample_size(const arap_skeleton *s, const arap_sampling *sampling) {
     size_t numbers = s->bent_count ? 3 + BEND_NUMBERS : 3, bones = (size_t)s->count;
     return numbers * bones * (size_t)((sampling->pose_count + 1) / 2) +
            ARAP_REACH_NUMBERS * bones * (size_t)arap_reach_pairs(sampling);
@@ -116,23 +116,24 @@ static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry
     }
 }
 
-arap_status arap_sample_turns(arap_context *context, const arap_skeleton *s,
-                              const arap_symmetry *symmetry, const arap_sampling *sampling,
-                              double *turns) {
+arap_status arap_sample_rotations(arap_context *context, const arap_skeleton *s,
+                                  const arap_symmetry *symmetry, const arap_sampling *sampling,
+                                  double *joint_rotations) {
     int pairs = (sampling->pose_count + 1) / 2, reaching = arap_reach_pairs(sampling);
     size_t bones = (size_t)s->count;
-    arap_status status = arap_order_turns(context, s, symmetry, sampling, pairs - reaching, turns);
+    arap_status status =
+        arap_stratify_poses(context, s, symmetry, sampling, pairs - reaching, joint_rotations);
     if (status) return status;
-    turns += 3 * bones * (size_t)(pairs - reaching);
-    sample_lattice(s, symmetry, sampling->seed ^ REACH_STREAM, reaching, 3, arap_turn_lattice,
-                   turns);
-    turns += 3 * bones * (size_t)reaching;
+    joint_rotations += 3 * bones * (size_t)(pairs - reaching);
+    sample_lattice(s, symmetry, sampling->seed ^ REACH_STREAM, reaching, 3,
+                   arap_stratification_lattice, joint_rotations);
+    joint_rotations += 3 * bones * (size_t)reaching;
     sample_lattice(s, symmetry, ~sampling->seed ^ REACH_STREAM, reaching, ARAP_REACH_NUMBERS,
-                   bend_lattice, turns);
-    turns += ARAP_REACH_NUMBERS * bones * (size_t)reaching;
+                   bend_lattice, joint_rotations);
+    joint_rotations += ARAP_REACH_NUMBERS * bones * (size_t)reaching;
     if (s->bent_count)
         sample_lattice(s, symmetry, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
-                       turns);
+                       joint_rotations);
     return ARAP_OK;
 }
 
@@ -170,12 +171,13 @@ static void sample_reach(const arap_skeleton *s, const arap_symmetry *symmetry,
 }
 
 void arap_sample_pose(const arap_skeleton *s, const arap_symmetry *symmetry,
-                      const arap_sampling *sampling, arap_reach *reach, const double *turns,
-                      int pose, double *local, double *bends) {
+                      const arap_sampling *sampling, arap_reach *reach,
+                      const double *joint_rotations, int pose, double *local, double *bends) {
     size_t bones = (size_t)s->count, pairs = (size_t)((sampling->pose_count + 1) / 2);
     size_t reaching = (size_t)arap_reach_pairs(sampling), at = (size_t)(pose / 2);
     size_t swinging = pairs - reaching;
-    const double *pair = turns + 3 * bones * at, *targets = turns + 3 * bones * pairs;
+    const double *pair = joint_rotations + 3 * bones * at,
+                 *targets = joint_rotations + 3 * bones * pairs;
     const double *bend_pair =
         targets + ARAP_REACH_NUMBERS * bones * reaching + BEND_NUMBERS * bones * at;
     if (at < swinging)
@@ -360,29 +362,29 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, con
                                 given, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
-    double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
+    double *joint_rotations = ARAP_NEW(double, arap_sample_size(s, sampling));
     double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
     double *bends = ARAP_NEW(double, ARAP_BEND * bones);
     arap_reach reach = {0};
-    if (!turns || !local || !transforms || !bends) {
+    if (!joint_rotations || !local || !transforms || !bends) {
         status = arap_fail_memory(&context->error, "the poses");
         goto done;
     }
     status = arap_reach_create(context, s, sampling, &reach);
-    if (!status) status = arap_sample_turns(context, s, symmetry, sampling, turns);
+    if (!status) status = arap_sample_rotations(context, s, symmetry, sampling, joint_rotations);
     if (status) goto done;
     for (int p = 0; p < sampling->pose_count; p++) {
         double *out = poses->transform + size * (size_t)p;
-        arap_sample_pose(s, symmetry, sampling, &reach, turns, p, local, bends);
+        arap_sample_pose(s, symmetry, sampling, &reach, joint_rotations, p, local, bends);
         arap_forward_kinematics(s, local, bends, transforms);
         store_pose(s, transforms, out);
         arap_bendy_bend(&poses->bendy, s, bends, out);
         status = arap_spines_take_bends(&context->error, s, p, 1, bends, &poses->spines);
-        if (!status) status = arap_listen(context);
+        if (!status) status = arap_poll_cancel(context);
         if (status) goto done;
     }
     for (int p = 0; p < given->count; p++) {
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
         if (status) goto done;
         rescale_pose(mesh, s->count, given->transforms + 12 * bones * (size_t)p, transforms);
         store_pose(s, transforms, poses->transform + size * (size_t)(sampling->pose_count + p));
@@ -394,7 +396,7 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, con
 
 done:
     arap_reach_clear(&reach);
-    arap_free(turns);
+    arap_free(joint_rotations);
     arap_free(local);
     arap_free(transforms);
     arap_free(bends);
@@ -410,7 +412,7 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, cons
     for (size_t p = 0; p < (size_t)given->count && !status; p++) {
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
                      poses->transform + 12 * (size_t)poses->columns * p);
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
     }
     if (!status)
         status = arap_spines_take_bends(&context->error, s, 0, given->count, given->bends,

@@ -55,7 +55,8 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleto
  * it to the rounding of their products. */
 arap_status arap_check_reach(arap_error *error, size_t poses, size_t bones, const double *x);
 /* `gram` of the present transforms: of few columns all of it, of many none until the second asks
- * for what weights bring together, each with its one-ring and spokes. Called before `gram` is read.
+ * for what weights bring together, each with its one-ring and springs. Called before `gram` is
+ * read.
  */
 arap_status arap_poses_gram(arap_context *context, arap_poses *poses);
 arap_status arap_poses_gram_of(arap_context *context, const arap_mesh *mesh,
@@ -71,16 +72,16 @@ void arap_poses_clear(arap_poses *poses);
 void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
                              const double *bends, double *transforms);
 
-/* Random poses. The numbers in [0, 1) that all of them come from, arap_turn_count of them; then
+/* Random poses. The numbers in [0, 1) that all of them come from, arap_sample_size of them; then
  * the local rotations (bones, 3, 3) and bends (bones, ARAP_BEND) of one pose. Poses 2 k and 2 k + 1
  * mirror each other, with the bones that have partners changing sides: see poses.c. reach: made for
  * the same skeleton and sampling. */
-size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling);
-arap_status arap_sample_turns(arap_context *context, const arap_skeleton *skeleton,
-                              const arap_symmetry *symmetry, const arap_sampling *sampling,
-                              double *turns);
+size_t arap_sample_size(const arap_skeleton *skeleton, const arap_sampling *sampling);
+arap_status arap_sample_rotations(arap_context *context, const arap_skeleton *skeleton,
+                                  const arap_symmetry *symmetry, const arap_sampling *sampling,
+                                  double *joint_rotations);
 void arap_sample_pose(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
-                      const arap_sampling *sampling, arap_reach *reach, const double *turns,
-                      int pose, double *local, double *bends);
+                      const arap_sampling *sampling, arap_reach *reach,
+                      const double *joint_rotations, int pose, double *local, double *bends);
 
 #endif

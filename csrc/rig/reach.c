@@ -14,7 +14,7 @@
  * closes as far as it may turn and opens until it is straight, ASIDE of that plane by a little. One
  * that is straight at rest folds to the side of the chain's most bent joint; those of a chain that
  * is all straight to one random side. If its limits leave less than SHUT of the other side to that
- * side, it folds to the other one. All bends of a chain together are at most MOST_FOLD: tails do
+ * side, it folds to the other one. All bends of a chain together are at most MAX_FOLD: tails do
  * not curl up. Joints without limits and ranges turn up to REACH_SWING times as far as in other
  * poses: an elbow that reaches bends by more than 60 degrees.
  *
@@ -32,7 +32,7 @@
 #define OTHERS 0.3
 #define REACH_SWING 1.5
 #define HALF_TURN 3.141592653589793
-#define MOST_FOLD (1.5 * HALF_TURN)
+#define MAX_FOLD (1.5 * HALF_TURN)
 #define SHUT 0.25
 #define BENT 0.03   /* sine of the least bend that says where to */
 #define ASIDE 0.15  /* radians to either side of it */
@@ -53,18 +53,18 @@ arap_status arap_reach_create(arap_context *context, const arap_skeleton *s,
                               const arap_sampling *sampling, arap_reach *reach) {
     *reach = (arap_reach){0};
     if (!arap_reach_pairs(sampling)) return ARAP_OK;
-    int most = 1;
+    int max = 1;
     arap_status status = arap_chains_find(context, s, &reach->chains);
     if (status) return status;
     for (int c = 0; c < reach->chains.count; c++) {
         int count = reach->chains.start[c + 1] - reach->chains.start[c];
-        if (count > most) most = count;
+        if (count > max) max = count;
     }
-    status = arap_ik_work_create(context, most, &reach->work);
-    reach->points = ARAP_NEW(double, 3 * (most + 1));
-    reach->axes = ARAP_NEW(double, 9 * most);
-    reach->ranges = ARAP_NEW(arap_joint_range, most);
-    reach->fold = ARAP_NEW(double, FOLD * most);
+    status = arap_ik_work_create(context, max, &reach->work);
+    reach->points = ARAP_NEW(double, 3 * (max + 1));
+    reach->axes = ARAP_NEW(double, 9 * max);
+    reach->ranges = ARAP_NEW(arap_joint_range, max);
+    reach->fold = ARAP_NEW(double, FOLD * max);
     reach->image = ARAP_NEW(double, 9 * s->count);
     reach->twist = ARAP_NEW(double, s->count);
     if (!status && (!reach->points || !reach->axes || !reach->ranges || !reach->fold ||
@@ -150,13 +150,13 @@ static void make_hinge(const arap_ik_chain *chain, int i, const double *axis, do
 
 /* side: radians that say where a chain bends to that is straight at rest. */
 static void find_folds(const arap_ik_chain *chain, double side, arap_reach *reach) {
-    double *fold = reach->fold, most = BENT, total = 0, common[3], axis[3];
+    double *fold = reach->fold, max = BENT, total = 0, common[3], axis[3];
     for (int c = 0; c < 3; c++)
         common[c] = cos(side) * chain->axes[3 * c] + sin(side) * chain->axes[3 * c + 2];
     for (int i = 1; i < chain->count; i++) {
         double sine = rest_bend(chain, i, axis);
-        if (sine <= most) continue;
-        most = sine;
+        if (sine <= max) continue;
+        max = sine;
         memcpy(common, axis, sizeof axis);
     }
     for (int i = 1; i < chain->count; i++) {
@@ -180,8 +180,8 @@ static void find_folds(const arap_ik_chain *chain, double side, arap_reach *reac
         out[3] = is_shut ? 0 : fmin(back, asin(fmin(sine, 1)));
         total += out[2];
     }
-    for (int i = 1; i < chain->count && total > MOST_FOLD; i++)
-        fold[FOLD * i + 2] *= MOST_FOLD / total;
+    for (int i = 1; i < chain->count && total > MAX_FOLD; i++)
+        fold[FOLD * i + 2] *= MAX_FOLD / total;
 }
 
 /* Fold the chain by a share, 1: closed, -1: opened; how far its effector is from its root then. */
@@ -190,8 +190,8 @@ static double fold_chain(const arap_ik_chain *chain, const double *fold, double 
     for (int i = 1; i < chain->count; i++) {
         const double *own = fold + FOLD * i;
         double angle = share * (share > 0 ? own[2] : own[3]);
-        work->turns[3 * i] = angle * own[0];
-        work->turns[3 * i + 2] = angle * own[1];
+        work->joint_rotations[3 * i] = angle * own[0];
+        work->joint_rotations[3 * i + 2] = angle * own[1];
     }
     arap_ik_place(chain, 0, work);
     return sqrt(arap_distance2(work->points, work->points + 3 * chain->count));
@@ -207,12 +207,12 @@ static void turn_root(const arap_joint_range *range, const double *u, double *tu
 /* Solve for one chain; work->turns has the twists of its bones, and then their turns. */
 static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *reach) {
     arap_ik_work *work = &reach->work;
-    double aim[3], root[9], rest[3], from[3], to[3], target[3], twist = work->turns[1];
+    double aim[3], root[9], rest[3], from[3], to[3], target[3], twist = work->joint_rotations[1];
     double side = 2 * u[3] - 1; /* the other way round in the second pose of a pair */
     find_folds(chain, HALF_TURN * side, reach);
     turn_root(chain->ranges, u, aim);
     arap_turn_to_rotation(chain->axes, aim, root);
-    work->turns[0] = work->turns[1] = work->turns[2] = 0;
+    work->joint_rotations[0] = work->joint_rotations[1] = work->joint_rotations[2] = 0;
     double far = fold_chain(chain, reach->fold, -1, work);
     double near = fold_chain(chain, reach->fold, 1, work);
     double distance = near + (far - near) * u[2], lo = -1, hi = 1;
@@ -239,9 +239,9 @@ static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *r
         for (int r = 0; r < 3; r++) about[r] = SWIVEL * side * to[r];
         arap_rotation_from_vector(about, swivel);
         arap_multiply33(swivel, way, both);
-        arap_turn_from_rotation(chain->axes, both, work->turns);
+        arap_turn_from_rotation(chain->axes, both, work->joint_rotations);
     } else {
-        work->turns[1] = twist;
+        work->joint_rotations[1] = twist;
     }
     int iterations;
     arap_ik_solve(chain, &solving, target, work, &iterations);
@@ -271,10 +271,11 @@ void arap_reach_pose(const arap_skeleton *s, const arap_sampling *sampling, arap
                                           is_second ? 1 - u[3] : u[3]};
         arap_ik_chain chain;
         take_chain(s, sampling, c, reach, &chain);
-        for (int i = 0; i < chain.count; i++) reach->work.turns[3 * i + 1] = reach->twist[bone[i]];
+        for (int i = 0; i < chain.count; i++)
+            reach->work.joint_rotations[3 * i + 1] = reach->twist[bone[i]];
         reach_out(&chain, own, reach);
         for (int i = 0; i < chain.count; i++)
-            arap_turn_to_rotation(chain.axes + 9 * i, reach->work.turns + 3 * i,
+            arap_turn_to_rotation(chain.axes + 9 * i, reach->work.joint_rotations + 3 * i,
                                   local + 9 * bone[i]);
     }
 }

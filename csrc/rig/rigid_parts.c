@@ -124,11 +124,11 @@ void arap_rigid_parts_clear(arap_rigid_parts *parts) {
     *parts = (arap_rigid_parts){0};
 }
 
-/* Is the bone barred from a vertex of the part of this lead? */
-static int is_barred(const arap_rigid_parts *parts, arap_barred_fn barred, const void *data,
-                     int lead, int bone) {
-    for (int i = lead; i >= 0 && barred; i = parts->next[i])
-        if (barred(data, i, bone)) return 1;
+/* Is the bone excluded from a vertex of the part of this lead? */
+static int is_excluded(const arap_rigid_parts *parts, arap_excluded_fn excluded, const void *data,
+                       int lead, int bone) {
+    for (int i = lead; i >= 0 && excluded; i = parts->next[i])
+        if (excluded(data, i, bone)) return 1;
     return 0;
 }
 
@@ -154,8 +154,8 @@ static void share_rest(int bones, double *row, const char *locked) {
 
 /* The row of a part as a dense one (NAN: no entry); locked[b]: of its lead. */
 static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int bones,
-                      arap_barred_fn barred, const void *data, const arap_influences *in, int lead,
-                      double *row, char *locked) {
+                      arap_excluded_fn excluded, const void *data, const arap_influences *in,
+                      int lead, double *row, char *locked) {
     double area = 0;
     int left = 0, dropped = 0;
     for (int b = 0; b < bones; b++) {
@@ -176,18 +176,18 @@ static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int 
         if (in->locked[e] || !(area > 0)) row[in->bone[e]] = in->weight[e];
     }
     for (int b = 0; b < bones; b++)
-        left += !isnan(row[b]) && (locked[b] || !is_barred(parts, barred, data, lead, b));
+        left += !isnan(row[b]) && (locked[b] || !is_excluded(parts, excluded, data, lead, b));
     for (int b = 0; b < bones && left; b++)
-        if (!locked[b] && !isnan(row[b]) && is_barred(parts, barred, data, lead, b)) {
+        if (!locked[b] && !isnan(row[b]) && is_excluded(parts, excluded, data, lead, b)) {
             row[b] = NAN;
             dropped++;
         }
     if (dropped) share_rest(bones, row, locked);
 }
 
-arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts,
-                            const arap_mesh *mesh, int bones, arap_barred_fn barred,
-                            const void *data, arap_influences *in) {
+arap_status arap_rigid_patterns(arap_context *context, const arap_rigid_parts *parts,
+                                const arap_mesh *mesh, int bones, arap_excluded_fn excluded,
+                                const void *data, arap_influences *in) {
     if (!parts->count) return ARAP_OK;
     int n = in->count;
     arap_rows rows = {0};
@@ -209,7 +209,7 @@ arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts
             continue;
         }
         made[part] = i;
-        join_rows(parts, mesh, bones, barred, data, in, lead, row, locked);
+        join_rows(parts, mesh, bones, excluded, data, in, lead, row, locked);
         status = arap_rows_next(context, &rows, (size_t)bones);
         for (int b = 0; b < bones && !status; b++)
             if (!isnan(row[b])) arap_rows_add(&rows, b, row[b], locked[b]);

@@ -29,14 +29,15 @@ static inline int arap_next_of_part(const arap_rigid_parts *parts, int i) {
     return parts->count ? parts->next[i] : -1;
 }
 
-/* Join the rows of each part, with the means of their weights by area. A bone that is barred
+/* Join the rows of each part, with the means of their weights by area. A bone that is excluded
  * (NULL: none is) from one of its vertices is left out, unless all are. Locked entries are the same
  * in all rows of a part, or are made those of its lead. `in` is replaced. */
-arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts,
-                            const arap_mesh *mesh, int bones, arap_barred_fn barred,
-                            const void *data, arap_influences *in);
+arap_status arap_rigid_patterns(arap_context *context, const arap_rigid_parts *parts,
+                                const arap_mesh *mesh, int bones, arap_excluded_fn excluded,
+                                const void *data, arap_influences *in);
 
-/* Where the maps are those of arap_rigid_maps: the weights of a part become those of its lead. */
+/* Where the patterns are those of arap_rigid_patterns: the weights of a part become those of its
+ * lead. */
 void arap_rigid_weights(const arap_rigid_parts *parts, arap_influences *in);
 
 /* Vertices of parts that are their own images are no longer symmetric: one bone can be no mirror

@@ -15,8 +15,9 @@ typedef struct arap_shared_rows {
     size_t *twin;  /* (influences) of a row that is its own image: the image; else itself */
 } arap_shared_rows;
 
-/* With the present maps, whose rows are those of arap_rigid_maps and arap_symmetry_maps, or fewer
- * influences of them: rows that are not images any more are not shared. */
+/* With the present patterns, whose rows are those of arap_rigid_patterns and
+ * arap_symmetry_patterns, or fewer influences of them: rows that are not images any more are not
+ * shared. */
 arap_status arap_shared_rows_create(arap_context *context, const arap_symmetry *symmetry,
                                     const arap_rigid_parts *parts, const arap_influences *in,
                                     arap_shared_rows *rows);

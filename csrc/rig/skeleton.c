@@ -372,16 +372,16 @@ done:
 }
 
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
-                      arap_barred_fn barred, const void *data) {
-    double least = INFINITY, point[3];
+                      arap_excluded_fn excluded, const void *data) {
+    double min = INFINITY, point[3];
     int best = -1;
     for (int k = 0; k < skeleton->segment_count; k++) {
         const arap_segment *segment = &skeleton->segments[k];
-        if (barred && barred(data, vertex, segment->owner)) continue;
+        if (excluded && excluded(data, vertex, segment->owner)) continue;
         double d2 =
             arap_nearest_on_segment(mesh->v + 3 * (size_t)vertex, segment->a, segment->b, point);
-        if (d2 < least) {
-            least = d2;
+        if (d2 < min) {
+            min = d2;
             best = segment->owner;
         }
     }

@@ -85,8 +85,8 @@ int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
 arap_status arap_skeleton_components(arap_context *context, const arap_skeleton *skeleton,
                                      int *component, int *count);
 
-/* The bone nearest to a vertex that is not barred from it (NULL: none is), or -1. */
+/* The bone nearest to a vertex that is not excluded from it (NULL: none is), or -1. */
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
-                      arap_barred_fn barred, const void *data);
+                      arap_excluded_fn excluded, const void *data);
 
 #endif

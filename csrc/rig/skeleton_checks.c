@@ -7,8 +7,8 @@
 /* Multiple of the mesh's diagonal: bones farther from its center carry it with transforms of which
  * rounding leaves too little. */
 #define FARTHEST 1e5
-#define MOST_ANGLE 1e100 /* of a range: beyond, it has no square */
-#define MOST_STRETCH 1e6 /* as of given poses: beyond, squares lose a mesh of size 1 */
+#define MAX_ANGLE 1e100 /* of a range: beyond, it has no square */
+#define MAX_STRETCH 1e6 /* as of given poses: beyond, squares lose a mesh of size 1 */
 
 static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
     static const char *const names[ARAP_RANGES] = {"swing", "twist", "bend", "stretch"};
@@ -19,11 +19,11 @@ static arap_status check_ranges(arap_error *error, const arap_bones *bones, int 
             return arap_fail(error, ARAP_BAD_VALUE,
                              "bone_ranges[%d, %d] (%s) is (%g, %g): no range", b, r, names[r],
                              range[0], range[1]);
-        double most = r == ARAP_RANGE_STRETCH ? MOST_STRETCH : MOST_ANGLE;
-        if (range[0] < -most || range[1] > most)
+        double max = r == ARAP_RANGE_STRETCH ? MAX_STRETCH : MAX_ANGLE;
+        if (range[0] < -max || range[1] > max)
             return arap_fail(error, ARAP_BAD_VALUE,
                              "bone_ranges[%d, %d] (%s) is (%g, %g): must be within %g", b, r,
-                             names[r], range[0], range[1], most);
+                             names[r], range[0], range[1], max);
         if (r == ARAP_RANGE_STRETCH && range[0] <= 0)
             return arap_fail(error, ARAP_BAD_VALUE,
                              "bone_ranges[%d, %d] (stretch) is (%g, %g): must be above 0", b, r,
@@ -54,10 +54,10 @@ arap_status arap_check_bones(arap_error *error, const arap_bones *bones) {
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "bone_limits[%d, %d] is (%g, %g): not a range of angles", b, c, lo,
                                  hi);
-            if (lo < -MOST_ANGLE || hi > MOST_ANGLE)
+            if (lo < -MAX_ANGLE || hi > MAX_ANGLE)
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "bone_limits[%d, %d] is (%g, %g): must be within %g", b, c, lo, hi,
-                                 MOST_ANGLE);
+                                 MAX_ANGLE);
         }
         if (bones->parents[b] < -1 || bones->parents[b] >= bones->count)
             return arap_fail(error, ARAP_BAD_VALUE,
@@ -68,10 +68,10 @@ arap_status arap_check_bones(arap_error *error, const arap_bones *bones) {
         if (status) return status;
         int segments = bones->segments ? bones->segments[b] : 0;
         if (bones->kinds && bones->kinds[b] == ARAP_BONE_BENDY &&
-            (segments < 1 || segments > ARAP_MOST_SEGMENTS))
+            (segments < 1 || segments > ARAP_MAX_SEGMENTS))
             return arap_fail(error, ARAP_BAD_VALUE,
                              "bone_segments[%d] of a bendy bone is %d: must be from 1 to %d", b,
-                             segments, ARAP_MOST_SEGMENTS);
+                             segments, ARAP_MAX_SEGMENTS);
     }
     if (!deforming) return arap_fail(error, ARAP_BAD_VALUE, "no bone of the skeleton deforms");
     return ARAP_OK;

@@ -17,7 +17,7 @@
  *
  * Positions are looked up in cells (cells.h), and in a tree where those are crowded or edges are
  * far longer than most: O(n), or O(n log n), vertices in parallel; O(edges x ring) for the rest;
- * the rows of maps in parallel, those of a vertex as a set of bits: O(influences + bones / 64).
+ * the rows of patterns in parallel, those of a vertex as a set of bits: O(influences + bones / 64).
  * Fails on out-of-memory, for invalid partners and for a plane without direction. */
 #include "rig/symmetry.h"
 
@@ -30,12 +30,12 @@
 #include "rig/mirror_growth.h"
 #include "rig/pair_growth.h"
 
-#define NEAR 0.25       /* of the mean edge of a vertex: how far off its image the partner may be */
-#define ALONG 0.5       /* of an edge that leads to a vertex: the same */
-#define LONE 0.001      /* NEAR for a vertex without edges, a share of the diagonal */
-#define CELL 4          /* size of a cell, in mean reaches of vertices, */
-#define LARGER 4        /* and of larger ones, in cells */
-#define LEAST_CELL 1e-6 /* and at least; a share of the diagonal */
+#define NEAR 0.25     /* of the mean edge of a vertex: how far off its image the partner may be */
+#define ALONG 0.5     /* of an edge that leads to a vertex: the same */
+#define LONE 0.001    /* NEAR for a vertex without edges, a share of the diagonal */
+#define CELL 4        /* size of a cell, in mean reaches of vertices, */
+#define LARGER 4      /* and of larger ones, in cells */
+#define MIN_CELL 1e-6 /* and at least; a share of the diagonal */
 #define CHUNK 64
 #define MANY 256 /* the same of a task that only takes means */
 
@@ -158,14 +158,14 @@ static void reach_chunk(void *data, int chunk, int worker) {
 static void match_chunk(void *data, int chunk, int worker) {
     const match_task *task = data;
     const arap_mesh *mesh = task->mesh;
-    double most = task->cells.size;
+    double max = task->cells.size;
     (void)worker;
     for (int i = chunk * CHUNK; i < end_of(mesh, chunk); i++) {
         if (task->nearest[i] != UNKNOWN) continue;
         double image[3], r = task->reach[i];
         arap_reflect(task->symmetry, mesh->v + 3 * (size_t)i, task->symmetry->offset, image);
-        int found = arap_cells_nearest(&task->cells, image, r < most ? r : most);
-        if (found >= 0 || (found == ARAP_CELLS_NONE && r <= most)) task->nearest[i] = found;
+        int found = arap_cells_nearest(&task->cells, image, r < max ? r : max);
+        if (found >= 0 || (found == ARAP_CELLS_NONE && r <= max)) task->nearest[i] = found;
     }
 }
 
@@ -205,7 +205,7 @@ static arap_status look_into_cells(arap_context *context, match_task *task) {
     double sum = 0;
     arap_status status = arap_parallel_short(context, chunks, reach_chunk, task);
     for (int i = 0; i < n && !status; i++) sum += task->reach[i];
-    double size = fmax(CELL * sum / n, LEAST_CELL);
+    double size = fmax(CELL * sum / n, MIN_CELL);
     for (int k = 0; k < 2 && !status && count_unknown(task); k++, size *= LARGER) {
         status = arap_cells_create(context, n, task->mesh->v, size, &task->cells);
         if (!status) status = arap_parallel_short(context, chunks, match_chunk, task);
@@ -362,7 +362,7 @@ typedef struct sharing {
     arap_symmetry *symmetry;
     const arap_influences *in;
     arap_influences *out;
-    arap_barred_fn barred;
+    arap_excluded_fn excluded;
     const void *data;
     int words, *sizes;
     shared *row; /* (workers), empty */
@@ -375,7 +375,7 @@ static void add_half(shared *row, int bone, double weight) {
 }
 
 /* Put the row that vertex i shares with its partner into `row`; 0 if the two cannot be symmetric:
- * they have locked weights, or bones without partners or barred from the other side. */
+ * they have locked weights, or bones without partners or excluded from the other side. */
 static int share_row(const sharing *s, int i, shared *row) {
     const arap_influences *in = s->in;
     const int *partner = s->symmetry->bone;
@@ -393,21 +393,21 @@ static int share_row(const sharing *s, int i, shared *row) {
 }
 
 /* The bones of `row`, ascending, which is then empty, to `bone`, and their weights; returns their
- * number, -1 if one is barred from its side. */
+ * number, -1 if one is excluded from its side. */
 static int take_row(const sharing *s, int i, shared *row, int *bone, double *weight) {
-    int j = s->symmetry->vertex[i], count = 0, barred = 0;
+    int j = s->symmetry->vertex[i], count = 0, excluded = 0;
     for (int word = 0; word < s->words; word++)
         for (; row->set[word]; row->set[word] &= row->set[word] - 1) {
             int b = 64 * word + __builtin_ctzll(row->set[word]);
-            barred |= s->barred &&
-                      (s->barred(s->data, i, b) || s->barred(s->data, j, s->symmetry->bone[b]));
+            excluded |= s->excluded && (s->excluded(s->data, i, b) ||
+                                        s->excluded(s->data, j, s->symmetry->bone[b]));
             if (bone) {
                 bone[count] = b;
                 weight[count] = row->sum[b];
             }
             count++;
         }
-    return barred ? -1 : count;
+    return excluded ? -1 : count;
 }
 
 static void share_chunk(void *data, int chunk, int worker) {
@@ -440,8 +440,9 @@ static void fill_chunk(void *data, int chunk, int worker) {
     }
 }
 
-arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, int bones,
-                               arap_barred_fn barred, const void *data, arap_influences *in) {
+arap_status arap_symmetry_patterns(arap_context *context, arap_symmetry *symmetry, int bones,
+                                   arap_excluded_fn excluded, const void *data,
+                                   arap_influences *in) {
     int n = in->count, chunks = (n + CHUNK - 1) / CHUNK, words = (bones + 63) / 64;
     size_t workers = (size_t)context->threads;
     uint64_t *sets = ARAP_NEW_ZERO(uint64_t, workers * arap_apart((size_t)words));
@@ -450,14 +451,14 @@ arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, i
     sharing s = {.symmetry = symmetry,
                  .in = in,
                  .out = &out,
-                 .barred = barred,
+                 .excluded = excluded,
                  .data = data,
                  .words = words,
                  .sizes = ARAP_NEW(int, n),
                  .row = ARAP_NEW(shared, workers)};
     arap_status status = ARAP_OK;
     if (!sets || !sums || !s.sizes || !s.row) {
-        status = arap_fail_memory(&context->error, "the mirrored influence maps");
+        status = arap_fail_memory(&context->error, "the mirrored influence patterns");
         goto done;
     }
     for (size_t w = 0; w < workers; w++)

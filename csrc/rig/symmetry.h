@@ -45,9 +45,10 @@ void arap_reflect_rotation_vector(const arap_symmetry *symmetry, const double *i
 
 /* Join the rows of each vertex and its partner, with the mean of their weights, and note which
  * vertices are now symmetric: those without locked weights, whose bones all have partners, none of
- * them barred from the other side. The rows of other vertices stay. `in` is replaced. */
-arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, int bones,
-                               arap_barred_fn barred, const void *data, arap_influences *in);
+ * them excluded from the other side. The rows of other vertices stay. `in` is replaced. */
+arap_status arap_symmetry_patterns(arap_context *context, arap_symmetry *symmetry, int bones,
+                                   arap_excluded_fn excluded, const void *data,
+                                   arap_influences *in);
 
 /* Do the rows of vertices i and j have the same bones, mirrored? Of bones that have partners. */
 int arap_are_images(const arap_symmetry *symmetry, const arap_influences *in, int i, int j);

@@ -1,9 +1,9 @@
 /* A solver's creation, and its end: see arap.h.
  *
- * Mesh and skeleton as given, the symmetry between them, random and given poses, the truss, rigid
- * parts; then the coarser levels, which are solvers of their own, the initial weights, and a local
- * step for these. The elimination order and the clusters of the coarser mesh need only the mesh,
- * and are found in parallel with poses and truss.
+ * Mesh and skeleton as given, the symmetry between them, random and given poses, bone springs,
+ * rigid parts; then the coarser levels, which are solvers of their own, the initial weights, and a
+ * local step for these. The elimination order and the clusters of the coarser mesh need only the
+ * mesh, and are found in parallel with poses and bone springs.
  *
  * Its cost is that of its parts, and it fails if one of them fails; everything made so far is
  * freed. */
@@ -11,23 +11,23 @@
 
 #include <string.h>
 
-#include "base/aside.h"
+#include "base/async_task.h"
 #include "base/memory.h"
 #include "base/settings.h"
 #include "energy/energy.h"
 #include "mesh/links.h"
 #include "mesh/rings.h"
-#include "solver/barred.h"
+#include "solver/excluded.h"
 #include "solver/dual_stage.h"
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
-#include "solver/lumps.h"
+#include "solver/aggregates.h"
 #include "solver/order.h"
 #include "solver/promise.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
-#include "truss/truss.h"
+#include "springs/bone_springs.h"
 
 #define LARGE_LEVEL 4096   /* vertices of a coarser mesh that is large, */
 #define LARGE_FOR_BONE 100 /* and how many of them for each bone */
@@ -107,32 +107,33 @@ static arap_status find_inner(arap_context *context, arap_solver *s, const arap_
     return ARAP_OK;
 }
 
-/* The spokes, to the bones that a finer mesh has chosen, if there is one, or else to none that
+/* The springs, to the bones that a finer mesh has chosen, if there is one, or else to none that
  * the edits forbid. */
-static arap_status make_truss(arap_context *context, arap_solver *s, const arap_problem *problem) {
+static arap_status make_springs(arap_context *context, arap_solver *s,
+                                const arap_problem *problem) {
     int *bones = NULL;
     char *whole = NULL;
     arap_status status = ARAP_OK;
     if (s->skeleton.spine_count) return ARAP_OK;
-    if (problem->spoke_bones) {
+    if (problem->spring_bones) {
         bones = ARAP_NEW(int, s->mesh.count);
         whole = ARAP_NEW(char, s->mesh.count);
         if (!bones || !whole) {
-            status = arap_fail_memory(&context->error, "the truss");
+            status = arap_fail_memory(&context->error, "bone springs");
             goto done;
         }
         for (int v = 0; v < s->mesh.count; v++) {
-            bones[v] = problem->spoke_bones[s->mesh.first[v]];
-            whole[v] = problem->spoke_whole[s->mesh.first[v]];
+            bones[v] = problem->spring_bones[s->mesh.first[v]];
+            whole[v] = problem->spring_whole[s->mesh.first[v]];
         }
     } else {
         status = arap_marks_create(context, &problem->edits, &s->mesh, &s->skeleton, &s->symmetry,
                                    &s->parts, &s->marks);
     }
     if (!status)
-        status = arap_truss_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
-                                   s->settings.truss, arap_barred_of(s), s, bones, whole,
-                                   &s->surroundings);
+        status = arap_bone_springs_create(context, &s->mesh, &s->skeleton, &s->poses.bendy,
+                                          &s->symmetry, s->settings.bone_spring_stiffness,
+                                          arap_excluded_of(s), s, bones, whole, &s->surroundings);
     if (!status)
         status = arap_sections_create(context, &s->mesh, &s->skeleton, &s->poses,
                                       s->settings.section, &s->sections);
@@ -210,13 +211,13 @@ static arap_status find_order(arap_context *context, void *data) {
                                   o->order);
 }
 
-/* The elimination order, in parallel with poses, truss and coarser levels. */
+/* The elimination order, in parallel with poses, bone springs and coarser levels. */
 static arap_status begin_order(arap_context *context, arap_solver *s, ordering *order,
-                               arap_aside *aside) {
+                               arap_async_task *async_task) {
     *order = (ordering){s->mesh.count, s->mesh.ring, s->mesh.neighbor, arap_partners(s),
                         s->order = ARAP_NEW(int, s->mesh.count)};
     if (!s->order) return arap_fail_memory(&context->error, "the elimination order");
-    arap_aside_begin(context, s->mesh.count, find_order, order, aside);
+    arap_async_begin(context, s->mesh.count, find_order, order, async_task);
     return ARAP_OK;
 }
 
@@ -224,7 +225,7 @@ static arap_status create(arap_context *context, const arap_problem *problem,
                           const arap_settings *settings, arap_solver **out) {
     arap_links links = {0};
     ordering order;
-    arap_aside aside = {0};
+    arap_async_task async_task = {0};
     arap_clustering clustering = {0};
     arap_status status = check_settings(&context->error, settings);
     *out = NULL;
@@ -256,42 +257,42 @@ static arap_status create(arap_context *context, const arap_problem *problem,
         status =
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
     if (!status && settings->inner_bones) status = find_inner(context, s, problem);
-    if (!status) status = begin_order(context, s, &order, &aside);
+    if (!status) status = begin_order(context, s, &order, &async_task);
     if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     arap_lap(s, ARAP_TIME_MESH);
     if (!status && wants_coarse(s, problem))
         status = arap_clusters_begin(context, s, problem, &clustering);
     arap_lap(s, ARAP_TIME_LEVELS);
     if (!status) status = make_poses(context, s, problem, !wants_coarse(s, problem));
-    if (!status && settings->harmonic > 0) status = arap_aside_end(context, &aside);
+    if (!status && settings->harmonic > 0) status = arap_async_end(context, &async_task);
     if (!status && settings->harmonic > 0) status = arap_make_harmonic(context, s);
     arap_lap(s, ARAP_TIME_SYSTEM);
-    if (!status) status = make_truss(context, s, problem);
-    arap_lap(s, ARAP_TIME_TRUSS);
+    if (!status) status = make_springs(context, s, problem);
+    arap_lap(s, ARAP_TIME_SPRINGS);
     arap_status clustered = arap_clusters_end(context, &clustering);
     if (!status) status = clustered;
     if (!status && wants_coarse(s, problem)) {
         status = arap_coarse_create(context, s, problem);
         if (!status && !s->coarse) status = make_poses(context, s, problem, 1);
     }
-    s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
+    s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->expansion_rounds;
     s->coarse_vertices = !s->coarse                   ? 0
                          : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
                                                       : s->coarse->mesh.count;
     s->lumped_parts = s->coarse ? s->coarse->lumped_parts : 0;
-    arap_status ordered = arap_aside_end(context, &aside);
+    arap_status ordered = arap_async_end(context, &async_task);
     if (!status) status = ordered;
     arap_lap(s, ARAP_TIME_MESH);
     if (!status) status = arap_initial_weights(context, s, problem);
-    arap_surroundings_drop_faces(&s->surroundings);
+    arap_containments_drop_faces(&s->surroundings);
     if (!status && !s->coarse && s->stage.last > 1 && is_large_level(s, problem))
-        status = arap_lump_parts(context, s);
-    if (!status) status = arap_share_maps(context, s, &s->influences);
+        status = arap_aggregate_parts(context, s);
+    if (!status) status = arap_share_patterns(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
-    arap_lap(s, ARAP_TIME_MAPS);
+    arap_lap(s, ARAP_TIME_PATTERNS);
     if (!status && s->coarse)
         status = arap_history_add(context, &s->history, s->coarse->history.energies[0]);
-    if (!status && !s->coarse) status = arap_begin_maps(context, s);
+    if (!status && !s->coarse) status = arap_begin_patterns(context, s);
     if (!status && !s->coarse) status = arap_refresh(context, s);
     if (!status && !s->coarse && s->displacements.poses) {
         arap_history_drop(&s->history);
@@ -301,7 +302,7 @@ static arap_status create(arap_context *context, const arap_problem *problem,
     if (!status && settings->deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
         status = arap_dual_energy_of(context, &s->mesh, &s->skeleton, &s->poses, &s->initial,
                                      &s->energy_before);
-    else if (!status && !s->coarse && s->maps.clusters.count)
+    else if (!status && !s->coarse && s->patterns.clusters.count)
         status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &s->influences,
                              &s->energy_before, NULL);
     arap_lap(s, ARAP_TIME_LOCAL);
@@ -315,17 +316,17 @@ static arap_status create(arap_context *context, const arap_problem *problem,
 
 arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
-    arap_team team;
-    arap_keep_threads(context, &team);
+    arap_thread_pool pool;
+    arap_keep_threads(context, &pool);
     arap_status status = create(context, problem, settings, out);
-    arap_end_threads(context, &team);
+    arap_end_threads(context, &pool);
     return status;
 }
 
 void arap_solver_free(arap_solver *s) {
     if (!s) return;
-    arap_release_maps(s);
-    arap_halves_clear(&s->halves);
+    arap_release_patterns(s);
+    arap_mirror_reuse_clear(&s->mirror_reuse);
     arap_leave_dual(s);
     arap_coarse_free(s);
     arap_mesh_clear(&s->mesh);
@@ -345,7 +346,7 @@ void arap_solver_free(arap_solver *s) {
     arap_promise_clear(&s->promise);
     arap_free(s->rigid_labels);
     arap_rigid_parts_clear(&s->parts);
-    arap_surroundings_clear(&s->surroundings);
+    arap_containments_clear(&s->surroundings);
     arap_sections_clear(&s->sections);
     arap_inner_bones_clear(&s->inner);
     arap_marks_clear(&s->marks);

@@ -1,11 +1,11 @@
 /* Into the stage for dual quaternions and out of it: see dual_stage.h.
  *
  * Weights for linear blending are close to those for dual quaternions, and so are the influence
- * maps and the matrix of the global step: where bones rotate little relative to each other, both
- * blend in the same way. The stage therefore keeps these; only the slope and the energy are those
- * of dual quaternions (iteration.c). Stretch that is desired in linear blending (stretch.h) counts
- * as strain here. Costs the first local step. Fails on out-of-memory, and for bones that are not
- * rigid.
+ * patterns and the matrix of the global step: where bones rotate little relative to each other,
+ * both blend in the same way. The stage therefore keeps these; only the slope and the energy are
+ * those of dual quaternions (iteration.c). Stretch that is desired in linear blending (stretch.h)
+ * counts as strain here. Costs the first local step. Fails on out-of-memory, and for bones that are
+ * not rigid.
  */
 #include "solver/dual_stage.h"
 
@@ -27,7 +27,7 @@ int arap_must_enter_dual(const arap_solver *s) {
 }
 
 arap_status arap_enter_dual(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_status status =
         arap_dual_energy_create(context, &s->mesh, &s->skeleton, &s->poses, &s->dual);
     if (status) return status;

@@ -12,35 +12,35 @@
 #include "base/memory.h"
 
 /* The largest weight of each bone and, where all vertices have the bone, the smallest. */
-static void find_peaks(const arap_influences *in, int bones, double *most, double *least,
+static void find_peaks(const arap_influences *in, int bones, double *max, double *min,
                        int *owners) {
     for (int b = 0; b < bones; b++) {
-        most[b] = 0;
-        least[b] = INFINITY;
+        max[b] = 0;
+        min[b] = INFINITY;
         owners[b] = 0;
     }
     for (size_t e = 0; e < in->start[in->count]; e++) {
         int b = in->bone[e];
-        most[b] = fmax(most[b], in->weight[e]);
-        least[b] = fmin(least[b], in->weight[e]);
+        max[b] = fmax(max[b], in->weight[e]);
+        min[b] = fmin(min[b], in->weight[e]);
         owners[b]++;
     }
     for (int b = 0; b < bones; b++)
-        if (owners[b] < in->count) least[b] = fmin(least[b], 0);
+        if (owners[b] < in->count) min[b] = fmin(min[b], 0);
 }
 
 arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, arap_filter filter,
                                 int bones, arap_influences *in) {
     double *means = ARAP_NEW(double, in->start[in->count]),
-           *most = ARAP_NEW(double, 2 * (size_t)bones);
+           *max = ARAP_NEW(double, 2 * (size_t)bones);
     int *owners = ARAP_NEW(int, bones);
     arap_status status = ARAP_OK;
-    if (!means || !most || !owners) {
+    if (!means || !max || !owners) {
         status = arap_fail_memory(&context->error, "the filter");
         goto done;
     }
-    double *least = most + bones;
-    find_peaks(in, bones, most, least, owners);
+    double *min = max + bones;
+    find_peaks(in, bones, max, min, owners);
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             double w = in->weight[e], sum = 0, unit = 0, above = INFINITY, below = -INFINITY;
@@ -52,8 +52,8 @@ arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, ar
                 above = fmin(above, w - other);
                 below = fmax(below, w - other);
             }
-            int maximum = above > 0 && w < most[in->bone[e]];
-            int minimum = below < 0 && w > least[in->bone[e]];
+            int maximum = above > 0 && w < max[in->bone[e]];
+            int minimum = below < 0 && w > min[in->bone[e]];
             if (in->locked[e] || !(unit > 0)) continue;
             if (filter == ARAP_FILTER_ALL || maximum || minimum) means[e] = sum / unit;
         }
@@ -68,7 +68,7 @@ arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, ar
 
 done:
     arap_free(means);
-    arap_free(most);
+    arap_free(max);
     arap_free(owners);
     return status;
 }

@@ -26,7 +26,7 @@ arap_status arap_history_add(arap_context *context, arap_history *h, double ener
 }
 
 void arap_history_return(arap_history *h, int stage) {
-    for (int k = stage + 1; k <= ARAP_MOST_STAGES; k++) h->stage_start[k] = -1;
+    for (int k = stage + 1; k <= ARAP_MAX_STAGES; k++) h->stage_start[k] = -1;
 }
 
 void arap_history_clear(arap_history *h) {

@@ -7,9 +7,9 @@
 typedef struct arap_history {
     int count, capacity;
     double *energies; /* relative */
-    /* Entry right after the change of the maps that began stage 1.., -1: none. After the
+    /* Entry right after the change of the patterns that began stage 1.., -1: none. After the
      * last of the solver's come that with rigid parts just found and that of another deformer. */
-    int stage_start[ARAP_MOST_STAGES + 1];
+    int stage_start[ARAP_MAX_STAGES + 1];
 } arap_history;
 
 /* An empty one. */

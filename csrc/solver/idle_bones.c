@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/barred.h"
+#include "solver/excluded.h"
 #include "weights/influences.h"
 #include "weights/rows.h"
 
@@ -44,7 +44,7 @@ static int find_idle(const arap_solver *s, const arap_influences *in, double *la
 static double find_weight(const arap_solver *s, const arap_influences *in, int i,
                           const double *largest, int *bone) {
     const arap_influences *initial = &s->initial;
-    double given = 0, most = s->settings.least_weight;
+    double given = 0, max = s->settings.min_weight;
     if (s->mesh.ring[i] == s->mesh.ring[i + 1]) return 0; /* no skin */
     if (s->parts.count && s->parts.number[i] >= 0) return 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
@@ -52,10 +52,10 @@ static double find_weight(const arap_solver *s, const arap_influences *in, int i
     for (size_t e = initial->start[i]; e < initial->start[i + 1]; e++) {
         int b = initial->bone[e];
         double weight = initial->weight[e] - STRONG * largest[b];
-        if (!largest[b] || weight <= most) continue;
+        if (!largest[b] || weight <= max) continue;
         if (arap_symmetry_image(&s->symmetry, i) == i && s->symmetry.bone[b] != b) continue;
-        if (arap_barred_of(s) && arap_is_barred(s, i, b)) continue;
-        given = most = weight;
+        if (arap_excluded_of(s) && arap_is_excluded(s, i, b)) continue;
+        given = max = weight;
         *bone = b;
     }
     return given;
@@ -65,16 +65,16 @@ static double find_weight(const arap_solver *s, const arap_influences *in, int i
  * and those that it makes too small. */
 static void make_room(const arap_solver *s, const arap_influences *in, int i, double weight,
                       char *keep) {
-    size_t begin = in->start[i], end = in->start[i + 1], least = begin;
+    size_t begin = in->start[i], end = in->start[i + 1], min = begin;
     for (size_t e = begin; e < end; e++)
-        if (in->weight[e] < in->weight[least]) least = e;
+        if (in->weight[e] < in->weight[min]) min = e;
     if ((int)(end - begin) >= s->settings.max_influences) {
-        keep[least] = 0;
+        keep[min] = 0;
         if (arap_symmetry_image(&s->symmetry, i) == i)
-            keep[arap_find_influence(in, i, s->symmetry.bone[in->bone[least]])] = 0;
+            keep[arap_find_influence(in, i, s->symmetry.bone[in->bone[min]])] = 0;
     }
     for (size_t e = begin; e < end; e++)
-        keep[e] = keep[e] && in->weight[e] * (1 - weight) >= s->settings.least_weight;
+        keep[e] = keep[e] && in->weight[e] * (1 - weight) >= s->settings.min_weight;
 }
 
 /* The row of vertex i with what is kept of it and this weight of a bone. */

@@ -6,7 +6,7 @@
 
 /* Give every bone without weights some weight where its initial weights are strong. Rows are
  * non-negative and sum to 1 on entry and at the end, symmetric ones stay so, and none gets more
- * influences than the limit. Rigid parts and locked or forbidden weights stay unchanged; without a
+ * influences than the limit. Rigid parts and locked or excluded weights stay unchanged; without a
  * limit of at least two influences nothing changes. `weights` is replaced. */
 arap_status arap_wake_bones(arap_context *context, const arap_solver *solver,
                             arap_influences *weights);

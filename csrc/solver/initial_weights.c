@@ -1,14 +1,14 @@
 /* The initial weights of a solver: see initial_weights.h.
  *
- * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's
- * weights with their pattern; or, if a coarser mesh is solved first, the weights that it starts
- * with. Then edits are applied, then locks, which edits do not change. Without a truss, rows hold
- * bones where they are strongest.
+ * Weights of one of the methods of initial/, pruned to the first influence patterns; or the
+ * caller's weights with their pattern; or, if a coarser mesh is solved first, the weights that it
+ * starts with. Then edits are applied, then locks, which edits do not change. Without bone springs,
+ * rows hold bones where they are strongest.
  *
  * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat:
- * weights of 0 or 1 along the bone, a step at each joint, and influence maps that never recover
- * from it. So with a truss, a vertex of a sheet (sheets.h) counts as at least as far from its bone
- * as the skin of the bone is in the mean.
+ * weights of 0 or 1 along the bone, a step at each joint, and influence patterns that never recover
+ * from it. So with bone springs, a vertex of a sheet (sheets.h) counts as at least as far from its
+ * bone as the skin of the bone is in the mean.
  *
  * The cost is that of the method. Fails for rows that are not valid weights. */
 #include "solver/initial_weights.h"
@@ -19,9 +19,9 @@
 #include "base/memory.h"
 #include "initial/automatic.h"
 #include "mesh/sheets.h"
-#include "solver/barred.h"
+#include "solver/excluded.h"
 #include "solver/levels.h"
-#include "solver/steering.h"
+#include "solver/apply_edits.h"
 #include "supports/supports.h"
 #include "weights/sparse_weights.h"
 #include "weights/rows.h"
@@ -86,9 +86,9 @@ static arap_status look(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* The truss keeps bones useful better than rows do. */
+/* Bone springs keep bones useful better than rows do. */
 static int wants_peaks(const arap_solver *s) {
-    return s->settings.peak_stiffness > 0 && !s->mesh.spoke_start;
+    return s->settings.peak_stiffness > 0 && !s->mesh.spring_start;
 }
 
 /* Rows that keep bones useful where these weights, of all bones, are largest. */
@@ -113,13 +113,13 @@ static arap_status leave_inner(arap_context *context, const arap_solver *s, arap
         int kept = 0;
         status = arap_rows_next(context, &rows, in->start[i + 1] - in->start[i] + 1);
         for (size_t e = in->start[i]; e < in->start[i + 1] && !status; e++) {
-            if (arap_is_barred(s, i, in->bone[e])) continue;
+            if (arap_is_excluded(s, i, in->bone[e])) continue;
             arap_rows_add(&rows, in->bone[e], in->weight[e], 0);
             kept |= in->weight[e] > 0;
         }
         if (kept || status) continue;
-        int nearest = arap_nearest_bone(&s->mesh, &s->skeleton, i, arap_barred_of(s), s);
-        if (nearest < 0) { /* a person has barred its own bone: as without inner bones */
+        int nearest = arap_nearest_bone(&s->mesh, &s->skeleton, i, arap_excluded_of(s), s);
+        if (nearest < 0) { /* a person has excluded its own bone: as without inner bones */
             rows.made.start[rows.made.count] = rows.made.start[rows.made.count - 1];
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
                 arap_rows_add(&rows, in->bone[e], in->weight[e], 0);
@@ -159,17 +159,17 @@ static arap_status keep_off_bones(arap_context *context, const arap_solver *s, d
     for (int p = 0; p < mesh->part_count; p++) {
         if (thick[p] >= 1) continue;
         for (int m = begin[p]; m < begin[p + 1]; m++) {
-            int i = member[m], b = seen->nearest[(size_t)i * ARAP_MOST_SHARED];
+            int i = member[m], b = seen->nearest[(size_t)i * ARAP_MAX_SHARED];
             sum[2 * b] += mesh->area[i];
             sum[2 * b + 1] += mesh->area[i] * seen->distance[i];
         }
         for (int m = begin[p]; m < begin[p + 1]; m++) {
-            int i = member[m], b = seen->nearest[(size_t)i * ARAP_MOST_SHARED];
+            int i = member[m], b = seen->nearest[(size_t)i * ARAP_MAX_SHARED];
             double mean = sum[2 * b] > 0 ? sum[2 * b + 1] / sum[2 * b] : 0;
             distance[i] = fmax(distance[i], (1 - thick[p]) * mean);
         }
         for (int m = begin[p]; m < begin[p + 1]; m++) {
-            int b = seen->nearest[(size_t)member[m] * ARAP_MOST_SHARED];
+            int b = seen->nearest[(size_t)member[m] * ARAP_MAX_SHARED];
             sum[2 * b] = sum[2 * b + 1] = 0;
         }
     }
@@ -186,7 +186,7 @@ static arap_status fresh_weights(arap_context *context, const arap_solver *s, ar
                                  arap_islands_report *report) {
     arap_visibility seen = s->visibility;
     arap_status status = ARAP_OK;
-    int sheets = s->mesh.spoke_start && s->settings.initial == ARAP_INITIAL_HEAT;
+    int sheets = s->mesh.spring_start && s->settings.initial == ARAP_INITIAL_HEAT;
     if (sheets) {
         seen.distance = ARAP_NEW(double, s->mesh.count);
         status = seen.distance ? keep_off_bones(context, s, seen.distance)
@@ -211,7 +211,7 @@ static arap_status fresh_start(arap_context *context, arap_solver *s) {
     s->constraints.attachments = s->constraints.list.count - s->constraints.peaks;
     if (!status)
         status = arap_choose_supports(context, &s->mesh, &s->skeleton, &initial,
-                                      &s->settings.support, &s->influences);
+                                      &s->settings.pruning, &s->influences);
     arap_influences_clear(&initial);
     arap_lap(s, ARAP_TIME_HEAT);
     return status;
@@ -226,7 +226,7 @@ static arap_status fresh_rows(arap_context *context, arap_solver *s, arap_influe
     status = fresh_weights(context, s, &all, &report);
     if (!status)
         status =
-            arap_choose_supports(context, &s->mesh, &s->skeleton, &all, &s->settings.support, out);
+            arap_choose_supports(context, &s->mesh, &s->skeleton, &all, &s->settings.pruning, out);
     arap_islands_report_clear(&report);
     arap_influences_clear(&all);
     arap_lap(s, ARAP_TIME_HEAT);

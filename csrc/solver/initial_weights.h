@@ -1,4 +1,4 @@
-/* The influence maps and weights that a solver begins with. */
+/* The influence patterns and weights that a solver begins with. */
 #ifndef ARAP_INITIAL_WEIGHTS_H
 #define ARAP_INITIAL_WEIGHTS_H
 

@@ -1,4 +1,4 @@
-/* Iterations on fixed influence maps: see iteration.h.
+/* Iterations on fixed influence patterns: see iteration.h.
  *
  * One iteration (docs/energy.md 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
@@ -30,13 +30,13 @@
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
-#define ROWS_EVERY 3     /* iterations from positivity rows to the next ones, with acceleration */
-#define LEAST_STRIDE 0.1 /* of a global step for dual quaternions */
-#define ROUNDING 0.25    /* of the rest energy, in units of the precision */
-#define MOST_RISE 0.02   /* of the objective over the best of the stage, as a share of the energy */
+#define ROWS_EVERY 3   /* iterations from positivity rows to the next ones, with acceleration */
+#define MIN_STRIDE 0.1 /* of a global step for dual quaternions */
+#define ROUNDING 0.25  /* of the rest energy, in units of the precision */
+#define MAX_RISE 0.02  /* of the objective over the best of the stage, as a share of the energy */
 
 static void release_system(arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_system_clear(&m->system);
     arap_factor_free(m->factor);
     arap_penalties_clear(&m->penalties);
@@ -48,10 +48,10 @@ static void release_system(arap_solver *s) {
     m->has_system = m->system_outdated = 0;
 }
 
-void arap_release_maps(arap_solver *s) {
-    arap_maps *m = &s->maps;
+void arap_release_patterns(arap_solver *s) {
+    arap_patterns *m = &s->patterns;
     release_system(s);
-    arap_pass_free(m->pass);
+    arap_local_step_free(m->local_step);
     arap_rotation_clusters_clear(&m->clusters);
     arap_free(m->right_side);
     arap_free(m->product);
@@ -60,15 +60,15 @@ void arap_release_maps(arap_solver *s) {
     arap_free(m->before);
     arap_free(m->metric);
     arap_anderson_free(m->anderson);
-    m->pass = NULL;
+    m->local_step = NULL;
     m->anderson = NULL;
     m->right_side = m->product = m->residual = m->best = m->before = m->metric = NULL;
     m->has_best = m->guarded = m->active_changes = 0;
 }
 
-/* Penalty rows of the present influence maps, with the given damping. */
+/* Penalty rows of the present influence patterns, with the given damping. */
 static arap_status make_penalties(arap_context *context, arap_solver *s, double damping) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     double unit = s->poses.total;
     arap_penalties_clear(&m->penalties);
     arap_status status = arap_penalties_create(context, &s->influences, &m->penalties);
@@ -88,18 +88,18 @@ static arap_status make_penalties(arap_context *context, arap_solver *s, double 
 
 /* The penalized matrix of the system, for CHOLMOD. */
 static arap_matrix penalized_matrix(const arap_solver *s) {
-    const arap_maps *m = &s->maps;
+    const arap_patterns *m = &s->patterns;
     arap_matrix matrix = m->system.matrix;
     matrix.value = m->system.penalized;
     return matrix;
 }
 
-/* Without a truss, bones with nearly the same poses bring the system too close to singular for
+/* Without bone springs, bones with nearly the same poses bring the system too close to singular for
  * single precision: it would be tried in vain. */
 static arap_status analyze(arap_context *context, void *data) {
     arap_solver *s = data;
-    int single = s->settings.precision == ARAP_SINGLE && s->settings.truss > 0;
-    return arap_factor_analyze(context, &s->maps.system.matrix, single, &s->maps.factor);
+    int single = s->settings.precision == ARAP_SINGLE && s->settings.bone_spring_stiffness > 0;
+    return arap_factor_analyze(context, &s->patterns.system.matrix, single, &s->patterns.factor);
 }
 
 /* An order for the sizes of the present rows, if it is worth its time: their number has no limit,
@@ -127,28 +127,28 @@ done:
     return status;
 }
 
-/* The system of the present influence maps, and in parallel with its assembly the analysis of its
- * pattern. */
+/* The system of the present influence patterns, and in parallel with its assembly the analysis of
+ * its pattern. */
 static arap_status assemble(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
-    arap_aside analysis = {0};
+    arap_patterns *m = &s->patterns;
+    arap_async_task analysis = {0};
     int *order;
     arap_status status = order_rows(context, s, &order);
     if (!status)
         status = arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, s->sections.tie,
-                                    &s->influences, &s->symmetry, &s->parts, &s->halves,
+                                    &s->influences, &s->symmetry, &s->parts, &s->mirror_reuse,
                                     order ? order : s->order, analyze, s, &analysis, &m->system);
     arap_free(order);
     arap_lap(s, ARAP_TIME_SYSTEM);
-    arap_status analyzed = arap_aside_end(context, &analysis);
+    arap_status analyzed = arap_async_end(context, &analysis);
     arap_lap(s, ARAP_TIME_FACTOR);
     return status ? status : analyzed;
 }
 
-/* System and factor of the present influence maps. A system that is not definite (its weights
+/* System and factor of the present influence patterns. A system that is not definite (its weights
  * are not all determined) gets more damping. */
 static arap_status make_system(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_status status = arap_progress(context, "assembly", 0);
     if (!status) status = assemble(context, s);
     if (status) return status;
@@ -182,7 +182,7 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
 
 /* The harmonic term of the present weights, and its share of the product. */
 static arap_status add_harmonic(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_status status = arap_harmonic_product(context, &s->harmonic, &s->influences, m->residual);
     s->present.roughness = 0;
     if (status) return status;
@@ -194,11 +194,11 @@ static arap_status add_harmonic(arap_context *context, arap_solver *s) {
 }
 
 arap_status arap_measure(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     double rest = s->poses.total * s->mesh.rest_energy, energy = rest + s->present.excess;
-    double *fixed = s->mesh.spoke_start ? m->residual : NULL; /* scratch */
+    double *fixed = s->mesh.spring_start ? m->residual : NULL; /* scratch */
     arap_status status = arap_stiffness_product(context, &s->mesh, &s->poses, &s->influences,
-                                                &s->halves, m->product, NULL, fixed);
+                                                &s->mirror_reuse, m->product, NULL, fixed);
     for (int i = 0; i < s->mesh.count && fixed; i++) energy += fixed[i];
     energy -= 2 * s->present.anchored;
     if (status) return status;
@@ -216,7 +216,7 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
 /* The local step of dual quaternions: b - F w is their slope, with F w = 0 except for the harmonic
  * term. */
 static arap_status refresh_dual(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     double rest = s->poses.total * s->mesh.rest_energy;
     arap_status status =
         arap_dual_energy_run(context, s->dual, &s->influences, m->right_side, &s->present.energy);
@@ -228,7 +228,7 @@ static arap_status refresh_dual(arap_context *context, arap_solver *s) {
 }
 
 arap_status arap_refresh(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_status status = arap_symmetry_weights(context, &s->symmetry, &s->influences);
     if (status) return status;
     arap_rigid_weights(&s->parts, &s->influences);
@@ -237,12 +237,12 @@ arap_status arap_refresh(arap_context *context, arap_solver *s) {
         arap_lap(s, ARAP_TIME_LOCAL);
         return blended;
     }
-    status = arap_pass_run(context, m->pass, m->right_side, NULL);
+    status = arap_local_step_run(context, m->local_step, m->right_side, NULL);
     if (status) return status;
-    const double *excess = arap_pass_excess(m->pass);
+    const double *excess = arap_local_step_excess(m->local_step);
     s->present.excess = 0;
     for (int i = 0; i < s->mesh.count && excess; i++) s->present.excess += excess[i];
-    const double *anchored = arap_pass_anchored(m->pass);
+    const double *anchored = arap_local_step_anchored(m->local_step);
     s->present.anchored = 0;
     for (int i = 0; i < s->mesh.count && anchored; i++) s->present.anchored += anchored[i];
     status = arap_measure(context, s);
@@ -251,7 +251,7 @@ arap_status arap_refresh(arap_context *context, arap_solver *s) {
 }
 
 static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     const arap_influences *in = &s->influences;
     size_t entries = in->start[in->count];
     m->before = ARAP_NEW(double, entries);
@@ -262,8 +262,8 @@ static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
     return arap_anderson_create(context, entries, s->settings.acceleration, &m->anderson);
 }
 
-arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+arap_status arap_begin_patterns(arap_context *context, arap_solver *s) {
+    arap_patterns *m = &s->patterns;
     size_t entries = s->influences.start[s->influences.count], count = (size_t)s->mesh.count;
     m->stride = 1;
     m->right_side = ARAP_NEW(double, entries);
@@ -282,12 +282,14 @@ arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
     if (!status && clusters)
         status = arap_rotation_clusters_create(context, &s->mesh, &s->influences,
                                                s->settings.rotation_clusters, clusters);
-    if (!status && !s->halves.symmetry && !s->displacements.poses)
-        status = arap_halves_create(context, &s->mesh, &s->symmetry, &s->poses, &s->halves);
-    if (!status) status = arap_halves_take(context, &s->mesh, &s->influences, &s->halves);
+    if (!status && !s->mirror_reuse.symmetry && !s->displacements.poses)
+        status =
+            arap_mirror_reuse_create(context, &s->mesh, &s->symmetry, &s->poses, &s->mirror_reuse);
     if (!status)
-        status = arap_pass_create(context, &s->mesh, &s->packed, &s->influences, clusters,
-                                  clusters ? NULL : &s->halves, &m->pass);
+        status = arap_mirror_reuse_take(context, &s->mesh, &s->influences, &s->mirror_reuse);
+    if (!status)
+        status = arap_local_step_create(context, &s->mesh, &s->packed, &s->influences, clusters,
+                                        clusters ? NULL : &s->mirror_reuse, &m->local_step);
     arap_lap(s, ARAP_TIME_LOCAL);
     return status;
 }
@@ -300,7 +302,7 @@ static double hard(const arap_solver *s) {
 /* Energy, harmonic term and penalties, less their constant, without the temporary rows, which hold
  * weights at zero. */
 static double objective(const arap_solver *s) {
-    const arap_maps *m = &s->maps;
+    const arap_patterns *m = &s->patterns;
     const arap_influences *in = &s->influences;
     const arap_penalties *p = &m->penalties;
     double sum = s->present.energy + s->present.roughness;
@@ -322,7 +324,7 @@ static double rounding(const arap_solver *s) {
 
 /* The factor of the present rows, if they have changed since the last one. */
 static arap_status refactor(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     if (!m->active_changes) return ARAP_OK;
     arap_status status = arap_system_penalize(context, &m->system, m->penalties.stiffness);
     arap_matrix matrix = penalized_matrix(s);
@@ -335,7 +337,7 @@ static arap_status refactor(arap_context *context, arap_solver *s) {
 
 /* The negative gradient of the objective. */
 static void find_descent(arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     const arap_penalties *p = &m->penalties;
     const double *w = s->influences.weight;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
@@ -344,10 +346,10 @@ static void find_descent(arap_solver *s) {
 
 /* A poll for cancellation, at a point where the step can begin again. */
 static arap_status look(arap_context *context) {
-    int deaf = context->deaf;
-    context->deaf = deaf > 1;
-    arap_status status = arap_listen(context);
-    context->deaf = deaf;
+    int uncancellable = context->uncancellable;
+    context->uncancellable = uncancellable > 1;
+    arap_status status = arap_poll_cancel(context);
+    context->uncancellable = uncancellable;
     return status;
 }
 
@@ -355,7 +357,7 @@ static arap_status look(arap_context *context) {
  * cancelled, nothing has changed, and it is found again; where bounds were released before it, that
  * would not be so. */
 static arap_status global_step(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     find_descent(s);
     arap_system_reduce(&m->system, m->residual, m->unknowns);
     arap_matrix matrix = penalized_matrix(s);
@@ -371,7 +373,7 @@ static arap_status global_step(arap_context *context, arap_solver *s) {
 
 /* Do the paper's positivity rows come in some iterations only? */
 static int rows_wait(const arap_solver *s) {
-    return s->settings.positivity == ARAP_POSITIVITY_PENALTY && s->maps.anderson &&
+    return s->settings.positivity == ARAP_POSITIVITY_PENALTY && s->patterns.anderson &&
            s->stage.number == s->stage.last;
 }
 
@@ -379,13 +381,15 @@ int arap_must_go_on(const arap_solver *s) {
     return rows_wait(s) && s->stage.iterations <= ROWS_EVERY;
 }
 
-int arap_needs_factor(const arap_solver *s) { return rows_wait(s) && s->maps.active_changes > 0; }
+int arap_needs_factor(const arap_solver *s) {
+    return rows_wait(s) && s->patterns.active_changes > 0;
+}
 
 /* The paper's positivity rows; they count from the next global step on, which needs a new factor.
  * If steps are accelerated, which new rows would restart, they are added in some iterations only
  * (docs/decisions/007). */
 static void add_positivity(arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     if (rows_wait(s) && s->stage.iterations % ROWS_EVERY != ROWS_EVERY - 1) return;
     int rows = arap_activate_bounds(&s->mesh, &s->influences, hard(s), 1, m->active, &m->penalties);
     s->assembled.positivity_rows += rows;
@@ -397,7 +401,7 @@ static void add_positivity(arap_solver *s) {
  * then clipping or positivity rows. Guarded, weights that the step made negative are held from the
  * next one on, until they would be positive. */
 static arap_status plain_step(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_status status = ARAP_OK;
     if (m->guarded) {
         find_descent(s);
@@ -412,8 +416,8 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
         status = arap_filter_weights(context, &s->mesh, s->settings.filter,
                                      s->skeleton.deform_count, &s->influences);
     if (!status && s->settings.filter)
-        status = arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count, NULL, NULL,
-                                 &s->influences);
+        status = arap_rigid_patterns(context, &s->parts, &s->mesh, s->skeleton.deform_count, NULL,
+                                     NULL, &s->influences);
     if (status) return status;
     if (m->guarded)
         m->active_changes +=
@@ -435,7 +439,7 @@ static arap_status restore(arap_context *context, arap_solver *s, const double *
 /* A step and its local step; accelerated, to where the past steps point, unless the objective
  * is larger there than it was before. */
 static arap_status full_step(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_influences *in = &s->influences;
     size_t size = in->start[in->count] * sizeof(double);
     double reached = objective(s);
@@ -457,7 +461,7 @@ static arap_status full_step(arap_context *context, arap_solver *s) {
 /* The present objective; its weights are kept if they are the best of the stage, the later ones of
  * those that are tied. */
 static double keep_if_best(arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     double present = objective(s);
     if (m->has_best && present > m->best_objective + rounding(s)) return present;
     m->best_objective = m->has_best ? fmin(present, m->best_objective) : present;
@@ -471,12 +475,12 @@ static double keep_if_best(arap_solver *s) {
  * objective has risen too far, the best weights are restored and the stage continues guarded; if
  * that does not help, it ends. */
 static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     keep_if_best(s);
     arap_status status = full_step(context, s);
     if (status) return status;
     double present = keep_if_best(s);
-    if (present - m->best_objective <= MOST_RISE * fabs(s->present.energy)) return status;
+    if (present - m->best_objective <= MAX_RISE * fabs(s->present.energy)) return status;
     s->stage.over = m->guarded;
     m->guarded = 1;
     return restore(context, s, m->best);
@@ -486,7 +490,7 @@ static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
  * theirs. If the objective does not fall, the weights are restored and steps become shorter, until
  * the shortest ends the stage. */
 static arap_status dual_iteration(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     keep_if_best(s);
     double reached = m->best_objective;
     arap_status status = full_step(context, s);
@@ -495,17 +499,17 @@ static arap_status dual_iteration(arap_context *context, arap_solver *s) {
     if (m->best_objective < reached) return status;
     if (m->anderson) arap_anderson_restart(m->anderson);
     m->stride *= 0.5;
-    s->stage.over = m->stride < LEAST_STRIDE;
+    s->stage.over = m->stride < MIN_STRIDE;
     return restore(context, s, m->best);
 }
 
 arap_status arap_iteration(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
-    int deaf = context->deaf;
-    context->deaf = deaf > 1;
+    arap_patterns *m = &s->patterns;
+    int uncancellable = context->uncancellable;
+    context->uncancellable = uncancellable > 1;
     arap_status status = m->has_system ? ARAP_OK : make_system(context, s);
-    if (!status) status = arap_listen(context);
-    context->deaf = deaf;
+    if (!status) status = arap_poll_cancel(context);
+    context->uncancellable = uncancellable;
     if (!m->has_system) release_system(s); /* cancelled: the next call redoes it */
     if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);
     if (s->dual) return dual_iteration(context, s);
@@ -514,26 +518,26 @@ arap_status arap_iteration(arap_context *context, arap_solver *s) {
 }
 
 /* Work space for the local step of both halves, which are not images any more. */
-static arap_status end_halves(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
-    arap_pass *whole = NULL;
-    if (s->halves.of && !m->clusters.count) {
-        arap_status status =
-            arap_pass_create(context, &s->mesh, &s->packed, &s->influences, NULL, NULL, &whole);
+static arap_status end_mirror_reuse(arap_context *context, arap_solver *s) {
+    arap_patterns *m = &s->patterns;
+    arap_local_step *whole = NULL;
+    if (s->mirror_reuse.of && !m->clusters.count) {
+        arap_status status = arap_local_step_create(context, &s->mesh, &s->packed, &s->influences,
+                                                    NULL, NULL, &whole);
         if (status) return status;
-        arap_pass_free(m->pass);
-        m->pass = whole;
+        arap_local_step_free(m->local_step);
+        m->local_step = whole;
     }
-    arap_halves_clear(&s->halves);
+    arap_mirror_reuse_clear(&s->mirror_reuse);
     return ARAP_OK;
 }
 
 arap_status arap_solver_repose(arap_context *context, arap_solver *s, const double *transforms,
                                const arap_spines *spines, int keep_factor) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
     arap_start_lap(s);
-    arap_status status = end_halves(context, s);
+    arap_status status = end_mirror_reuse(context, s);
     if (status) return status;
     memcpy(s->poses.transform, transforms, size);
     if (spines) arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
@@ -553,7 +557,7 @@ arap_status arap_solver_repose(arap_context *context, arap_solver *s, const doub
 }
 
 arap_status arap_end_iterations(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     int worse = m->has_best && objective(s) > m->best_objective + rounding(s);
     return worse ? restore(context, s, m->best) : ARAP_OK;
 }

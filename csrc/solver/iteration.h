@@ -1,16 +1,16 @@
-/* Iterations of a solver on fixed influence maps. */
+/* Iterations of a solver on fixed influence patterns. */
 #ifndef ARAP_ITERATION_H
 #define ARAP_ITERATION_H
 
 #include "solver/solver.h"
 
-/* Work space for the present influence maps, which must not change until it is
+/* Work space for the present influence patterns, which must not change until it is
  * released. */
-arap_status arap_begin_maps(arap_context *context, arap_solver *solver);
-void arap_release_maps(arap_solver *solver);
+arap_status arap_begin_patterns(arap_context *context, arap_solver *solver);
+void arap_release_patterns(arap_solver *solver);
 
-/* One iteration: global step, local step and what comes with them. The first on new maps assembles
- * and factorizes. Sets stage_over when further ones would not help. */
+/* One iteration: global step, local step and what comes with them. The first on new patterns
+ * assembles and factorizes. Sets stage_over when further ones would not help. */
 arap_status arap_iteration(arap_context *context, arap_solver *solver);
 
 /* After iterations of a stage: are the first positivity rows still to count? */

@@ -1,7 +1,7 @@
 /* The coarse level: see levels.h.
  *
  * Weights are smooth: a mesh of a third of the vertices knows which bones belong where and,
- * within a few percent, how much. Everything that needs many iterations or wide influence maps
+ * within a few percent, how much. Everything that needs many iterations or wide influence patterns
  * (initial weights, the stages of solver.c) is done there, and so on down to a mesh of few
  * vertices; the mesh itself only goes through the last stage, from the prolonged weights. If the
  * coarsest level starts from given weights, they are those of the seeds. Locked vertices share
@@ -14,14 +14,14 @@
 
 #include "base/memory.h"
 #include "base/sets.h"
-#include "solver/steering.h"
+#include "solver/apply_edits.h"
 #include "solver/visits.h"
 
 /* A level pays off with at least this many vertices per cluster, and clusters per bone; with fewer
  * of these where the mesh itself would have no level, but thousands of clusters: heat and the first
- * maps cost it vertices times bones. */
-#define LEAST_VERTICES 1.5
-#define LEAST_CLUSTERS 12
+ * patterns cost it vertices times bones. */
+#define MIN_VERTICES 1.5
+#define MIN_CLUSTERS 12
 #define FEW_CLUSTERS 5
 #define THOUSANDS 4096
 
@@ -37,8 +37,8 @@ typedef struct coarse_arrays {
     double *weight;
     char *locked_vertices;
     double *parameters;
-    int *spoke_bones;
-    char *spoke_whole;
+    int *spring_bones;
+    char *spring_whole;
     int *part_keeper;
 } coarse_arrays;
 
@@ -49,8 +49,8 @@ static void free_arrays(coarse_arrays *a) {
     arap_free(a->vertex_set);
     arap_free(a->locked_vertices);
     arap_free(a->parameters);
-    arap_free(a->spoke_bones);
-    arap_free(a->spoke_whole);
+    arap_free(a->spring_bones);
+    arap_free(a->spring_whole);
     arap_free(a->part_keeper);
 }
 
@@ -195,19 +195,19 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
                    bones * sizeof(double));
         out->poses.parameters = a->parameters;
     }
-    if (s->mesh.spoke_start) {
-        a->spoke_bones = ARAP_NEW(int, count);
-        a->spoke_whole = ARAP_NEW(char, count);
-        if (!a->spoke_bones || !a->spoke_whole)
+    if (s->mesh.spring_start) {
+        a->spring_bones = ARAP_NEW(int, count);
+        a->spring_whole = ARAP_NEW(char, count);
+        if (!a->spring_bones || !a->spring_whole)
             return arap_fail_memory(&context->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++) {
-            const arap_spoke *spoke;
-            int any = arap_mesh_spokes(&s->mesh, clusters->seed[k], &spoke);
-            a->spoke_bones[k] = any ? spoke->bone : -1;
-            a->spoke_whole[k] = any && spoke->whole;
+            const arap_spring *spring;
+            int any = arap_mesh_springs(&s->mesh, clusters->seed[k], &spring);
+            a->spring_bones[k] = any ? spring->bone : -1;
+            a->spring_whole[k] = any && spring->whole;
         }
-        out->spoke_bones = a->spoke_bones;
-        out->spoke_whole = a->spoke_whole;
+        out->spring_bones = a->spring_bones;
+        out->spring_whole = a->spring_whole;
     }
     if (s->inner.count) {
         a->part_keeper = ARAP_NEW(int, count);
@@ -242,9 +242,8 @@ static void group_vertices(const arap_solver *s, const arap_problem *problem, in
 
 static int pays_off(const arap_solver *s, const arap_problem *problem) {
     int clusters = s->clusters.count, is_finest = !problem->links;
-    int least = is_finest && clusters >= THOUSANDS ? FEW_CLUSTERS : LEAST_CLUSTERS;
-    return clusters * LEAST_VERTICES <= s->mesh.count &&
-           clusters / least >= s->skeleton.deform_count;
+    int min = is_finest && clusters >= THOUSANDS ? FEW_CLUSTERS : MIN_CLUSTERS;
+    return clusters * MIN_VERTICES <= s->mesh.count && clusters / min >= s->skeleton.deform_count;
 }
 
 static arap_status find_clusters(arap_context *context, void *data) {
@@ -269,12 +268,12 @@ arap_status arap_clusters_begin(arap_context *context, arap_solver *s, const ara
     }
     group_vertices(s, problem, out->group);
     out->visit = is_known ? problem->visit : out->found;
-    arap_aside_begin(context, s->mesh.count, find_clusters, out, &out->aside);
+    arap_async_begin(context, s->mesh.count, find_clusters, out, &out->async_task);
     return ARAP_OK;
 }
 
 arap_status arap_clusters_end(arap_context *context, arap_clustering *c) {
-    arap_status status = arap_aside_end(context, &c->aside);
+    arap_status status = arap_async_end(context, &c->async_task);
     arap_free(c->group);
     arap_free(c->found);
     c->group = c->found = NULL;
@@ -289,7 +288,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     arap_settings settings = s->settings;
     arap_status status = ARAP_OK;
     if (!pays_off(s, problem)) goto done;
-    arap_surroundings_drop_faces(&s->surroundings);
+    arap_containments_drop_faces(&s->surroundings);
     status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
     /* Compared with the energy, the harmonic term grows as the area of a vertex does (harmonic.c).

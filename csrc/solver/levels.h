@@ -2,7 +2,7 @@
 #ifndef ARAP_LEVELS_H
 #define ARAP_LEVELS_H
 
-#include "base/aside.h"
+#include "base/async_task.h"
 #include "solver/solver.h"
 
 /* The search for solver->clusters, which needs the mesh, its symmetry and its rigid parts, and
@@ -12,7 +12,7 @@ typedef struct arap_clustering {
     int *group;
     int *found; /* (vertices) the order of the finest mesh, or NULL */
     const int *visit;
-    arap_aside aside;
+    arap_async_task async_task;
 } arap_clustering;
 
 arap_status arap_clusters_begin(arap_context *context, arap_solver *solver,

@@ -22,11 +22,11 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "truss/skins.h"
+#include "springs/skins.h"
 #include "weights/rows.h"
 
 #define STRONG 0.5
-#define LEAST 0.05
+#define MINIMUM 0.05
 #define FACING 2 /* as much more of its skin sees a bone from outside than from inside */
 
 /* The data for the choice of own skin. */
@@ -43,11 +43,11 @@ typedef struct chooser {
 static double facing(const chooser *c, int i, int bone) {
     const arap_skeleton *skeleton = &c->s->skeleton;
     const double *p = c->s->mesh.v + 3 * (size_t)i, *normal = c->normal + 3 * (size_t)i;
-    double least = INFINITY, best[3] = {0, 0, 0}, point[3];
+    double min = INFINITY, best[3] = {0, 0, 0}, point[3];
     for (int k = skeleton->line_start[bone]; k < skeleton->line_start[bone + 1]; k++) {
         double d2 = arap_nearest_on_segment(p, skeleton->lines[k].a, skeleton->lines[k].b, point);
-        if (!(d2 < least)) continue;
-        least = d2;
+        if (!(d2 < min)) continue;
+        min = d2;
         arap_sub(p, point, best);
     }
     double long2 = arap_dot(best, best) * arap_dot(normal, normal);
@@ -81,7 +81,7 @@ static void find_sides(chooser *c, const arap_influences *in) {
 /* Does another bone see vertex i from inside, in the part that both are in? */
 static int is_others(const chooser *c, const arap_influences *in, int i, int bone) {
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-        if (in->bone[e] != bone && in->weight[e] > LEAST &&
+        if (in->bone[e] != bone && in->weight[e] > MINIMUM &&
             arap_surrounds(&c->skins, in->bone[e], c->s->mesh.part[i]) &&
             !(c->out[in->bone[e]] > FACING * c->in[in->bone[e]]) && facing(c, i, in->bone[e]) > 0)
             return 1;
@@ -104,9 +104,9 @@ static arap_status prepare(arap_context *context, const arap_influences *in, cho
             if (arap_is_skin(&c->skins, in->bone[e], s->mesh.part[i]))
                 c->above[in->bone[e]] = fmax(c->above[in->bone[e]], in->weight[e]);
     for (size_t b = 0; b < bones; b++)
-        c->above[b] = c->above[b] > ARAP_MOST_OF_VERTEX ? ARAP_MOST_OF_VERTEX
-                      : c->above[b] > LEAST             ? STRONG * c->above[b]
-                                                        : INFINITY;
+        c->above[b] = c->above[b] > ARAP_MAX_OF_VERTEX ? ARAP_MAX_OF_VERTEX
+                      : c->above[b] > MINIMUM          ? STRONG * c->above[b]
+                                                       : INFINITY;
     return status;
 }
 

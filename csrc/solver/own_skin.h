@@ -4,7 +4,7 @@
 
 #include "solver/solver.h"
 
-#define ARAP_MOST_OF_VERTEX 0.5
+#define ARAP_MAX_OF_VERTEX 0.5
 
 /* Own skin of the bones: (vertex, bone) with its initial weight. */
 arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap_influences *out);

@@ -20,9 +20,9 @@
 
 typedef struct product {
     const arap_solver *solver;
-    arap_influences step; /* the solver's maps with weights of its own: Z p */
+    arap_influences step; /* the solver's patterns with weights of its own: Z p */
     double *image;        /* (entries) F Z p */
-    double *pull;         /* (entries) what the truss adds to any product */
+    double *pull;         /* (entries) what the bone springs add to any product */
     double first, left;   /* preconditioned residual, at the start and now */
 } product;
 
@@ -32,18 +32,18 @@ static arap_status multiply(arap_context *context, void *data, const double *p, 
     const arap_solver *s = m->solver;
     size_t entries = m->step.start[m->step.count];
     memset(m->step.weight, 0, entries * sizeof(double));
-    arap_system_add_step(&s->maps.system, p, m->step.weight);
+    arap_system_add_step(&s->patterns.system, p, m->step.weight);
     arap_status status =
         arap_stiffness_product(context, &s->mesh, &s->poses, &m->step, NULL, m->image, NULL, NULL);
     if (status) return status;
     for (size_t e = 0; e < entries; e++)
-        m->image[e] += -m->pull[e] + s->maps.penalties.stiffness[e] * m->step.weight[e];
-    arap_system_reduce(&s->maps.system, m->image, out);
+        m->image[e] += -m->pull[e] + s->patterns.penalties.stiffness[e] * m->step.weight[e];
+    arap_system_reduce(&s->patterns.system, m->image, out);
     return ARAP_OK;
 }
 
 static arap_status solve_before(arap_context *context, void *data, double *z) {
-    return arap_factor_solve(context, ((product *)data)->solver->maps.factor, z);
+    return arap_factor_solve(context, ((product *)data)->solver->patterns.factor, z);
 }
 
 static int enough(void *data, int step, double left, const double *z, double *x) {
@@ -55,7 +55,7 @@ static int enough(void *data, int step, double left, const double *z, double *x)
 }
 
 arap_status arap_pcg_step(arap_context *context, const arap_solver *s, double *x) {
-    int n = s->maps.system.unknowns;
+    int n = s->patterns.system.unknowns;
     size_t entries = s->influences.start[s->influences.count];
     double *work = ARAP_NEW(double, 4 * (size_t)n);
     product m = {.solver = s, .step = s->influences, .image = ARAP_NEW(double, entries)};
@@ -66,7 +66,7 @@ arap_status arap_pcg_step(arap_context *context, const arap_solver *s, double *x
         status = arap_fail_memory(&context->error, "the global step");
         goto done;
     }
-    if (s->mesh.spoke_start)
+    if (s->mesh.spring_start)
         status =
             arap_stiffness_product(context, &s->mesh, &s->poses, &m.step, NULL, m.pull, NULL, NULL);
     if (status) goto done;

@@ -6,7 +6,7 @@
  * it has most of no vertex, is measured after the last stage of a level. Bones below the floor, and
  * with them their mirror images, get rows on their own skin,
  *     strength_b Lambda_i #poses (w_ib - h_ib)^2,
- * that draw the weights to the initial ones h. The influences they hold come back into the maps
+ * that draw the weights to the initial ones h. The influences they hold come back into the patterns
  * with weight 0, stay there for any worth (reduce.h), and another stage begins; a bone
  * that still does not answer after it is held GROWTH times as strongly. Finer levels start with the
  * rows of the coarser one. If all bones answer, nothing changes.
@@ -19,19 +19,19 @@
  * half the work of their pull at the end, sum strength Lambda #poses (h - w) (w - w'). w' is known
  * by the mean of a bone only: its share before it was held.
  *
- * Rows do not touch decisions of a person: locked weights, constraints, forbidden bones, bones
+ * Rows do not touch decisions of a person: locked weights, constraints, excluded bones, bones
  * released at a vertex, and rigid parts. A bone all of whose own skin is left alone cannot be held.
  *
- * Without a truss, rows for peaks do this work (initial_weights.c). O(vertices x influences) for
- * a review, and a stage for each round, ARAP_MOST_ROUNDS at most, on finer levels one.
- * Fails only on out-of-memory. */
+ * Without bone springs, rows for peaks do this work (initial_weights.c). O(vertices x influences)
+ * for a review, and a stage for each round, ARAP_MAX_ROUNDS at most, on finer levels one. Fails
+ * only on out-of-memory. */
 #include "solver/promise.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/barred.h"
+#include "solver/excluded.h"
 #include "solver/own_skin.h"
 #include "solver/responses.h"
 #include "weights/rows.h"
@@ -47,7 +47,7 @@
 
 /* Is the promise in effect? */
 static int is_active(const arap_solver *s) {
-    return s->settings.response > 0 && s->mesh.spoke_start && s->settings.widenings > 0 &&
+    return s->settings.response > 0 && s->mesh.spring_start && s->settings.expansion_rounds > 0 &&
            s->settings.max_influences != 1 && !s->dual;
 }
 
@@ -65,10 +65,10 @@ static char *find_decided(const arap_solver *s, const arap_influences *in) {
     return decided;
 }
 
-/* Has a person released this bone from a vertex, or barred it? */
+/* Has a person released this bone from a vertex, or excluded it? */
 static int is_released(const arap_solver *s, int i, int bone) {
     return (arap_find_mark(&s->marks, arap_lead(&s->parts, i), bone) & ARAP_RELEASED) ||
-           (arap_barred_of(s) && arap_is_barred(s, i, bone));
+           (arap_excluded_of(s) && arap_is_excluded(s, i, bone));
 }
 
 /* (loose parts) is one bone all that moves the part? NULL: no memory. */
@@ -142,7 +142,7 @@ static arap_status begin(arap_context *context, arap_solver *s) {
                              : arap_fail_memory(&context->error, "the bones that are held");
     for (int b = 0; b < s->skeleton.deform_count && !status; b++) p->is_minor[b] = 1;
     for (size_t e = 0; !status && e < s->initial.start[s->initial.count]; e++)
-        if (s->initial.weight[e] > ARAP_MOST_OF_VERTEX) p->is_minor[s->initial.bone[e]] = 0;
+        if (s->initial.weight[e] > ARAP_MAX_OF_VERTEX) p->is_minor[s->initial.bone[e]] = 0;
     if (status) arap_promise_clear(p);
     return status;
 }
@@ -233,7 +233,7 @@ arap_status arap_promise_foresee(arap_context *context, arap_solver *s) {
 
 arap_status arap_promise_review(arap_context *context, arap_solver *s) {
     int again = s->promise.rows.count > 0, found = 0;
-    if (!is_active(s) || s->promise.rounds >= (s->coarse_vertices ? 1 : ARAP_MOST_ROUNDS))
+    if (!is_active(s) || s->promise.rounds >= (s->coarse_vertices ? 1 : ARAP_MAX_ROUNDS))
         return ARAP_OK;
     arap_status status = hold(context, s, &s->influences,
                               s->settings.response * (s->coarse_vertices ? FAR
@@ -259,28 +259,29 @@ arap_status arap_promise_inherit(arap_context *context, arap_solver *s,
     return status ? status : hold(context, s, weights, s->settings.response * FAR, &found);
 }
 
-arap_status arap_promise_offer(arap_context *context, const arap_solver *s, arap_influences *maps) {
+arap_status arap_promise_offer(arap_context *context, const arap_solver *s,
+                               arap_influences *patterns) {
     const arap_constraint *row = s->promise.rows.rows, *end = row + s->promise.rows.count;
     arap_rows rows;
     if (row == end) return ARAP_OK;
-    arap_status status = arap_rows_create(context, maps->count, &rows);
-    for (int i = 0; i < maps->count && !status; i++) {
+    arap_status status = arap_rows_create(context, patterns->count, &rows);
+    for (int i = 0; i < patterns->count && !status; i++) {
         const arap_constraint *first = row;
         while (row < end && row->vertex == i) row++;
-        size_t own = maps->start[i + 1] - maps->start[i];
+        size_t own = patterns->start[i + 1] - patterns->start[i];
         status = arap_rows_next(context, &rows, own + (size_t)(row - first));
-        for (size_t e = maps->start[i]; e < maps->start[i + 1] && !status; e++)
-            arap_rows_add(&rows, maps->bone[e], maps->weight[e], maps->locked[e]);
+        for (size_t e = patterns->start[i]; e < patterns->start[i + 1] && !status; e++)
+            arap_rows_add(&rows, patterns->bone[e], patterns->weight[e], patterns->locked[e]);
         for (; first < row && !status; first++)
-            if (arap_find_influence(maps, i, first->bone) < 0)
+            if (arap_find_influence(patterns, i, first->bone) < 0)
                 arap_rows_insert(&rows, first->bone, 0, 0);
     }
     if (status) {
         arap_rows_clear(&rows);
         return status;
     }
-    arap_influences_clear(maps);
-    arap_rows_take(&rows, maps);
+    arap_influences_clear(patterns);
+    arap_rows_take(&rows, patterns);
     return ARAP_OK;
 }
 

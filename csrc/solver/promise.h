@@ -12,9 +12,9 @@ arap_status arap_promise_review(arap_context *context, arap_solver *solver);
  * one body. */
 arap_status arap_promise_foresee(arap_context *context, arap_solver *solver);
 
-/* The influences that the rows hold, added with weight 0. `maps` is replaced. */
+/* The influences that the rows hold, added with weight 0. `patterns` is replaced. */
 arap_status arap_promise_offer(arap_context *context, const arap_solver *solver,
-                               arap_influences *maps);
+                               arap_influences *patterns);
 
 /* Hold what the coarser level holds, as strongly, and what does not answer with its weights for
  * this one. */

@@ -21,7 +21,7 @@
 #include "base/vec3.h"
 #include "weights/influences.h"
 
-#define LISTEN 64     /* vertices between two polls for cancellation */
+#define POLL_EVERY 64 /* vertices between two polls for cancellation */
 #define NO_LEVER 1e-9 /* in units of the mesh: levers that count, if no other does */
 
 /* A numbering of the deform bones in which the bones below b are place[b] .. end[b] - 1. */
@@ -114,7 +114,7 @@ arap_status arap_responses(arap_context *context, const arap_solver *s, const ar
     memset(response, 0, bones * sizeof *response);
     memset(share, 0, bones * sizeof *share);
     for (int i = 0; i < weights->count && !status; i++) {
-        if (i % LISTEN == 0) status = arap_listen(context);
+        if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         if (ignored && ignored[i]) continue;
         add_shares(s, weights, i, share);
         add_shares(s, &s->initial, i, all);

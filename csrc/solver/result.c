@@ -12,7 +12,7 @@
 #include "solver/responses.h"
 #include "solver/levels.h"
 #include "solver/solver.h"
-#include "solver/barred.h"
+#include "solver/excluded.h"
 #include "weights/rows.h"
 
 void arap_solver_report(const arap_solver *s, arap_report *report) {
@@ -64,17 +64,18 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
 }
 
 void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
-    *inside = (struct arap_inside){.mesh = &s->mesh,
-                                   .skeleton = &s->skeleton,
-                                   .symmetry = &s->symmetry,
-                                   .poses = &s->poses,
-                                   .visibility = s->has_visibility ? &s->visibility : NULL,
-                                   .influences = &s->influences,
-                                   .clusters = s->coarse ? s->clusters.cluster : NULL,
-                                   .system = &s->maps.system,
-                                   .right_side = s->maps.right_side,
-                                   .product = s->maps.product,
-                                   .visits = s->maps.pass ? arap_pass_visits(s->maps.pass) : 0};
+    *inside = (struct arap_inside){
+        .mesh = &s->mesh,
+        .skeleton = &s->skeleton,
+        .symmetry = &s->symmetry,
+        .poses = &s->poses,
+        .visibility = s->has_visibility ? &s->visibility : NULL,
+        .influences = &s->influences,
+        .clusters = s->coarse ? s->clusters.cluster : NULL,
+        .system = &s->patterns.system,
+        .right_side = s->patterns.right_side,
+        .product = s->patterns.product,
+        .visits = s->patterns.local_step ? arap_local_step_visits(s->patterns.local_step) : 0};
 }
 
 /* The weights of a coarse level with the locks of this one: locked entries may be all that a row
@@ -85,17 +86,17 @@ static arap_status present_weights(arap_context *context, const arap_solver *s,
     arap_status status = arap_coarse_weights(context, s, out);
     if (!status) status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, out);
     if (!status)
-        status = arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count,
-                                 arap_barred_of(s), s, out);
+        status = arap_rigid_patterns(context, &s->parts, &s->mesh, s->skeleton.deform_count,
+                                     arap_excluded_of(s), s, out);
     if (status) arap_influences_clear(out);
     return status;
 }
 
-/* Non-negative weights that sum to 1, without those below least_weight, and with those of idle
- * bones; symmetric again after each sum, which rounds, once the maps are. */
+/* Non-negative weights that sum to 1, without those below min_weight, and with those of idle
+ * bones; symmetric again after each sum, which rounds, once the patterns are. */
 static arap_status tidy(arap_context *context, const arap_solver *s, arap_influences *out) {
     const arap_symmetry none = {0}, *symmetry = s->coarse ? &none : &s->symmetry;
-    double least = s->settings.least_weight;
+    double min = s->settings.min_weight;
     arap_status status = present_weights(context, s, out);
     if (status) return status;
     char *keep = ARAP_NEW(char, out->start[out->count]);
@@ -110,7 +111,7 @@ static arap_status tidy(arap_context *context, const arap_solver *s, arap_influe
     for (int i = 0; i < out->count; i++) {
         size_t largest = out->start[i];
         for (size_t e = out->start[i]; e < out->start[i + 1]; e++) {
-            keep[e] = out->locked[e] || (out->weight[e] >= least && out->weight[e] > 0);
+            keep[e] = out->locked[e] || (out->weight[e] >= min && out->weight[e] > 0);
             if (out->locked[largest] || (!out->locked[e] && out->weight[e] > out->weight[largest]))
                 largest = e;
         }
@@ -221,8 +222,7 @@ arap_status arap_solver_usage(arap_context *context, const arap_solver *s,
         return arap_fail_memory(&context->error, "the report");
     }
     for (int i = 0; i < in->count; i++)
-        if (in->start[i + 1] - in->start[i] > out->most)
-            out->most = in->start[i + 1] - in->start[i];
+        if (in->start[i + 1] - in->start[i] > out->max) out->max = in->start[i + 1] - in->start[i];
     for (size_t e = 0; e < in->start[in->count]; e++)
         if (in->weight[e] > 0) used[in->bone[e]] = 1;
     for (int d = 0; d < s->skeleton.deform_count; d++)
@@ -322,17 +322,17 @@ arap_status arap_solver_constraints(arap_context *context, const arap_solver *s,
     return ARAP_OK;
 }
 
-arap_status arap_solver_spokes(arap_context *context, const arap_solver *s, size_t *count,
-                               arap_spoke_view **out) {
+arap_status arap_solver_springs(arap_context *context, const arap_solver *s, size_t *count,
+                                arap_spring_view **out) {
     const arap_mesh *mesh = &s->mesh;
-    *count = s->coarse || !mesh->spoke_start ? 0 : mesh->spoke_start[mesh->count];
-    *out = ARAP_NEW(arap_spoke_view, *count);
-    if (!*out) return arap_fail_memory(&context->error, "the spokes");
+    *count = s->coarse || !mesh->spring_start ? 0 : mesh->spring_start[mesh->count];
+    *out = ARAP_NEW(arap_spring_view, *count);
+    if (!*out) return arap_fail_memory(&context->error, "the springs");
     for (int i = 0; i < mesh->count && *count; i++)
-        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
-            const arap_spoke *spoke = &mesh->spoke[j];
-            (*out)[j] = (arap_spoke_view){mesh->first[i], s->skeleton.deform_bone[spoke->bone],
-                                          spoke->held, spoke->released};
+        for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
+            const arap_spring *spring = &mesh->spring[j];
+            (*out)[j] = (arap_spring_view){mesh->first[i], s->skeleton.deform_bone[spring->bone],
+                                           spring->held, spring->released};
         }
     return ARAP_OK;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/barred.h"
+#include "solver/excluded.h"
 
 /* Are all input vertices of vertex v locked as input vertex `other` is? */
 static int is_locked_as(const arap_solver *s, int v, int other) {
@@ -45,7 +45,7 @@ arap_status arap_make_rigid_parts(arap_context *context, arap_solver *s, const i
 
 arap_status arap_take_rigid_parts(arap_context *context, arap_solver *s, const arap_edits *edits) {
     size_t n = (size_t)s->mesh.input_count;
-    s->found_rigid = s->stage.lumped = 0;
+    s->found_rigid = s->stage.aggregated = 0;
     arap_free(s->rigid_labels);
     s->rigid_labels = NULL;
     if (edits->rigid_parts) {
@@ -56,18 +56,19 @@ arap_status arap_take_rigid_parts(arap_context *context, arap_solver *s, const a
     return arap_make_rigid_parts(context, s, s->rigid_labels);
 }
 
-static arap_status share_parts(arap_context *context, const arap_solver *s, arap_influences *maps) {
-    return arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count,
-                           arap_barred_of(s), s, maps);
+static arap_status share_parts(arap_context *context, const arap_solver *s,
+                               arap_influences *patterns) {
+    return arap_rigid_patterns(context, &s->parts, &s->mesh, s->skeleton.deform_count,
+                               arap_excluded_of(s), s, patterns);
 }
 
-arap_status arap_share_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
-    arap_status status = share_parts(context, s, maps);
+arap_status arap_share_patterns(arap_context *context, arap_solver *s, arap_influences *patterns) {
+    arap_status status = share_parts(context, s, patterns);
     if (status || !s->symmetry.vertex) return status;
-    status = arap_symmetry_maps(context, &s->symmetry, s->skeleton.deform_count, arap_barred_of(s),
-                                s, maps);
-    if (!status) status = share_parts(context, s, maps);
-    if (!status && s->settings.rigid_influences == 1 && !s->stage.lumped)
+    status = arap_symmetry_patterns(context, &s->symmetry, s->skeleton.deform_count,
+                                    arap_excluded_of(s), s, patterns);
+    if (!status) status = share_parts(context, s, patterns);
+    if (!status && s->settings.rigid_influences == 1 && !s->stage.aggregated)
         arap_rigid_unmirror(&s->parts, &s->symmetry);
     return status;
 }

@@ -11,8 +11,9 @@ arap_status arap_take_rigid_parts(arap_context *context, arap_solver *solver,
 /* The rigid parts of these labels (input vertices), as far as locks allow; NULL: none. */
 arap_status arap_make_rigid_parts(arap_context *context, arap_solver *solver, const int *label);
 
-/* Influence maps that are the same on both sides and within each part. */
-arap_status arap_share_maps(arap_context *context, arap_solver *solver, arap_influences *maps);
+/* Influence patterns that are the same on both sides and within each part. */
+arap_status arap_share_patterns(arap_context *context, arap_solver *solver,
+                                arap_influences *patterns);
 
 /* Make these loose parts (mesh.part_count) rigid, too. */
 arap_status arap_add_rigid_parts(arap_context *context, arap_solver *solver, const char *found);

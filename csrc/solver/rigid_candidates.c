@@ -1,6 +1,6 @@
 /* Parts that may be rigid: see rigid_candidates.h.
  *
- * The bone of a part is the one inside it where it reaches around one (surround.h), else the one
+ * The bone of a part is the one inside it where it reaches around one (containment.h), else the one
  * with the largest mean weight. A box around several bones follows the one that it surrounds most
  * and that is nearest to its middle: the neck of a figure of boxes is also around the end of the
  * body's bone. O(entries). Never fails. */
@@ -10,7 +10,7 @@
 
 #include "base/vec3.h"
 #include "mesh/bvh.h"
-#include "solver/barred.h"
+#include "solver/excluded.h"
 
 #define REACHED 0.4 /* of the rays from a bone: with less a part does not reach around it */
 
@@ -112,9 +112,9 @@ int arap_candidate_is_own_image(const arap_rigid_search *s, const arap_candidate
 
 /* May all vertices of the part follow the bone? */
 static int may_follow(const arap_rigid_search *s, const arap_candidate *c, int bone) {
-    if (!arap_barred_of(s->solver)) return 1;
+    if (!arap_excluded_of(s->solver)) return 1;
     for (int k = 0; k < c->size; k++)
-        if (arap_is_barred(s->solver, s->vertices[c->first + k], bone)) return 0;
+        if (arap_is_excluded(s->solver, s->vertices[c->first + k], bone)) return 0;
     return 1;
 }
 

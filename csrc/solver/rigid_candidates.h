@@ -15,7 +15,7 @@ typedef struct arap_candidate {
     int image;          /* part of the images of its vertices, -1: they have none */
     int around, inside; /* how many bones it reaches around, and which it surrounds most of */
     int last;           /* bone that has been found inside it last */
-    double share, off;  /* of the rays from that bone, see surround.h */
+    double share, off;  /* of the rays from that bone, see containment.h */
     double departure, radius2, area; /* radius2: times area */
 } arap_candidate;
 
@@ -26,8 +26,8 @@ typedef struct arap_rigid_search {
     double *mean;          /* (deforming bones) scratch */
     char *may;             /* (parts) those that may become rigid */
     char *beside;          /* (parts) those with faces and no bone inside */
-    int *bar;              /* (parts) lowest part of the same bar, or -1 */
-    char *contact;         /* (vertices) of bars that lie on something */
+    int *rod;              /* (parts) lowest part of the same rod, or -1 */
+    char *contact;         /* (vertices) of rods that lie on something */
     char *within;          /* (deforming bones) those that some part is around */
     char *end;             /* (vertices) of hanging cards, see hanging.h */
     int *beneath;          /* (vertices) faces that these touch */
@@ -37,7 +37,7 @@ typedef struct arap_rigid_search {
     arap_influences rows; /* of the loose parts; none for those that are not open */
 } arap_rigid_search;
 
-/* An arap_surround_fn of a search. */
+/* An arap_containment_fn of a search. */
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off);
 
 /* The same, after it: find `skin`; then, after that, `free`, of which all were. */
@@ -53,7 +53,7 @@ int arap_candidates_choose(arap_rigid_search *search);
 /* The mean row of a part, by area, into search->mean: its own, or the one beneath its root. */
 void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate);
 
-/* Make a part rigid with this bone; returns 0 if a person has forbidden that, or the bone inside
+/* Make a part rigid with this bone; returns 0 if a person has excluded that, or the bone inside
  * another part does. */
 int arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
 

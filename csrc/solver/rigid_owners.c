@@ -24,7 +24,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/cards.h"
-#include "truss/bone_lines.h"
+#include "springs/bone_lines.h"
 
 #define ROUND 1.25 /* mean distances from the center at most; and the inverse, at least */
 #define CENTERED 0.35
@@ -57,17 +57,17 @@ static double measure_ball(const arap_rigid_search *s, const arap_candidate *c, 
     return high <= ROUND * mean && low >= mean / ROUND ? mean : 0;
 }
 
-/* How near a line of the bone, not shorter than `least_length`, starts or ends to the point. */
+/* How near a line of the bone, not shorter than `min_length`, starts or ends to the point. */
 static double nearest_end(const arap_bone_lines *lines, int bone, const double *point,
-                          double least_length, int is_tail) {
-    double least = INFINITY;
+                          double min_length, int is_tail) {
+    double min = INFINITY;
     for (int l = lines->start[bone]; l < lines->start[bone + 1]; l++) {
         const arap_bone_line *line = &lines->line[l];
         double end[3], along = is_tail ? line->length : 0;
         for (int c = 0; c < 3; c++) end[c] = line->head[c] + along * line->along[c];
-        if (line->length >= least_length) least = fmin(least, sqrt(arap_distance2(end, point)));
+        if (line->length >= min_length) min = fmin(min, sqrt(arap_distance2(end, point)));
     }
-    return least;
+    return min;
 }
 
 /* The bone that ends in the joint in which a ball sits, or -1, and the one that starts there, or -1
@@ -96,9 +96,9 @@ static int find_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
 static int bone_of_part(const arap_rigid_search *s, int p) {
     if (!s->parts[p].blends) return s->parts[p].bone;
     int best = -1;
-    double most = 0;
+    double max = 0;
     for (size_t e = s->rows.start[p]; e < s->rows.start[p + 1]; e++)
-        if (s->rows.weight[e] > most) most = s->rows.weight[e], best = s->rows.bone[e];
+        if (s->rows.weight[e] > max) max = s->rows.weight[e], best = s->rows.bone[e];
     return best;
 }
 
@@ -181,10 +181,10 @@ static int nearest_bone(const arap_rigid_search *s, const arap_bone_lines *lines
         double area = s->solver->mesh.area[s->vertices[c->first + k]];
         arap_line_distances(lines, place(s, c, k), distance);
         for (int b = 0; b < bones; b++) {
-            double least = INFINITY;
+            double min = INFINITY;
             for (int l = lines->start[b]; l < lines->start[b + 1]; l++)
-                least = fmin(least, distance[l]);
-            s->mean[b] += area * least;
+                min = fmin(min, distance[l]);
+            s->mean[b] += area * min;
         }
     }
     for (int b = 0; b < bones; b++) {
@@ -214,9 +214,9 @@ arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *s, int *
     if (!distance) goto no_memory;
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         const arap_candidate *c = &s->parts[p];
-        int from = c->open && !c->hangs && s->bar[p] < 0 ? bone_of_part(s, p) : -1;
+        int from = c->open && !c->hangs && s->rod[p] < 0 ? bone_of_part(s, p) : -1;
         if (from < 0 || owned[from] < 2) continue;
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
         int to = nearest_bone(s, &lines, c, distance);
         if (to < 0 || owned[to] ||
             (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[to] != to))

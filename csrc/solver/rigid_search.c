@@ -7,15 +7,15 @@
  * departs by more.
  *
  * One bone. u is the one that rigid_candidates.c chooses. Most parts, props, armor, limbs of
- * robots, may depart by `most`, the setting. One that reaches around several bones has skin to
+ * robots, may depart by `max`, the setting. One that reaches around several bones has skin to
  * bend, and may depart by SPANNING of that; a box with a bone inside has no vertices to bend with,
  * and follows it.
  *
  * One blend. A buckle on a belt departs far from any bone, compared with its size, but follows the
- * skin beneath: u is then the mean row, if the part departs from that by BLENDED of `most`.
+ * skin beneath: u is then the mean row, if the part departs from that by BLENDED of `max`.
  *
- * Bars. A sword across the back departs far from any bone, and is as hard as one next to the hip.
- * Its shape says so (bars.h): all its parts follow the bone of what it lies on, however far.
+ * Rods. A sword across the back departs far from any bone, and is as hard as one next to the hip.
+ * Its shape says so (rods.h): all its parts follow the bone of what it lies on, however far.
  *
  * Cards of hair that touch the skin by an end follow what that sits on (rigid_hanging.h).
  *
@@ -25,7 +25,7 @@
  * Parts that are images of each other become rigid together, to rows that are images, or not at
  * all; one that is its own image takes a bone that is, too. Left out are strands, which have no
  * faces and bend with the skin that they grow on, and parts with locked weights or constraints.
- * O(entries x influences) and the rays of surround.c. Fails only on out-of-memory or when
+ * O(entries x influences) and the rays of containment.c. Fails only on out-of-memory or when
  * cancelled. */
 #include "solver/rigid_search.h"
 
@@ -36,7 +36,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "energy/stiffness.h"
-#include "mesh/bars.h"
+#include "mesh/rods.h"
 #include "solver/rigid.h"
 #include "solver/rigid_candidates.h"
 #include "solver/rigid_hanging.h"
@@ -46,7 +46,7 @@
 
 #define SPANNING 0.2 /* of what may depart: parts around more than one bone */
 #define BLENDED 0.25 /* the same for blends */
-#define LEAST 0.05   /* mean weight of a bone of a blend */
+#define MINIMUM 0.05 /* mean weight of a bone of a blend */
 #define SAME 1e-9    /* weights that differ by no more */
 #define SOME 16      /* of so many vertices, one shows of most bodies that they are not rigid */
 
@@ -58,16 +58,16 @@ static int most_blended(const arap_solver *s) {
 
 /* Leave the largest of s->mean; returns how many. */
 static int cut_mean(const arap_rigid_search *s) {
-    int count = 0, most = most_blended(s->solver), bones = s->solver->skeleton.deform_count;
+    int count = 0, max = most_blended(s->solver), bones = s->solver->skeleton.deform_count;
     for (int b = 0; b < bones; b++) {
-        if (s->mean[b] < LEAST) s->mean[b] = 0;
+        if (s->mean[b] < MINIMUM) s->mean[b] = 0;
         count += s->mean[b] > 0;
     }
-    for (; count > most; count--) {
-        int least = -1;
+    for (; count > max; count--) {
+        int min = -1;
         for (int b = 0; b < bones; b++)
-            if (s->mean[b] > 0 && (least < 0 || s->mean[b] < s->mean[least])) least = b;
-        s->mean[least] = 0;
+            if (s->mean[b] > 0 && (min < 0 || s->mean[b] < s->mean[min])) min = b;
+        s->mean[min] = 0;
     }
     return count;
 }
@@ -106,10 +106,10 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
 
 /* May the part depart this far? */
 static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
-    double most = s->solver->settings.rigid_departure;
-    if (c->blends) return c->departure <= BLENDED * most;
+    double max = s->solver->settings.rigid_departure;
+    if (c->blends) return c->departure <= BLENDED * max;
     if (c->around && c->size <= ARAP_BOX) return 1;
-    return c->departure <= (c->around > 1 ? SPANNING : 1) * most;
+    return c->departure <= (c->around > 1 ? SPANNING : 1) * max;
 }
 
 /* Does vertex i count for the departure of its part? Not where that is known to be too far. */
@@ -253,19 +253,19 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* The mean row of a bar, by area, if it lies on something, into s->mean; returns whether the bar
+/* The mean row of a rod, by area, if it lies on something, into s->mean; returns whether the rod
  * is its own image. */
-static int take_mean_of_bar(const arap_rigid_search *s, int bar) {
+static int take_mean_of_rod(const arap_rigid_search *s, int rod) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
     const arap_symmetry *symmetry = &solver->symmetry;
     int own = 0;
     memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
-    for (int p = bar; p < solver->mesh.part_count; p++) {
+    for (int p = rod; p < solver->mesh.part_count; p++) {
         const arap_candidate *c = &s->parts[p];
-        for (int k = 0; k < c->size && s->bar[p] == bar; k++) {
+        for (int k = 0; k < c->size && s->rod[p] == rod; k++) {
             int i = s->vertices[c->first + k], image = arap_symmetry_image(symmetry, i);
-            own |= image >= 0 && s->bar[solver->mesh.part[image]] == bar;
+            own |= image >= 0 && s->rod[solver->mesh.part[image]] == rod;
             if (!s->contact[i]) continue;
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
                 s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
@@ -274,36 +274,36 @@ static int take_mean_of_bar(const arap_rigid_search *s, int bar) {
     return own;
 }
 
-/* All parts of a bar follow one bone, of what it lies on; they may be rigid already, to the same.
+/* All parts of a rod follow one bone, of what it lies on; they may be rigid already, to the same.
  * Returns whether something changes. */
-static int hold_bar(arap_rigid_search *s, int bar) {
+static int hold_rod(arap_rigid_search *s, int rod) {
     int parts = s->solver->mesh.part_count, changes = 0, bone = -1;
-    for (int p = bar; p < parts; p++) {
+    for (int p = rod; p < parts; p++) {
         const arap_candidate *c = &s->parts[p];
-        if (s->bar[p] != bar || !s->may[p]) continue;
+        if (s->rod[p] != rod || !s->may[p]) continue;
         changes |= !c->open || c->blends || (bone >= 0 && c->bone != bone);
         bone = c->bone;
     }
     if (!changes) return 0;
-    bone = arap_candidate_bone(s, take_mean_of_bar(s, bar));
-    for (int p = bar; p < parts && bone >= 0; p++) {
-        if (s->bar[p] != bar || !s->may[p]) continue;
+    bone = arap_candidate_bone(s, take_mean_of_rod(s, rod));
+    for (int p = rod; p < parts && bone >= 0; p++) {
+        if (s->rod[p] != rod || !s->may[p]) continue;
         arap_candidate_follow(s, p, bone);
     }
     return bone >= 0;
 }
 
-/* Cards, then bars, balls and what a hand holds, however far they depart; at last what is left for
+/* Cards, then rods, balls and what a hand holds, however far they depart; at last what is left for
  * bones without a part. */
 static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     int changes = 0;
     arap_status status = arap_hold_hanging(context, s, &changes);
-    if (!status) status = arap_find_bars(context, mesh, s->beside, s->bar, s->contact);
+    if (!status) status = arap_find_rods(context, mesh, s->beside, s->rod, s->contact);
     for (int p = 0; p < mesh->part_count && !status; p++)
-        changes |= s->bar[p] == p && hold_bar(s, p);
+        changes |= s->rod[p] == p && hold_rod(s, p);
     if (!status) status = arap_hold_joints(context, s, &changes);
-    if (!status) status = arap_hold_props(context, s, s->bar, s->touched, &changes);
+    if (!status) status = arap_hold_props(context, s, s->rod, s->touched, &changes);
     if (!status && changes) status = make_rows(context, s);
     changes = 0;
     if (!status) status = arap_hold_orphans(context, s, &changes);
@@ -330,8 +330,8 @@ static int changes_rows(const arap_rigid_search *s) {
 }
 
 /* The present rows, of the open parts theirs. */
-static arap_status make_maps(arap_context *context, const arap_rigid_search *s,
-                             arap_influences *out) {
+static arap_status make_patterns(arap_context *context, const arap_rigid_search *s,
+                                 arap_influences *out) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
     arap_rows rows;
@@ -348,19 +348,19 @@ static arap_status make_maps(arap_context *context, const arap_rigid_search *s,
 /* Which parts are around which bones; results are kept from the first visit on. */
 static arap_status look_inside(arap_context *context, arap_rigid_search *s,
                                const arap_bone_lines *lines, arap_solver *solver) {
-    const arap_surround_fn visits[] = {arap_candidate_inside, arap_candidate_skin,
-                                       arap_candidate_free};
+    const arap_containment_fn visits[] = {arap_candidate_inside, arap_candidate_skin,
+                                          arap_candidate_free};
     arap_status status = ARAP_OK;
     for (int b = 0; b < solver->skeleton.deform_count; b++) s->skin[b] = -1;
     memset(s->free, 1, (size_t)solver->mesh.part_count);
     for (int k = 0; k < 3 && !status; k++)
-        status = arap_visit_surrounded(context, &solver->mesh, lines, "rigid parts",
-                                       &solver->surroundings, visits[k], s);
+        status = arap_visit_containments(context, &solver->mesh, lines, "rigid parts",
+                                         &solver->surroundings, visits[k], s);
     return status;
 }
 
 arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
-                                  arap_influences *maps) {
+                                  arap_influences *patterns) {
     size_t parts = (size_t)solver->mesh.part_count;
     arap_rigid_search s = {.solver = solver,
                            .parts = ARAP_NEW_ZERO(arap_candidate, parts),
@@ -368,7 +368,7 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                            .mean = ARAP_NEW(double, solver->skeleton.deform_count),
                            .may = ARAP_NEW(char, parts),
                            .beside = ARAP_NEW(char, parts),
-                           .bar = ARAP_NEW(int, parts),
+                           .rod = ARAP_NEW(int, parts),
                            .contact = ARAP_NEW(char, solver->mesh.count),
                            .within = ARAP_NEW_ZERO(char, solver->skeleton.deform_count),
                            .end = ARAP_NEW(char, solver->mesh.count),
@@ -380,8 +380,8 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
     char *found = ARAP_NEW_ZERO(char, parts);
     arap_status status = ARAP_OK;
     int any = 0;
-    *maps = (arap_influences){0};
-    if (!s.parts || !s.vertices || !s.mean || !s.may || !s.beside || !s.bar || !s.contact ||
+    *patterns = (arap_influences){0};
+    if (!s.parts || !s.vertices || !s.mean || !s.may || !s.beside || !s.rod || !s.contact ||
         !s.within || !s.end || !s.beneath || !s.touched || !s.skin || !s.free || !found) {
         status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
@@ -395,9 +395,9 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
     if (status) goto done;
     for (size_t p = 0; p < parts; p++) any |= found[p] = (char)s.parts[p].open;
     if (!any) goto done;
-    if (changes_rows(&s)) status = make_maps(context, &s, maps);
+    if (changes_rows(&s)) status = make_patterns(context, &s, patterns);
     if (!status) status = arap_add_rigid_parts(context, solver, found);
-    if (status) arap_influences_clear(maps);
+    if (status) arap_influences_clear(patterns);
 
 done:
     arap_free(s.parts);
@@ -405,7 +405,7 @@ done:
     arap_free(s.mean);
     arap_free(s.may);
     arap_free(s.beside);
-    arap_free(s.bar);
+    arap_free(s.rod);
     arap_free(s.contact);
     arap_free(s.within);
     arap_free(s.end);

@@ -1,21 +1,22 @@
 /* The stages of a solver: see arap.h; creation.c makes it.
  *
- * Stages. Good influence maps cannot be read off the initial weights, so the energy chooses them:
- * first the weights on the initial maps are iterated a few times; then, `widenings` times, the maps
- * adopt the influences of neighbors and lose those of little worth, and are iterated again. With a
- * limit of K, the initial maps are first reduced to 2K influences and the later ones to K. Each
- * stage costs one factorization of a system that is small because its rows are. Without widenings
- * there is one stage, on the initial maps, cut to the limit.
+ * Stages. Good influence patterns cannot be read off the initial weights, so the energy chooses
+ * them: first the weights on the initial patterns are iterated a few times; then,
+ * `expansion_rounds` times, the patterns adopt the influences of neighbors and lose those of little
+ * worth, and are iterated again. With a limit of K, the initial patterns are first reduced to 2K
+ * influences and the later ones to K. Each stage costs one factorization of a system that is small
+ * because its rows are. Without expansion rounds there is one stage, on the initial patterns, cut
+ * to the limit.
  *
- * The truss (truss.h: internal springs, the spokes, that tie the skin to the bones) begins at full
- * strength; before each stage but the first, spokes that the weights do not satisfy give way.
+ * Bone springs (bone_springs.h: they tie the skin to the bones from inside) begin at full
+ * strength; before each stage but the first, springs that the weights do not satisfy give way.
  *
  * Displacements. The random poses tear the components of a disconnected skeleton apart. They are
  * moved to where the mesh is whole (displacements.h), for the initial weights and before each stage
  * but the first; a finer level continues with the displacements of the coarser one.
  *
  * The deformer. If the weights are for dual quaternions, a further stage follows the last one, on
- * the same maps (dual_stage.h).
+ * the same patterns (dual_stage.h).
  *
  * The promise. If bones do not move their own skin after the last stage, rows hold them, and
  * another one follows (promise.h).
@@ -30,31 +31,32 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/barred.h"
+#include "solver/excluded.h"
 #include "solver/dual_stage.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
-#include "solver/lumps.h"
+#include "solver/aggregates.h"
 #include "solver/promise.h"
 #include "solver/rigid.h"
 #include "solver/rigid_search.h"
-#include "solver/steering.h"
+#include "solver/apply_edits.h"
 #include "supports/reduce.h"
 #include "supports/supports.h"
-#include "truss/spokes.h"
+#include "springs/spring_weights.h"
 
 #define EARLY_ITERATIONS 3
 #define PLATE 32 /* vertices of loose parts, in the mean: fewer are plates */
 
-/* Replace the influence maps. */
-static arap_status change_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
-    arap_release_maps(s);
+/* Replace the influence patterns. */
+static arap_status change_patterns(arap_context *context, arap_solver *s,
+                                   arap_influences *patterns) {
+    arap_release_patterns(s);
     arap_influences_clear(&s->influences);
-    s->influences = *maps;
-    return arap_begin_maps(context, s);
+    s->influences = *patterns;
+    return arap_begin_patterns(context, s);
 }
 
-/* The numbers per influence, for those that the reduced maps keep; NULL: no memory. */
+/* The numbers per influence, for those that the reduced patterns keep; NULL: no memory. */
 static double *kept_numbers(const arap_influences *all, const arap_influences *kept,
                             const double *numbers) {
     double *out = ARAP_NEW(double, kept->start[kept->count]);
@@ -64,25 +66,25 @@ static double *kept_numbers(const arap_influences *all, const arap_influences *k
     return out;
 }
 
-/* Reduce the influence maps. The rotations stay those of the weights before, and so does the
+/* Reduce the influence patterns. The rotations stay those of the weights before, and so does the
  * right-hand side: the energy recorded is that of the new weights, without a local step. */
 static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_influences limited = {0};
     arap_penalties rows = {0};
     double *right_side = NULL;
-    int deaf = context->deaf;
+    int uncancellable = context->uncancellable;
     arap_status status = arap_penalties_create(context, &s->influences, &rows);
     if (status) return status;
-    context->deaf = deaf > 1; /* nothing is changed before all is known */
+    context->uncancellable = uncancellable > 1; /* nothing is changed before all is known */
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
     arap_add_constraints(&s->mesh, &s->influences, &s->promise.rows, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
                                     m->product, &s->harmonic, &rows, s->promise.bone, &s->symmetry,
                                     &s->parts, &rule, &limited);
-    context->deaf = deaf;
+    context->uncancellable = uncancellable;
     arap_penalties_clear(&rows);
-    arap_lap(s, ARAP_TIME_MAPS);
+    arap_lap(s, ARAP_TIME_PATTERNS);
     if (status) return status;
     right_side = kept_numbers(&s->influences, &limited, m->right_side);
     if (!right_side) {
@@ -90,7 +92,7 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
         return arap_fail_memory(&context->error, "the weights");
     }
     s->history.stage_start[s->stage.number] = s->history.count;
-    status = change_maps(context, s, &limited);
+    status = change_patterns(context, s, &limited);
     if (!status) {
         memcpy(m->right_side, right_side, limited.start[limited.count] * sizeof *right_side);
         status = arap_measure(context, s);
@@ -100,54 +102,55 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     return status;
 }
 
-/* The local step for new maps. When cancelled, the next step begins with it. */
-static arap_status refresh_maps(arap_context *context, arap_solver *s) {
-    int deaf = context->deaf;
-    context->deaf = deaf > 1;
+/* The local step for new patterns. When cancelled, the next step begins with it. */
+static arap_status refresh_patterns(arap_context *context, arap_solver *s) {
+    int uncancellable = context->uncancellable;
+    context->uncancellable = uncancellable > 1;
     arap_status status = arap_refresh(context, s);
-    context->deaf = deaf;
+    context->uncancellable = uncancellable;
     s->stage.must_refresh = status == ARAP_CANCELLED;
     if (!status) arap_history_drop(&s->history);
     return status;
 }
 
-/* Continue from maps that are still to be reduced: a local step for their weights, whose energy the
- * history leaves out. */
-static arap_status take_shared_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
-    arap_status status = change_maps(context, s, maps);
-    return status ? status : refresh_maps(context, s);
+/* Continue from patterns that are still to be reduced: a local step for their weights, whose energy
+ * the history leaves out. */
+static arap_status take_shared_patterns(arap_context *context, arap_solver *s,
+                                        arap_influences *patterns) {
+    arap_status status = change_patterns(context, s, patterns);
+    return status ? status : refresh_patterns(context, s);
 }
 
-/* As above, for maps made symmetric before. */
-static arap_status take_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
-    arap_status status = arap_share_maps(context, s, maps);
-    arap_lap(s, ARAP_TIME_MAPS);
+/* As above, for patterns made symmetric before. */
+static arap_status take_patterns(arap_context *context, arap_solver *s, arap_influences *patterns) {
+    arap_status status = arap_share_patterns(context, s, patterns);
+    arap_lap(s, ARAP_TIME_PATTERNS);
     if (status) {
-        arap_influences_clear(maps);
+        arap_influences_clear(patterns);
         return status;
     }
-    return take_shared_maps(context, s, maps);
+    return take_shared_patterns(context, s, patterns);
 }
 
 arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
-    int most = s->settings.max_influences;
-    if (!most) return ARAP_OK;
+    int max = s->settings.max_influences;
+    if (!max) return ARAP_OK;
     arap_start_lap(s);
-    arap_status status = limit(context, s, (arap_limit){most, -1, 0});
+    arap_status status = limit(context, s, (arap_limit){max, -1, 0});
     return status ? status : arap_refresh(context, s);
 }
 
 /* A stage for what is held, on a finer level, takes no more than that: the coarser one has chosen
- * the maps. */
+ * the patterns. */
 static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
     arap_status status =
         s->coarse_vertices && s->promise.rounds
             ? arap_influences_copy(context, &s->influences, &wider)
             : arap_widen_influences(context, &s->mesh, &s->influences, s->skeleton.deform_count,
-                                    arap_barred_of(s), s, &wider);
+                                    arap_excluded_of(s), s, &wider);
     if (!status) status = arap_promise_offer(context, s, &wider);
-    if (!status) return take_maps(context, s, &wider);
+    if (!status) return take_patterns(context, s, &wider);
     arap_influences_clear(&wider);
     return status;
 }
@@ -155,14 +158,14 @@ static arap_status widen(arap_context *context, arap_solver *s) {
 /* Influences of a vertex in the present stage, at most; 0: no limit. The first one has twice the
  * caller's limit: so near to the initial weights their worth is not clear yet. */
 static int stage_influences(const arap_solver *s) {
-    int most = s->settings.max_influences;
-    if (!most || s->stage.number > 1 || s->stage.last == 1) return most;
-    return 2 * most;
+    int max = s->settings.max_influences;
+    if (!max || s->stage.number > 1 || s->stage.last == 1) return max;
+    return 2 * max;
 }
 
-/* Reduce the maps of this stage; when cancelled, the next step begins with it. */
+/* Reduce the patterns of this stage; when cancelled, the next step begins with it. */
 static arap_status reduce_stage(arap_context *context, arap_solver *s) {
-    double spare = s->stage.number > 1 ? s->settings.least_worth : -1;
+    double spare = s->stage.number > 1 ? s->settings.min_gain : -1;
     int is_last = s->stage.number == s->stage.last; /* parts that were found keep their rows */
     int part = is_last && !s->stage.searched ? s->settings.rigid_influences : 0;
     arap_status status = limit(context, s, (arap_limit){stage_influences(s), spare, part});
@@ -174,19 +177,19 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *s) {
     if (!s->displacements.poses) return ARAP_OK;
     double *transforms = ARAP_NEW(double, 12 * (size_t)s->poses.count * (size_t)s->poses.columns);
     if (!transforms) return arap_fail_memory(&context->error, "the poses");
-    int deaf = context->deaf;
-    context->deaf = deaf > 1; /* nothing is changed before all are known */
+    int uncancellable = context->uncancellable;
+    context->uncancellable = uncancellable > 1; /* nothing is changed before all are known */
     arap_status status = arap_displace(context, &s->mesh, &s->poses, &s->influences,
                                        s->settings.tolerance, &s->displacements, transforms);
-    context->deaf = deaf;
+    context->uncancellable = uncancellable;
     arap_lap(s, ARAP_TIME_LOCAL);
     if (!status) status = arap_solver_repose(context, s, transforms, NULL, 0);
     arap_free(transforms);
     return status;
 }
 
-/* Start the next stage: the displacements of its poses, then its influence maps. The last one frees
- * the lumps. */
+/* Start the next stage: the displacements of its poses, then its influence patterns. The last one
+ * frees the aggregates. */
 static arap_status enter_stage(arap_context *context, arap_solver *s) {
     arap_status displaced = s->stage.number ? arap_solver_displace(context, s) : ARAP_OK;
     if (displaced) return displaced;
@@ -194,15 +197,15 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     s->stage.iterations = s->stage.over = 0;
     if (s->stage.number > 1) {
         int is_last = s->stage.number == s->stage.last;
-        arap_status status = is_last ? arap_free_lumps(context, s) : ARAP_OK;
+        arap_status status = is_last ? arap_free_aggregates(context, s) : ARAP_OK;
         if (!status && is_last && !s->promise.rounds) status = arap_promise_foresee(context, s);
-        if (!status && s->mesh.spoke_start)
-            status = arap_spokes_yield(context, &s->mesh, &s->poses, &s->influences,
-                                       arap_pass_spokes(s->maps.pass));
-        arap_lap(s, ARAP_TIME_TRUSS);
-        if (!status && s->settings.widenings) status = widen(context, s);
-        if (!status && !s->settings.widenings && s->mesh.spoke_start) {
-            status = arap_refresh(context, s); /* with what is left of the spokes */
+        if (!status && s->mesh.spring_start)
+            status = arap_springs_yield(context, &s->mesh, &s->poses, &s->influences,
+                                        arap_local_step_springs(s->patterns.local_step));
+        arap_lap(s, ARAP_TIME_SPRINGS);
+        if (!status && s->settings.expansion_rounds) status = widen(context, s);
+        if (!status && !s->settings.expansion_rounds && s->mesh.spring_start) {
+            status = arap_refresh(context, s); /* with what is left of the springs */
             if (!status) arap_history_drop(&s->history);
         }
         return status ? status : reduce_stage(context, s);
@@ -213,7 +216,7 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
 
 /* Is the search for rigid parts to come before the last stage? The coarser mesh has shown
  * which they are, and after it the stage would begin again. Not where free plates are the mesh
- * (lumps.h): they grow stiff in the last stage only. */
+ * (aggregates.h): they grow stiff in the last stage only. */
 static int searches_first(const arap_solver *s) {
     int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;
     return s->settings.rigid_departure > 0 && !s->parts.count && !plates &&
@@ -223,19 +226,19 @@ static int searches_first(const arap_solver *s) {
 /* The search, with these weights, made symmetric, which take the rows of the parts that it finds.
  * When cancelled, the next step leaves the coarser mesh once more. */
 static arap_status search_first(arap_context *context, arap_solver *s, arap_influences *weights) {
-    arap_influences before = s->influences, maps = {0};
-    arap_status status = arap_share_maps(context, s, weights);
+    arap_influences before = s->influences, patterns = {0};
+    arap_status status = arap_share_patterns(context, s, weights);
     arap_lap(s, ARAP_TIME_LEVELS);
     if (status) return status;
     s->influences = *weights;
-    status = arap_find_rigid_parts(context, s, &maps);
+    status = arap_find_rigid_parts(context, s, &patterns);
     s->influences = before;
-    arap_lap(s, ARAP_TIME_MAPS);
+    arap_lap(s, ARAP_TIME_PATTERNS);
     if (status) return status;
     s->stage.searched = 1;
-    if (!maps.start) return status;
+    if (!patterns.start) return status;
     arap_influences_clear(weights);
-    *weights = maps;
+    *weights = patterns;
     return status;
 }
 
@@ -255,8 +258,8 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
         status = arap_packed_poses_fill(context, &s->poses, &s->packed);
         if (!status) status = arap_poses_gram(context, &s->poses);
     }
-    if (!status && s->mesh.spoke_start)
-        arap_spokes_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
+    if (!status && s->mesh.spring_start)
+        arap_springs_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
     if (!status) status = arap_promise_inherit(context, s, &weights);
     if (!status) status = arap_promise_offer(context, s, &weights);
     if (status) {
@@ -268,8 +271,8 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     arap_lap(s, ARAP_TIME_LEVELS);
     s->stage.number = s->stage.last;
     s->stage.iterations = s->stage.over = 0;
-    status = s->stage.searched ? take_shared_maps(context, s, &weights)
-                               : take_maps(context, s, &weights);
+    status = s->stage.searched ? take_shared_patterns(context, s, &weights)
+                               : take_patterns(context, s, &weights);
     return status ? status : reduce_stage(context, s);
 }
 
@@ -297,20 +300,20 @@ static int must_search(const arap_solver *s) {
  * something, in the history as a stage of its own. The rows are shared already, and those of other
  * vertices stay. */
 static arap_status search_rigid(arap_context *context, arap_solver *s) {
-    arap_influences maps;
-    arap_status status = arap_find_rigid_parts(context, s, &maps);
-    arap_lap(s, ARAP_TIME_MAPS);
+    arap_influences patterns;
+    arap_status status = arap_find_rigid_parts(context, s, &patterns);
+    arap_lap(s, ARAP_TIME_PATTERNS);
     if (status) return status;
     s->stage.searched = 1;
-    if (!maps.start) return status;
+    if (!patterns.start) return status;
     s->stage.iterations = s->stage.over = 0;
     s->history.stage_start[s->stage.number + 1] = s->history.count;
-    status = change_maps(context, s, &maps);
+    status = change_patterns(context, s, &patterns);
     return status ? status : arap_refresh(context, s);
 }
 
 static arap_status step(arap_context *context, arap_solver *s) {
-    arap_maps *m = &s->maps;
+    arap_patterns *m = &s->patterns;
     arap_status status = ARAP_OK;
     if (s->coarse) return coarse_step(context, s);
     if (must_search(s)) {
@@ -319,7 +322,7 @@ static arap_status step(arap_context *context, arap_solver *s) {
     } else if (arap_must_enter_dual(s))
         status = arap_enter_dual(context, s);
     else if (s->stage.must_refresh) {
-        status = refresh_maps(context, s);
+        status = refresh_patterns(context, s);
         if (!status) status = reduce_stage(context, s);
     } else if (s->stage.must_reduce)
         status = reduce_stage(context, s);
@@ -353,34 +356,34 @@ static arap_status fail_broken(arap_context *context) {
 
 arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count) {
     arap_status status = ARAP_OK;
-    int deaf = context->deaf;
-    arap_team team;
+    int uncancellable = context->uncancellable;
+    arap_thread_pool pool;
     if (s->broken) return fail_broken(context);
     arap_start_lap(s);
-    arap_keep_threads(context, &team);
+    arap_keep_threads(context, &pool);
     for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
         status = arap_progress(context, "iteration", (double)i / count);
-        context->deaf = 1; /* but where a step can begin again */
+        context->uncancellable = 1; /* but where a step can begin again */
         if (!status) status = step(context, s);
-        context->deaf = deaf;
+        context->uncancellable = uncancellable;
     }
-    arap_end_threads(context, &team);
-    if (!status) status = arap_listen(context); /* to what deaf work was asked */
+    arap_end_threads(context, &pool);
+    if (!status) status = arap_poll_cancel(context); /* to what uncancellable work was asked */
     arap_lap(s, s->coarse ? ARAP_TIME_LEVELS : ARAP_TIME_SOLVE);
     s->broken = status && status != ARAP_CANCELLED;
     return status;
 }
 
-/* The stage before the last one, on the present maps with the edits applied and the influences of
- * the initial weights: what an earlier edit had made useless may be wanted again. */
+/* The stage before the last one, on the present patterns with the edits applied and the influences
+ * of the initial weights: what an earlier edit had made useless may be wanted again. */
 static arap_status enter_edits(arap_context *context, arap_solver *s) {
-    arap_influences maps = {0};
+    arap_influences patterns = {0};
     arap_leave_dual(s);
-    arap_status status = arap_influences_copy(context, &s->influences, &maps);
-    if (!status) status = arap_apply_edits(context, s, &s->initial, &maps);
+    arap_status status = arap_influences_copy(context, &s->influences, &patterns);
+    if (!status) status = arap_apply_edits(context, s, &s->initial, &patterns);
     if (!status) status = arap_promise_renew(context, s);
     if (status) {
-        arap_influences_clear(&maps);
+        arap_influences_clear(&patterns);
         return status;
     }
     if (s->stage.last < 2) s->stage.last = 2;
@@ -388,7 +391,7 @@ static arap_status enter_edits(arap_context *context, arap_solver *s) {
     s->stage.iterations = s->stage.over = s->stage.searched = 0;
     s->stage.must_reduce = s->stage.must_refresh = 0;
     arap_history_return(&s->history, s->stage.number);
-    return take_maps(context, s, &maps);
+    return take_patterns(context, s, &patterns);
 }
 
 arap_status arap_solver_edit(arap_context *context, arap_solver *s, const arap_edits *edits) {
@@ -397,7 +400,7 @@ arap_status arap_solver_edit(arap_context *context, arap_solver *s, const arap_e
         arap_check_edits(&context->error, edits, s->mesh.input_count, s->skeleton.count);
     if (status) return status;
     arap_start_lap(s);
-    context->deaf = 2;
+    context->uncancellable = 2;
     status = arap_take_edits(context, s, edits);
     if (!status) status = s->coarse ? arap_coarse_edit(context, s, edits) : enter_edits(context, s);
     s->broken = status != ARAP_OK;

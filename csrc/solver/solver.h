@@ -1,5 +1,5 @@
 /* The solver's own data, shared by the files of this room: creation.c, initial_weights.c (what it
- * begins with), solver.c (stages), iteration.c, levels.c, steering.c, smoothness.c and result.c
+ * begins with), solver.c (stages), iteration.c, levels.c, apply_edits.c, smoothness.c and result.c
  * (what the caller gets). */
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
@@ -22,16 +22,16 @@
 #include "solver/history.h"
 #include "solver/locks.h"
 #include "solver/system.h"
-#include "truss/sections.h"
-#include "truss/surround.h"
+#include "springs/sections.h"
+#include "springs/containment.h"
 #include "supports/inner_bones.h"
 #include "edits/constraints.h"
 #include "edits/edits.h"
 
-/* Work for the present influence maps: see iteration.h. Arrays are of their entries. */
-typedef struct arap_maps {
-    arap_rotation_clusters clusters; /* of the weights that the maps came with */
-    arap_pass *pass;
+/* Work for the present influence patterns: see iteration.h. Arrays are of their entries. */
+typedef struct arap_patterns {
+    arap_rotation_clusters clusters; /* of the weights that the patterns came with */
+    arap_local_step *local_step;
     double *right_side; /* b of the present weights */
     double *product;    /* F w of the present weights, harmonic term included */
     double *residual;   /* work */
@@ -54,7 +54,7 @@ typedef struct arap_maps {
     int guarded;         /* negative weights of this stage are held at zero */
     int active_changes;  /* of `active` since the factorization */
     double stride;       /* share of the global step that is taken */
-} arap_maps;
+} arap_patterns;
 
 /* The system that was assembled last. */
 typedef struct arap_assembled {
@@ -70,18 +70,18 @@ typedef struct arap_stage {
     int last;
     int iterations;
     int over;
-    int must_refresh; /* its maps have had no local step yet, and are to be reduced after it */
-    int must_reduce;  /* its maps are yet to be reduced */
+    int must_refresh; /* its patterns have had no local step yet, and are to be reduced after it */
+    int must_reduce;  /* its patterns are yet to be reduced */
     int searched;     /* for rigid parts, at the end of the last stage or before it */
-    int lumped;       /* `parts` are those of lumps.h, too, until the last stage */
+    int aggregated;   /* `parts` are those of aggregates.h, too, until the last stage */
 } arap_stage;
 
 /* The present weights, not relative. */
 typedef struct arap_present {
     double energy;
     double sections;  /* the part of it in the springs of sections */
-    double anchored;  /* sum of arap_pass_anchored of the last local step */
-    double excess;    /* sum of arap_pass_excess of the last local step */
+    double anchored;  /* sum of arap_local_step_anchored of the last local step */
+    double excess;    /* sum of arap_local_step_excess of the last local step */
     double roughness; /* the harmonic term */
 } arap_present;
 
@@ -127,20 +127,21 @@ struct arap_solver {
     int linked_parts;
     size_t link_count;
     arap_inner_bones inner;
-    arap_sections sections;         /* of limbs */
-    arap_surroundings surroundings; /* from the truss on: the search for rigid parts asks again */
+    arap_sections sections; /* of limbs */
+    arap_containments
+        surroundings; /* from bone springs on: the search for rigid parts asks again */
 
     /* Until the coarser mesh is solved, else NULL and empty: */
     arap_solver *coarse;
     arap_coarse clusters;
     int coarse_vertices; /* of the coarsest mesh there was, 0: only the mesh itself */
-    int lumped_parts;    /* of that mesh, see lumps.h */
+    int lumped_parts;    /* of that mesh, see aggregates.h */
 
     arap_influences initial;    /* weights before the first iteration */
     arap_influences influences; /* present weights */
     arap_present present;
-    arap_halves halves; /* from the first maps on */
-    arap_maps maps;
+    arap_mirror_reuse mirror_reuse; /* from the first patterns on */
+    arap_patterns patterns;
     arap_assembled assembled;
     arap_dual_energy *dual; /* in the stage for dual quaternions, else NULL */
 
@@ -164,7 +165,7 @@ arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const
  * the energy then goes to the history. When cancelled, nothing has changed. */
 arap_status arap_solver_displace(arap_context *context, arap_solver *solver);
 
-/* Reduce the influence maps to the limit of the settings at once, without any iteration. */
+/* Reduce the influence patterns to the limit of the settings at once, without any iteration. */
 arap_status arap_solver_reduce(arap_context *context, arap_solver *solver);
 
 /* The partners of the vertices, NULL if no bone has one. */
@@ -193,7 +194,7 @@ struct arap_inside {
     const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
     const struct arap_system *system;
     const double *right_side, *product; /* b and F w of the present weights, per influence */
-    long visits;                        /* of vertices, by the local steps on the present maps */
+    long visits; /* of vertices, by the local steps on the present patterns */
 };
 void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside);
 

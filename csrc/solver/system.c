@@ -26,14 +26,14 @@ typedef struct assembly {
     const size_t *ring;
     const int *neighbor;
     const double *edge_weight_sym;
-    const arap_halves *halves; /* NULL: nothing is counted twice */
-    int count;                 /* parts, single vertices included */
-    const int *order;          /* (count) their leads in the order of elimination */
-    const int *place;          /* (vertices) of a lead in this order */
-    int *placed;               /* (vertices) of the lead of each, -1: it has no unknowns */
-    size_t most_edges;         /* from the vertices of a part, and some */
+    const arap_mirror_reuse *mirror_reuse; /* NULL: nothing is counted twice */
+    int count;                             /* parts, single vertices included */
+    const int *order;                      /* (count) their leads in the order of elimination */
+    const int *place;                      /* (vertices) of a lead in this order */
+    int *placed;      /* (vertices) of the lead of each, -1: it has no unknowns */
+    size_t max_edges; /* from the vertices of a part, and some */
     arap_system *system;
-    double *block; /* (workers, widest * widest + most_edges) */
+    double *block; /* (workers, widest * widest + max_edges) */
     int widest;
     size_t *below; /* (count) rows below the block on the diagonal */
 } assembly;
@@ -154,10 +154,10 @@ static void begin_columns(const assembly *a, int l, const int *later, int count)
     }
 }
 
-/* The scratch of a worker: (most_edges) places. */
+/* The scratch of a worker: (max_edges) places. */
 static int *later_of(const assembly *a, int worker) {
     size_t largest = (size_t)a->widest * (size_t)a->widest;
-    return (int *)(a->block + (size_t)worker * (largest + a->most_edges) + largest);
+    return (int *)(a->block + (size_t)worker * (largest + a->max_edges) + largest);
 }
 
 static int end_of(const assembly *a, int chunk, int size) {
@@ -186,10 +186,10 @@ static void begin_chunk(void *data, int chunk, int worker) {
 /* How often the blocks of vertex m count: if their sums would be copied, those that they would be
  * copied from count twice instead. All rows around both are shared. */
 static int times_of(const assembly *a, int m) {
-    if (!a->halves || !a->halves->of) return 1;
-    int image = arap_symmetry_image(a->halves->symmetry, m);
-    if (arap_is_copied(a->halves, m)) return 0;
-    return image >= 0 && arap_is_copied(a->halves, image) ? 2 : 1;
+    if (!a->mirror_reuse || !a->mirror_reuse->of) return 1;
+    int image = arap_symmetry_image(a->mirror_reuse->symmetry, m);
+    if (arap_is_copied(a->mirror_reuse, m)) return 0;
+    return image >= 0 && arap_is_copied(a->mirror_reuse, image) ? 2 : 1;
 }
 
 static void assemble_part(const assembly *a, int l, double *block) {
@@ -218,7 +218,7 @@ static void assemble_part(const assembly *a, int l, double *block) {
 static void assemble_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
     size_t largest = (size_t)a->widest * (size_t)a->widest;
-    double *block = a->block + (size_t)worker * (largest + a->most_edges);
+    double *block = a->block + (size_t)worker * (largest + a->max_edges);
     int end = end_of(a, chunk, CHUNK);
     for (int j = chunk * CHUNK; j < end; j++) assemble_part(a, a->order[j], block);
 }
@@ -285,7 +285,7 @@ static void order_parts(assembly *a, const int *vertices, int *leads, int *place
         place[leads[j]] = j;
         for (int m = leads[j]; m >= 0; m = a->system->shared.next[m])
             edges += a->ring[m + 1] - a->ring[m];
-        if (edges > a->most_edges) a->most_edges = edges;
+        if (edges > a->max_edges) a->max_edges = edges;
     }
 }
 
@@ -312,8 +312,9 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
                                const double *tie, const arap_influences *in,
                                const arap_symmetry *symmetry, const arap_rigid_parts *parts,
-                               const arap_halves *halves, const int *order, arap_aside_fn analyze,
-                               void *data, arap_aside *analysis, arap_system *s) {
+                               const arap_mirror_reuse *mirror_reuse, const int *order,
+                               arap_async_fn analyze, void *data, arap_async_task *analysis,
+                               arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
     int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n), *placed = ARAP_NEW(int, n);
     int wide = harmonic->ring != NULL;
@@ -325,7 +326,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                   .ring = wide ? harmonic->ring : mesh->ring,
                   .neighbor = wide ? harmonic->neighbor : mesh->neighbor,
                   .edge_weight_sym = wide ? harmonic->edge_weight_sym : mesh->edge_weight_sym,
-                  .halves = wide || parts->count ? NULL : halves,
+                  .mirror_reuse = wide || parts->count ? NULL : mirror_reuse,
                   .order = leads,
                   .place = place,
                   .placed = placed,
@@ -342,7 +343,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     status = arap_shared_rows_create(context, symmetry, parts, in, &s->shared);
     if (status) goto done;
     order_parts(&a, order, leads, place);
-    a.most_edges = arap_apart(a.most_edges);
+    a.max_edges = arap_apart(a.max_edges);
     for (size_t i = 0; i < n; i++)
         if ((int)row_size(in, (int)i) > a.widest) a.widest = (int)row_size(in, (int)i);
     status = number_unknowns(context, &a);
@@ -350,7 +351,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
     a.block = ARAP_NEW(double, (size_t)context->threads *
-                                   ((size_t)a.widest * (size_t)a.widest + a.most_edges));
+                                   ((size_t)a.widest * (size_t)a.widest + a.max_edges));
     a.below = ARAP_NEW(size_t, a.count);
     if (!s->matrix.start || !a.block || !a.below) goto no_memory;
     status = size_columns(context, &a);
@@ -361,7 +362,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
     status = arap_parallel_short(context, (a.count + MANY - 1) / MANY, begin_chunk, &a);
     if (status) goto done;
-    if (s->unknowns) arap_aside_begin(context, s->unknowns, analyze, data, analysis);
+    if (s->unknowns) arap_async_begin(context, s->unknowns, analyze, data, analysis);
     status = arap_poses_gram_of(context, mesh, poses, in);
     if (!status) status = arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
     goto done;

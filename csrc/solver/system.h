@@ -2,8 +2,8 @@
 #ifndef ARAP_SYSTEM_H
 #define ARAP_SYSTEM_H
 
-#include "base/aside.h"
-#include "energy/halves.h"
+#include "base/async_task.h"
+#include "energy/mirror_reuse.h"
 #include "energy/harmonic.h"
 #include "linalg/factor.h"
 #include "rig/poses.h"
@@ -41,8 +41,8 @@ static inline size_t arap_balance_entry(const arap_system *s, int i) {
 }
 
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
- * elimination order of the vertices, tie (vertices) is added to the weights of the edges and spokes
- * of each, NULL: nothing. Their unknowns stay together. Vertices that share rows go with
+ * elimination order of the vertices, tie (vertices) is added to the weights of the edges and
+ * springs of each, NULL: nothing. Their unknowns stay together. Vertices that share rows go with
  * the last of them; what `halves` copies of these is not assembled but counted twice. As soon as
  * the pattern of the matrix is known, and unless it is empty, analyze(data) begins in parallel with
  * the rest; the caller ends it, and clears the system, whether or not this fails. */
@@ -50,8 +50,9 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
                                const double *tie, const arap_influences *influences,
                                const arap_symmetry *symmetry, const arap_rigid_parts *parts,
-                               const arap_halves *halves, const int *order, arap_aside_fn analyze,
-                               void *data, arap_aside *analysis, arap_system *system);
+                               const arap_mirror_reuse *mirror_reuse, const int *order,
+                               arap_async_fn analyze, void *data, arap_async_task *analysis,
+                               arap_system *system);
 void arap_system_clear(arap_system *system);
 
 /* Set `penalized` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a

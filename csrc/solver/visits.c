@@ -25,8 +25,8 @@
 #define DIGITS (1 << DIGIT)
 #define DISTANCE_BITS (3 * DIGIT)
 #define SIDE_BITS (2 * DIGIT)
-#define MOST_SAME 16 /* vertices at one place that are distinguished */
-#define LEAST 0.1    /* of the weights of the ends */
+#define MAX_SAME 16 /* vertices at one place that are distinguished */
+#define MINIMUM 0.1 /* of the weights of the ends */
 #define NO_PLANE                                                                                   \
     1e-12 /* twice the area of the triangle of the points, of the square of its size               \
            */
@@ -44,7 +44,7 @@ static void point_among(const arap_skeleton *skeleton, int j, double *out) {
     for (int k = 0; k < 2 * skeleton->deform_count; k++) {
         const double *ends = k % 2 ? skeleton->tails : skeleton->heads;
         const double *x = ends + 3 * (size_t)skeleton->deform_bone[k / 2];
-        double along = step[j] * k, weight = LEAST + along - floor(along);
+        double along = step[j] * k, weight = MINIMUM + along - floor(along);
         for (int c = 0; c < 3; c++) out[c] += weight * x[c];
         total += weight;
     }
@@ -63,8 +63,8 @@ static void normal_of(const double points[3][3], double *out) {
 
 /* A number of 0 .. 2^bits - 1 for a share of 0 to 1. */
 static uint64_t step_of(double share, int bits) {
-    double most = (double)(((uint64_t)1 << bits) - 1);
-    return (uint64_t)fmin(fmax(share * most, 0), most);
+    double max = (double)(((uint64_t)1 << bits) - 1);
+    return (uint64_t)fmin(fmax(share * max, 0), max);
 }
 
 /* What places are seen from: c_0 and the normal of the plane. */
@@ -81,14 +81,14 @@ static uint64_t key_of(const frame *f, const double *point) {
 }
 
 static frame find_places(const arap_solver *s, place *out) {
-    double points[3][3], most = 0;
+    double points[3][3], max = 0;
     frame f;
     for (int j = 0; j < 3; j++) point_among(&s->skeleton, j, points[j]);
     normal_of(points, f.normal);
     for (int c = 0; c < 3; c++) f.center[c] = points[0][c];
     for (int i = 0; i < s->mesh.count; i++)
-        most = fmax(most, arap_distance2(s->mesh.v + 3 * (size_t)i, f.center));
-    f.scale = most > 0 ? 1 / sqrt(most) : 0;
+        max = fmax(max, arap_distance2(s->mesh.v + 3 * (size_t)i, f.center));
+    f.scale = max > 0 ? 1 / sqrt(max) : 0;
     for (int i = 0; i < s->mesh.count; i++)
         out[i] = (place){key_of(&f, s->mesh.v + 3 * (size_t)i), i};
     return f;
@@ -112,7 +112,7 @@ static uint64_t key_around(const frame *f, const arap_mesh *mesh, int i) {
 static void sort_same(const frame *f, const arap_mesh *mesh, size_t count, place *sorted) {
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && sorted[end].key == sorted[first].key;) end++;
-        for (size_t k = first + 1; k < end && end - first <= MOST_SAME; k++) {
+        for (size_t k = first + 1; k < end && end - first <= MAX_SAME; k++) {
             place own = sorted[k];
             uint64_t key = key_around(f, mesh, own.vertex);
             size_t at = k;

@@ -101,8 +101,8 @@ static int hangs_on(const search *s, int bone, int other) {
 static int is_nearest(const search *s, int bone, const double *point) {
     double own = INFINITY, others = INFINITY;
     for (int b = 0; b < s->skeleton->deform_count; b++) {
-        double *least = hangs_on(s, b, bone) ? &own : &others;
-        *least = fmin(*least, distance_from(s, b, point));
+        double *min = hangs_on(s, b, bone) ? &own : &others;
+        *min = fmin(*min, distance_from(s, b, point));
     }
     return own < others;
 }
@@ -253,7 +253,7 @@ arap_status arap_inner_bones_find(arap_context *context, const arap_mesh *mesh,
     s.faces = *faces;
     for (int b = 0; b < bones && any && !status; b++) {
         s.found[b] = find_part(&s, b);
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
     }
     if (status) goto done;
     for (int b = 0; b < bones; b++) {
@@ -280,7 +280,8 @@ void arap_inner_bones_clear(arap_inner_bones *inner) {
     *inner = (arap_inner_bones){0};
 }
 
-int arap_inner_bars(const arap_inner_bones *inner, const arap_skeleton *skeleton, int part, int b) {
+int arap_inner_excludes(const arap_inner_bones *inner, const arap_skeleton *skeleton, int part,
+                        int b) {
     if (!inner->count) return 0;
     int keeper = inner->keeper[part];
     while (b >= 0 && b != keeper && !inner->is_inner[b]) b = skeleton->deform_parent[b];

@@ -21,6 +21,7 @@ void arap_inner_bones_clear(arap_inner_bones *inner);
 
 /* Must bone b not move this part? Bones below an inner one, none of which moves anything else,
  * share its part. */
-int arap_inner_bars(const arap_inner_bones *inner, const arap_skeleton *skeleton, int part, int b);
+int arap_inner_excludes(const arap_inner_bones *inner, const arap_skeleton *skeleton, int part,
+                        int b);
 
 #endif

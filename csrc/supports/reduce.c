@@ -6,14 +6,14 @@
  * q = Q^-1 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs
  * w*_b^2 / C_bb, the rule of the optimal brain surgeon (Hassibi & Stork 1993) under the affinity
  * constraint, and leaves the minimum w* - C_.b w*_b / C_bb with C - C_.b C_b. / C_bb. Influences
- * go one by one, those with w*_b <= 0 first, then the cheapest, until at most `most` are left and
+ * go one by one, those with w*_b <= 0 first, then the cheapest, until at most `max` are left and
  * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
  * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
  * so that between bones with the same motion the smallest weight goes; a vertex without energy, as
  * without neighbors, gets that of an energy of 1 and so keeps its largest weights.
  *
- * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its
- * strength: a bone that has left all maps would not come back.
+ * The bone that a spring ties the vertex to (bone_springs.h) stays while the spring has HELD of its
+ * strength: a bone that has left all patterns would not come back.
  *
  * Of more than CANDIDATES influences (or twice the limit) only that many take part: half of them by
  * their weights, the others by what each is worth alone. Between a row without influence b and
@@ -43,11 +43,11 @@
 #include "supports/reduce_row.h"
 
 #define CHUNK 8
-#define HELD 0.5 /* of its strength: a spoke weaker than that keeps no influence */
+#define HELD 0.5 /* of its strength: a spring weaker than that keeps no influence */
 #define DEFINITE 1e-9
 #define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
 #define CANDIDATES 48
-#define HEARD 96       /* influences of the widest row: it is looked after each whether to stop */
+#define POLL_ABOVE 96  /* influences of the widest row: it is looked after each whether to stop */
 #define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
 
 typedef struct reduce_task {
@@ -76,7 +76,7 @@ static size_t scratch_size(int widest) {
 
 /* Influences of a vertex that may take part. */
 static int candidates(const arap_limit *rule) {
-    return rule->most > CANDIDATES / 2 ? 2 * rule->most : CANDIDATES;
+    return rule->max > CANDIDATES / 2 ? 2 * rule->max : CANDIDATES;
 }
 
 static int any_locked(const arap_influences *in, int i) {
@@ -85,13 +85,13 @@ static int any_locked(const arap_influences *in, int i) {
     return 0;
 }
 
-/* The influence that stays: that of the bone held at the vertex, or else of the one that a spoke
+/* The influence that stays: that of the bone held at the vertex, or else of the one that a spring
  * ties it to; -1: no such bone. */
 static int tied_influence(const reduce_task *task, const reduce_row *r, int i) {
     const arap_influences *in = task->in;
-    const arap_spoke *spoke;
-    int count = arap_mesh_spokes(task->mesh, i, &spoke), bone = task->held ? task->held[i] : -1;
-    if (bone < 0 && count && !spoke->released && spoke->held >= HELD) bone = spoke->bone;
+    const arap_spring *spring;
+    int count = arap_mesh_springs(task->mesh, i, &spring), bone = task->held ? task->held[i] : -1;
+    if (bone < 0 && count && !spring->released && spring->held >= HELD) bone = spring->bone;
     for (int a = 0; a < r->size; a++)
         if (in->bone[in->start[i] + (size_t)r->set[a]] == bone) return a;
     return -1;
@@ -155,11 +155,11 @@ static double own_block(const reduce_task *task, int i, int row, double *scratch
 /* Keep the one influence that minimizes the energy. */
 static void keep_one(reduce_row *r, double rest) {
     int best = 0;
-    double least = 0;
+    double min = 0;
     for (int a = 0; a < r->size; a++) {
         double cost = rest * r->q[a * r->size + a] - 2 * r->c[a];
-        if (a && !(cost < least - 1e-9 * fabs(least))) continue;
-        least = cost;
+        if (a && !(cost < min - 1e-9 * fabs(min))) continue;
+        min = cost;
         best = a;
     }
     memset(r->live, 0, (size_t)r->size);
@@ -169,9 +169,9 @@ static void keep_one(reduce_row *r, double rest) {
 
 /* Influences that the part of lead i may have. */
 static int most_influences(const reduce_task *task, int i) {
-    int most = task->rule->most, part = task->rule->most_part;
+    int max = task->rule->max, part = task->rule->max_part;
     int is_part = arap_next_of_part(task->parts, i) >= 0;
-    return is_part && part && (!most || part < most) ? part : most;
+    return is_part && part && (!max || part < max) ? part : max;
 }
 
 /* The arrays of a row, and which of its influences are free. Returns whether any are to go. */
@@ -236,7 +236,7 @@ static double begin_influence(const reduce_task *task, int i, int a, double pull
 
 /* Q and c of the row of a vertex, or of the part that it leads, of those influences that may take
  * part. Returns the rest energy of the one-rings, twice. */
-ARAP_WIDE_PART double fill_row(const reduce_task *task, int i, double *block, int most,
+ARAP_WIDE_PART double fill_row(const reduce_task *task, int i, double *block, int max,
                                reduce_row *r) {
     const arap_influences *in = task->in;
     size_t begin = in->start[i];
@@ -252,12 +252,12 @@ ARAP_WIDE_PART double fill_row(const reduce_task *task, int i, double *block, in
         }
         r->q[a * size + a] += own;
     }
-    if (most && size > most + 1) choose_candidates(r, fmax(r->rest, 0), most);
+    if (max && size > max + 1) choose_candidates(r, fmax(r->rest, 0), max);
     return ring;
 }
 
 /* As above, for a wide row, whose free weights are vector k of the products. */
-ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worker, int most,
+ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worker, int max,
                                 reduce_row *r) {
     const arap_mesh *mesh = task->mesh;
     const int *bone = task->in->bone + task->in->start[i];
@@ -286,7 +286,7 @@ ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worke
         product[a] += own * r->weight[a];
         r->diagonal[a] += own;
     }
-    int chosen = mark_candidates(r, fmax(r->rest, 0), most, product, product + r->size, place);
+    int chosen = mark_candidates(r, fmax(r->rest, 0), max, product, product + r->size, place);
     for (int a = 0; a < r->size; a++)
         for (int b = 0; b < r->size && place[a] >= 0; b++)
             if (place[b] >= 0)
@@ -323,14 +323,14 @@ static void settle_idle(const reduce_task *task, int i, double idle, reduce_row 
 ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int worker,
                                   double *scratch) {
     size_t begin = task->in->start[i];
-    int is_part = arap_next_of_part(task->parts, i) >= 0, most = candidates(task->rule);
+    int is_part = arap_next_of_part(task->parts, i) >= 0, max = candidates(task->rule);
     reduce_row r;
     if (!begin_row(task, i, scratch, &r)) return;
     int alone = is_part && r.room == 1;
     for (int a = 0; a < r.size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
     r.tied = is_part ? -1 : tied_influence(task, &r, i);
-    double ring = k >= 0 ? fill_wide(task, i, k, worker, most, &r)
-                         : fill_row(task, i, scratch, alone ? 0 : most, &r);
+    double ring = k >= 0 ? fill_wide(task, i, k, worker, max, &r)
+                         : fill_row(task, i, scratch, alone ? 0 : max, &r);
     if (alone) {
         keep_one(&r, fmax(r.rest, 0));
     } else {
@@ -397,15 +397,15 @@ ARAP_WIDE_PART void reduce_chunk_plain(void *data, int chunk, int worker) {
         int wide = k < count && vertex[k] == i;
         if (decides(task, i)) reduce_vertex(task, i, wide ? k : -1, worker, scratch);
         k += wide;
-        if (task->widest > HEARD && arap_chunk_stops(task->context, worker)) return;
+        if (task->widest > POLL_ABOVE && arap_chunk_stops(task->context, worker)) return;
     }
 }
 ARAP_WIDE_TASK(reduce_chunk)
 
 /* Chunks from one report of progress to the next. */
 static int slice(const arap_context *context, const arap_limit *rule, int widest) {
-    double most = fmin(widest, candidates(rule));
-    double row = 1 + (double)widest * widest + most * most * most;
+    double max = fmin(widest, candidates(rule));
+    double row = 1 + (double)widest * widest + max * max * max;
     double chunks = context->threads * fmax(1, SLICE_COST / (CHUNK * row));
     return (int)fmin(chunks, 1 << 20);
 }

@@ -1,4 +1,4 @@
-/* Reducing the influence maps to the influences worth most to the energy. */
+/* Reducing the influence patterns to the influences worth most to the energy. */
 #ifndef ARAP_REDUCE_H
 #define ARAP_REDUCE_H
 
@@ -10,10 +10,10 @@
 
 /* How many influences stay. */
 typedef struct arap_limit {
-    int most;      /* per vertex, 0: as many as reduce.c has candidates */
-    double spare;  /* those that lower the energy by less than this share of the rest energy of
-                      the one-ring go anyway; negative: none do */
-    int most_part; /* per vertex of a rigid part, if that is less; 0: as for the others */
+    int max;      /* per vertex, 0: as many as reduce.c has candidates */
+    double spare; /* those that lower the energy by less than this share of the rest energy of
+                     the one-ring go anyway; negative: none do */
+    int max_part; /* per vertex of a rigid part, if that is less; 0: as for the others */
 } arap_limit;
 
 /* At most rule->most influences per vertex, locked ones included (but always one free one while

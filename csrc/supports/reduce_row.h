@@ -86,19 +86,19 @@ ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double
  */
 ARAP_WIDE_PART int cheapest(const reduce_row *r, double idle, double *cost) {
     int out = -1;
-    double least = INFINITY, all = r->rest * r->rest;
+    double min = INFINITY, all = r->rest * r->rest;
     for (int a = 0; a < r->size; a++) {
         if (!r->live[a] || a == r->tied || r->twin[a] == r->tied) continue;
         double slack = fmax(r->slack[a * r->size + a], 1e-300);
         double price = r->best[a] * r->best[a] / slack;
         if (all <= idle * slack && r->best[a] > ARAP_SHARED_JOINT * r->rest) continue;
         if (r->best[a] <= 0) price = -price;
-        if (price <= least + 1e-9 * fabs(least)) {
-            least = price;
+        if (price <= min + 1e-9 * fabs(min)) {
+            min = price;
             out = a;
         }
     }
-    *cost = least;
+    *cost = min;
     return out;
 }
 
@@ -135,9 +135,9 @@ static int largest(const reduce_row *r, const double *value) {
     return out;
 }
 
-/* Mark `most` influences as live, the tied one among them, or one more for the sake of a twin.
+/* Mark `max` influences as live, the tied one among them, or one more for the sake of a twin.
  * place (size): their new numbers, -1 of the others. Returns how many they are. */
-ARAP_WIDE_PART int mark_candidates(reduce_row *r, double rest, int most, const double *product,
+ARAP_WIDE_PART int mark_candidates(reduce_row *r, double rest, int max, const double *product,
                                    double *slope, int *place) {
     int size = r->size, chosen = 0;
     double product_mean = 0, slope_mean = 0, *worth = slope + size;
@@ -149,9 +149,9 @@ ARAP_WIDE_PART int mark_candidates(reduce_row *r, double rest, int most, const d
     for (int a = 0; a < size; a++)
         worth[a] = worth_alone(r, a, rest, slope, slope_mean, product, product_mean);
     for (int a = 0; a < size; a++) r->live[a] = 0;
-    while (chosen < most) {
+    while (chosen < max) {
         int next =
-            !chosen && r->tied >= 0 ? r->tied : largest(r, chosen < most / 2 ? r->weight : worth);
+            !chosen && r->tied >= 0 ? r->tied : largest(r, chosen < max / 2 ? r->weight : worth);
         chosen += r->twin[next] == next ? 1 : 2;
         r->live[next] = r->live[r->twin[next]] = 1;
     }
@@ -175,7 +175,7 @@ ARAP_WIDE_PART void keep_marked(reduce_row *r, int chosen, const int *place) {
 }
 
 /* The same with their rows of q. */
-ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int most) {
+ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int max) {
     int size = r->size, *place = (int *)r->root;
     double *product = r->slack;
     for (int a = 0; a < size; a++) {
@@ -183,7 +183,7 @@ ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int most) {
         for (int b = 0; b < size; b++) product[a] += r->q[a * size + b] * r->weight[b];
         r->diagonal[a] = r->q[a * size + a];
     }
-    int chosen = mark_candidates(r, rest, most, product, product + size, place);
+    int chosen = mark_candidates(r, rest, max, product, product + size, place);
     for (int a = 0; a < size; a++)
         for (int b = 0; b < size && place[a] >= 0; b++)
             if (place[b] >= 0) r->q[place[a] * chosen + place[b]] = r->q[a * size + b];

@@ -1,4 +1,4 @@
-/* Influence maps: see supports.h.
+/* Influence patterns: see supports.h.
  *
  * Pruning is sequential in the order of all weights that may go (ties by vertex, then bone), which
  * a radix sort finds: O(entries). Where hundreds of bones reach a vertex, it keeps the WIDEST
@@ -20,7 +20,7 @@
 #define SLICE 65536 /* entries between two looks at whether to stop */
 #define DIGIT 11    /* bits that are sorted by at once */
 #define DIGITS (1 << DIGIT)
-#define LISTEN 64 /* vertices between two looks at whether to stop */
+#define POLL_EVERY 64 /* vertices between two looks at whether to stop */
 
 typedef struct sorted_entry {
     uint64_t key; /* ascends as the weight does */
@@ -52,7 +52,7 @@ static arap_status sort_digit(arap_context *context, size_t count, int shift,
         size_t end = count - first < SLICE ? count : first + SLICE;
         for (size_t k = first; k < end; k++)
             out[place[in[k].key >> shift & (DIGITS - 1)]++] = in[k];
-        status = arap_listen(context);
+        status = arap_poll_cancel(context);
     }
     return status;
 }
@@ -69,7 +69,7 @@ static arap_status sort_entries(arap_context *context, size_t count, sorted_entr
             *sorted = *other;
             *other = swap;
         }
-        if (!status) status = arap_listen(context);
+        if (!status) status = arap_poll_cancel(context);
     }
     return status;
 }
@@ -104,27 +104,27 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
     int *left = ARAP_NEW(int, in->count);
     char *held = ARAP_NEW_ZERO(char, entries);
     arap_status status = ARAP_OK;
-    double most = 0;
+    double max = 0;
     if (!sorted || !other || !sum || !largest || !left || !held) {
-        status = arap_fail_memory(&context->error, "the influence maps");
+        status = arap_fail_memory(&context->error, "the influence patterns");
         goto done;
     }
     for (int i = 0; i < in->count && !status; i++) {
-        if (i % LISTEN == 0) status = arap_listen(context);
+        if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         left[i] = (int)(in->start[i + 1] - in->start[i]);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             sum[i] += in->weight[e];
             largest[i] = fmax(largest[i], in->weight[e]);
         }
-        most = fmax(most, largest[i]);
+        max = fmax(max, largest[i]);
     }
     memset(keep, 1, entries);
     /* Entries that are large compared with the largest of all stay, and keep only those that stay
      * as well. */
     for (int i = 0; i < in->count && !status; i++) {
-        if (i % LISTEN == 0) status = arap_listen(context);
+        if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!(in->weight[e] >= pruning->relative * most))
+            if (!(in->weight[e] >= pruning->prune_ratio * max))
                 sorted[count++] = (sorted_entry){key_of(in->weight[e]), e, i};
     }
     if (!status) status = sort_entries(context, count, &sorted, &other);
@@ -132,9 +132,9 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
         int i = sorted[s].vertex;
         size_t e = sorted[s].entry;
         double w = in->weight[e];
-        if (s % SLICE == SLICE - 1) status = arap_listen(context);
-        if (in->locked[e] || left[i] - 1 < pruning->least || sum[i] - w <= pruning->kept_sum ||
-            w >= pruning->relative * largest[i] || held[e]) {
+        if (s % SLICE == SLICE - 1) status = arap_poll_cancel(context);
+        if (in->locked[e] || left[i] - 1 < pruning->min_influences ||
+            sum[i] - w <= pruning->prune_sum || w >= pruning->prune_ratio * largest[i] || held[e]) {
             hold_larger(mesh, in, i, e, held);
             continue;
         }
@@ -165,12 +165,12 @@ static int keep_largest(const arap_influences *in, int i, char *keep, double *we
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         if (keep[e]) weight[count++] = in->weight[e];
     qsort(weight, (size_t)count, sizeof *weight, descending);
-    double least = weight[WIDEST - 1];
-    while (weight[above] > least) above++;
+    double min = weight[WIDEST - 1];
+    while (weight[above] > min) above++;
     int ties = WIDEST - above;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         keep[e] = in->locked[e] ||
-                  (keep[e] && (in->weight[e] > least || (in->weight[e] == least && ties-- > 0)));
+                  (keep[e] && (in->weight[e] > min || (in->weight[e] == min && ties-- > 0)));
         left += keep[e];
     }
     return left;
@@ -186,7 +186,7 @@ arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
     double *weight = ARAP_NEW(double, bones);
     arap_status status = ARAP_OK;
     if (!keep || !set || !scratch || !weight) {
-        status = arap_fail_memory(&context->error, "the influence maps");
+        status = arap_fail_memory(&context->error, "the influence patterns");
         goto done;
     }
     status = arap_prune(context, mesh, in, pruning, keep);
@@ -194,7 +194,7 @@ arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
     for (int i = 0; i < n && !status; i++) {
         size_t begin = in->start[i], end = in->start[i + 1];
         int kept = 0;
-        if (i % LISTEN == 0) status = arap_listen(context);
+        if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         if (status) break;
         for (size_t e = begin; e < end; e++) kept += keep[e];
         if (kept > WIDEST) kept = keep_largest(in, i, keep, weight);
@@ -217,16 +217,16 @@ done:
 }
 
 arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
-                                  const arap_influences *in, int bones, arap_barred_fn barred,
+                                  const arap_influences *in, int bones, arap_excluded_fn excluded,
                                   const void *data, arap_influences *out) {
     int n = in->count;
     arap_rows rows = {0};
     char *set = ARAP_NEW_ZERO(char, bones);
     arap_status status = set ? arap_rows_create(context, n, &rows)
-                             : arap_fail_memory(&context->error, "the influence maps");
+                             : arap_fail_memory(&context->error, "the influence patterns");
     for (int i = 0; i < n && !status; i++) {
         int open = 0;
-        if (i % LISTEN == 0) status = arap_listen(context);
+        if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         if (status) break;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             set[in->bone[e]] = 1;
@@ -235,7 +235,7 @@ arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
         for (size_t r = mesh->ring[i]; open && r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbor[r];
             for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
-                if (!barred || !barred(data, i, in->bone[e])) set[in->bone[e]] = 1;
+                if (!excluded || !excluded(data, i, in->bone[e])) set[in->bone[e]] = 1;
         }
         status = arap_rows_take_set(context, &rows, in, i, 0, bones - 1, set);
     }

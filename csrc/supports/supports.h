@@ -1,5 +1,5 @@
-/* Choosing the influence maps B(i), the bones that may move vertex i: from the initial weights, and
- * wider ones. */
+/* Choosing the influence patterns B(i), the bones that may move vertex i: from the initial weights,
+ * and wider ones. */
 #ifndef ARAP_SUPPORTS_H
 #define ARAP_SUPPORTS_H
 
@@ -13,16 +13,16 @@
 arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_influences *in,
                        const arap_pruning *pruning, char *keep);
 
-/* Influence maps of pruned heat weights: the pruned rows, reconnected along the skeleton
+/* Influence patterns of pruned heat weights: the pruned rows, reconnected along the skeleton
  * (property P2; joined bones keep their weight in `in`, 0 if it was never there), normalized. */
 arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, const arap_influences *in,
                                  const arap_pruning *pruning, arap_influences *out);
 
-/* Rows joined with the bones of their neighbors, new ones with weight 0, unless barred (NULL:
+/* Rows joined with the bones of their neighbors, new ones with weight 0, unless excluded (NULL:
  * none is). Rows without free weights get no new entries. */
 arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
-                                  const arap_influences *in, int bones, arap_barred_fn barred,
+                                  const arap_influences *in, int bones, arap_excluded_fn excluded,
                                   const void *data, arap_influences *out);
 
 #endif

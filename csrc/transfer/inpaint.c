@@ -20,8 +20,8 @@
 #include "mesh/laplacian.h"
 #include "mesh/two_rings.h"
 
-#define OFF 1e-5               /* how far from 1 the constant 1 may come out */
-#define LEAST_CONDUCTANCE 1e-6 /* of the harmonic functions, share of the mean */
+#define OFF 1e-5             /* how far from 1 the constant 1 may come out */
+#define MIN_CONDUCTANCE 1e-6 /* of the harmonic functions, share of the mean */
 
 /* L as a matrix of one-rings, with conductances above 0. */
 static arap_status make_laplacian(arap_context *context, const arap_mesh *mesh,
@@ -38,11 +38,11 @@ static arap_status make_laplacian(arap_context *context, const arap_mesh *mesh,
     }
     arap_conductances(mesh, out->edge);
     for (size_t e = 0; e < directed; e++) mean += fabs(out->edge[e]) / (double)directed;
-    double least = mean > 0 ? LEAST_CONDUCTANCE * mean : 1;
+    double min = mean > 0 ? MIN_CONDUCTANCE * mean : 1;
     for (size_t i = 0; i <= n; i++) out->ring[i] = mesh->ring[i];
     for (size_t i = 0; i < n; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            double conductance = fmax(out->edge[e], least);
+            double conductance = fmax(out->edge[e], min);
             out->neighbor[e] = mesh->neighbor[e];
             out->edge[e] = -conductance;
             out->own[i] += conductance;

@@ -70,18 +70,17 @@ static arap_status check_matches(arap_context *context, const arap_pair *pair,
                                  const arap_transfer_settings *settings) {
     const arap_match *match = &pair->match;
     double diagonal = pair->source.diagonal, degree = acos(-1) / 180;
-    double nearest = INFINITY, least = INFINITY; /* distance, and angle of those near enough */
+    double nearest = INFINITY, min = INFINITY; /* distance, and angle of those near enough */
     for (int i = 0; i < pair->target.count; i++) {
         if (match->matched[i]) return ARAP_OK;
         nearest = fmin(nearest, match->distance[i]);
-        if (match->distance[i] <= settings->distance * diagonal)
-            least = fmin(least, match->angle[i]);
+        if (match->distance[i] <= settings->distance * diagonal) min = fmin(min, match->angle[i]);
     }
-    if (isfinite(least))
+    if (isfinite(min))
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "no vertex of the target faces as the source does: within the distance "
                          "of %.3g of its size the least angle is %.3g degrees, the limit %.3g",
-                         settings->distance, least / degree, settings->angle / degree);
+                         settings->distance, min / degree, settings->angle / degree);
     return arap_fail(&context->error, ARAP_BAD_VALUE,
                      "no vertex of the target is within reach of the source: the nearest is "
                      "%.3g of its size away, the limit is %.3g",

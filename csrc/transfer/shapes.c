@@ -6,7 +6,8 @@
  * e'_ik e_ik^T over its edges, as in the energy. Islands in which nothing matches follow their
  * nearest points without rotation; at their distance, rotation would move them wildly. Elsewhere
  * the displacements are continued over the target (inpaint.c), all shapes by one factorization, and
- * are no longer than the longest that is known. Then vertices are kept above the surface (above.c).
+ * are no longer than the longest that is known. Then vertices are kept above the surface
+ * (clearance.c).
  *
  * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded; of
  * coincident vertices of the source the first counts.
@@ -22,7 +23,7 @@
 #include "base/vec3.h"
 #include "linalg/rotation.h"
 #include "mesh/rings.h"
-#include "transfer/above.h"
+#include "transfer/clearance.h"
 #include "transfer/inpaint.h"
 #include "transfer/pair.h"
 #include "transfer/transfer.h"
@@ -165,7 +166,7 @@ static arap_status number_columns(arap_context *context, following *f, const ara
         int some;
         const double *shape = shapes->vertices + 3 * (size_t)source->vertex_count * (size_t)k;
         status = bend(context, f, source, shape, k, &some);
-        if (!status) status = arap_listen(context);
+        if (!status) status = arap_poll_cancel(context);
         column[k] = !status && some && takes_part(f) ? 3 * (*parts)++ : -1;
     }
     return status;
@@ -191,8 +192,8 @@ static arap_status follow_all(arap_context *context, following *f, const arap_ge
 /* The target in each shape, kept above the source if `above` is given. */
 static arap_status write_all(arap_context *context, following *f, const arap_geometry *source,
                              const arap_shapes *shapes, const arap_geometry *target,
-                             const int *column, const double *values, const arap_above *above,
-                             const arap_moved_shapes *out) {
+                             const int *column, const double *values,
+                             const arap_clearance *clearance, const arap_moved_shapes *out) {
     size_t n = (size_t)f->pair.target.count;
     double *move = ARAP_NEW(double, 3 * n);
     arap_status status = ARAP_OK;
@@ -205,12 +206,12 @@ static arap_status write_all(arap_context *context, following *f, const arap_geo
             memset(move, 0, 3 * n * sizeof *move);
         else
             take_moves(values + (size_t)column[k] * n, f->known, (int)n, move);
-        if (above) {
+        if (clearance) {
             status = arap_progress(context, "lifting", k / (double)shapes->count);
             if (!status) status = bend(context, f, source, shape, k, &some);
             if (!status && some)
-                status = arap_above_keep(context, &f->pair, above, f->skin, move, out->lifted + k,
-                                         out->below + k);
+                status = arap_clearance_keep(context, &f->pair, clearance, f->skin, move,
+                                             out->lifted + k, out->below + k);
         }
         if (!status)
             write(f, target, move,
@@ -225,7 +226,7 @@ arap_status arap_transfer_shapes(arap_context *context, const arap_geometry *sou
                                  const arap_transfer_settings *settings, const arap_matches *out,
                                  const arap_moved_shapes *moved) {
     following f = {0};
-    arap_above above = {0};
+    arap_clearance clearance = {0};
     int *column = NULL, parts = 0;
     double *values = NULL;
     arap_status status = arap_pair_match(context, source, target, settings, out, &f.pair);
@@ -237,7 +238,8 @@ arap_status arap_transfer_shapes(arap_context *context, const arap_geometry *sou
     if (!f.known || !f.skin || !f.moves || !column) goto no_memory;
     status = arap_pair_known(context, &f.pair, settings, f.known);
     if (!status) status = arap_mesh_connect(context, &f.pair.source, NULL, 0);
-    if (!status && settings->keep_above) status = arap_above_create(context, &f.pair, &above);
+    if (!status && settings->keep_above)
+        status = arap_clearance_create(context, &f.pair, &clearance);
     if (!status) status = number_columns(context, &f, source, shapes, column, &parts);
     if (status) goto done;
     values = ARAP_NEW_ZERO(double, 3 * (size_t)parts * (size_t)f.pair.target.count);
@@ -246,13 +248,13 @@ arap_status arap_transfer_shapes(arap_context *context, const arap_geometry *sou
     if (!status) status = arap_inpaint(context, &f.pair.target, f.known, 3 * parts, values);
     if (!status)
         status = write_all(context, &f, source, shapes, target, column, values,
-                           settings->keep_above ? &above : NULL, moved);
+                           settings->keep_above ? &clearance : NULL, moved);
     goto done;
 
 no_memory:
     status = arap_fail_memory(&context->error, "the shapes of the target");
 done:
-    arap_above_clear(&above);
+    arap_clearance_clear(&clearance);
     arap_pair_clear(&f.pair);
     arap_free(f.known);
     arap_free(f.skin);

@@ -23,7 +23,7 @@
 #include "weights/influences.h"
 #include "weights/rows.h"
 
-#define LEAST_WEIGHT 1e-4 /* smaller weights are left out if they come from inpainting */
+#define MIN_WEIGHT 1e-4 /* smaller weights are left out if they come from inpainting */
 
 arap_status arap_match_surfaces(arap_context *context, const arap_geometry *source,
                                 const arap_geometry *target, const arap_transfer_settings *settings,
@@ -98,17 +98,16 @@ static void take_over(const arap_pair *t, const arap_sparse_weights *rows, const
     }
 }
 
-/* The largest `most` of a vertex, 0: all; marks them in keep (columns). */
-static void choose(const double *values, size_t n, int columns, double least, int most,
-                   char *keep) {
+/* The largest `max` of a vertex, 0: all; marks them in keep (columns). */
+static void choose(const double *values, size_t n, int columns, double min, int max, char *keep) {
     int count = 0, largest = 0;
     for (int c = 0; c < columns; c++) {
-        keep[c] = values[(size_t)c * n] > least;
+        keep[c] = values[(size_t)c * n] > min;
         count += keep[c];
         if (values[(size_t)c * n] > values[(size_t)largest * n]) largest = c;
     }
     if (!count) keep[largest] = 1, count = 1;
-    for (; most && count > most; count--) {
+    for (; max && count > max; count--) {
         int smallest = -1;
         for (int c = 0; c < columns; c++)
             if (keep[c] && (smallest < 0 || values[(size_t)c * n] <= values[(size_t)smallest * n]))
@@ -119,7 +118,7 @@ static void choose(const double *values, size_t n, int columns, double least, in
 
 /* Rows of the caller's vertices. */
 static arap_status gather(arap_context *context, const arap_pair *t, const char *known, int bones,
-                          const int *column, int columns, int most, const double *values,
+                          const int *column, int columns, int max, const double *values,
                           arap_influences *out) {
     size_t n = (size_t)t->target.count;
     arap_rows rows = {0};
@@ -128,7 +127,7 @@ static arap_status gather(arap_context *context, const arap_pair *t, const char 
                               : arap_fail_memory(&context->error, "the weights of the target");
     for (int i = 0; i < t->target.input_count && !status; i++) {
         size_t v = (size_t)t->target.weld[i];
-        choose(values + v, n, columns, known[v] ? 0 : LEAST_WEIGHT, most, keep);
+        choose(values + v, n, columns, known[v] ? 0 : MIN_WEIGHT, max, keep);
         status = arap_rows_next(context, &rows, (size_t)columns);
         for (int b = 0; b < bones && !status; b++)
             if (column[b] >= 0 && keep[column[b]])

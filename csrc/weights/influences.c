@@ -1,4 +1,4 @@
-/* Influence maps: see influences.h. O(influences); fails on out-of-memory only. */
+/* Influence patterns: see influences.h. O(influences); fails on out-of-memory only. */
 #include "weights/influences.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ arap_status arap_influences_create(arap_context *context, int count, const int *
 
 no_memory:
     arap_influences_clear(out);
-    return arap_fail_memory(&context->error, "the influence maps");
+    return arap_fail_memory(&context->error, "the influence patterns");
 }
 
 void arap_influences_clear(arap_influences *influences) {
@@ -42,7 +42,7 @@ arap_status arap_influences_copy(arap_context *context, const arap_influences *i
                              .locked = ARAP_NEW(char, entries)};
     if (!out->start || !out->bone || !out->weight || !out->locked) {
         arap_influences_clear(out);
-        return arap_fail_memory(&context->error, "the influence maps");
+        return arap_fail_memory(&context->error, "the influence patterns");
     }
     memcpy(out->start, in->start, ((size_t)in->count + 1) * sizeof *in->start);
     memcpy(out->bone, in->bone, entries * sizeof *in->bone);
@@ -54,7 +54,7 @@ arap_status arap_influences_copy(arap_context *context, const arap_influences *i
 arap_status arap_influences_filter(arap_context *context, const arap_influences *in,
                                    const char *keep, arap_influences *out) {
     int *sizes = ARAP_NEW_ZERO(int, in->count);
-    if (!sizes) return arap_fail_memory(&context->error, "the influence maps");
+    if (!sizes) return arap_fail_memory(&context->error, "the influence patterns");
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) sizes[i] += keep[e] != 0;
     arap_status status = arap_influences_create(context, in->count, sizes, out);

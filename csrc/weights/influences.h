@@ -1,4 +1,4 @@
-/* Influence maps and weights: which bones move each vertex, and by how much. */
+/* Influence patterns and weights: which bones move each vertex, and by how much. */
 #ifndef ARAP_INFLUENCES_H
 #define ARAP_INFLUENCES_H
 
@@ -34,7 +34,7 @@ static inline double arap_weight(const arap_influences *in, int vertex, int bone
 }
 
 /* Non-zero if `bone` may not be added to the row of `vertex`. */
-typedef int (*arap_barred_fn)(const void *data, int vertex, int bone);
+typedef int (*arap_excluded_fn)(const void *data, int vertex, int bone);
 
 /* Copy with the entries where keep[e] is 0 left out. */
 arap_status arap_influences_filter(arap_context *context, const arap_influences *in,

@@ -22,17 +22,17 @@ arap_status arap_rows_create(arap_context *context, int count, arap_rows *rows) 
     *rows = (arap_rows){.made.start = ARAP_NEW_ZERO(size_t, count + 1), .room = (size_t)count};
     return rows->made.start && resize(rows, rows->room)
                ? ARAP_OK
-               : arap_fail_memory(&context->error, "the influence maps");
+               : arap_fail_memory(&context->error, "the influence patterns");
 }
 
 void arap_rows_clear(arap_rows *rows) { arap_influences_clear(&rows->made); }
 
-arap_status arap_rows_next(arap_context *context, arap_rows *rows, size_t most) {
+arap_status arap_rows_next(arap_context *context, arap_rows *rows, size_t max) {
     arap_influences *m = &rows->made;
     size_t end = m->start[m->count];
-    if (rows->room - end < most) {
-        size_t room = 2 * rows->room + most;
-        if (!resize(rows, room)) return arap_fail_memory(&context->error, "the influence maps");
+    if (rows->room - end < max) {
+        size_t room = 2 * rows->room + max;
+        if (!resize(rows, room)) return arap_fail_memory(&context->error, "the influence patterns");
         rows->room = room;
     }
     m->start[++m->count] = end;

@@ -13,8 +13,8 @@ typedef struct arap_rows {
 arap_status arap_rows_create(arap_context *context, int count, arap_rows *rows);
 void arap_rows_clear(arap_rows *rows);
 
-/* Begin the next row, of at most `most` entries; it is empty. */
-arap_status arap_rows_next(arap_context *context, arap_rows *rows, size_t most);
+/* Begin the next row, of at most `max` entries; it is empty. */
+arap_status arap_rows_next(arap_context *context, arap_rows *rows, size_t max);
 
 /* The next row is that of vertex i in `in`, which may be the rows made so far. */
 arap_status arap_rows_copy(arap_context *context, arap_rows *rows, const arap_influences *in,

@@ -2,7 +2,7 @@
  * the first invalid bone or weight. */
 #include "weights/sparse_weights.h"
 
-#define MOST_WEIGHT 1e30 /* far from overflow when they are summed */
+#define MAX_WEIGHT 1e30 /* far from overflow when they are summed */
 
 arap_status arap_check_sparse_weights(arap_error *error, const arap_sparse_weights *rows,
                                       int vertices, int bones) {
@@ -12,7 +12,7 @@ arap_status arap_check_sparse_weights(arap_error *error, const arap_sparse_weigh
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "weights of vertex %d name bone %d: no bone of the %d there are",
                                  i, rows->bone[e], bones);
-            if (!(rows->weight[e] >= 0 && rows->weight[e] < MOST_WEIGHT))
+            if (!(rows->weight[e] >= 0 && rows->weight[e] < MAX_WEIGHT))
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "the weight of vertex %d for bone %d is %g: not a weight", i,
                                  rows->bone[e], rows->weight[e]);

@@ -83,7 +83,7 @@ def share(before, after):
 
 def convert(rig, **options):
     select(rig)
-    assert bpy.ops.object.araplbs_bendy_to_bones(**options) == {"FINISHED"}
+    assert bpy.ops.object.araplbs_bendy(**options) == {"FINISHED"}
 
 
 def assert_same_in_poses(make, poses=(1, 2, 3), most=EXACT, **options):

@@ -40,14 +40,14 @@ def bent_tube(off=OFF, more=(), **shape):
 def optimize(*objects, **options):
     if objects:
         select(*objects)
-    return bpy.ops.object.araplbs_optimize_joints(
+    return bpy.ops.object.araplbs_joints(
         "EXEC_DEFAULT", **{"anchor": 0.0, "pose_count": 40, **options}
     )
 
 
 def refused(*objects, **options):
     """The reason, with nothing changed."""
-    return deep.refused("optimize_joints", *objects, anchor=0.0, pose_count=40, **options)
+    return deep.refused("joints", *objects, anchor=0.0, pose_count=40, **options)
 
 
 def task_of(*objects, **options):
@@ -139,5 +139,5 @@ def refused_poll(*objects):
     select(*objects)
     with pytest.raises(package("base.refusal").Refused) as reason:
         addon("features.joints.operator").find_joint_targets(bpy.context)
-    assert not bpy.ops.object.araplbs_optimize_joints.poll()
+    assert not bpy.ops.object.araplbs_joints.poll()
     return str(reason.value)

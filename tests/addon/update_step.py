@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from scenes import MODULE, auto_weight, select, tube_and_rig
 
-SETTINGS = {"max_influences": 2, "truss": 6.0, "symmetric": False, "seed": 7}
+SETTINGS = {"max_influences": 2, "bone_spring_stiffness": 6.0, "symmetric": False, "seed": 7}
 PINNED = (3, 4)  # vertices
 
 

@@ -158,7 +158,7 @@ def add_stick(vertices, faces, head, tail, front=0.4):
 
 def convert(rig, **options):
     select(rig, [])
-    if bpy.ops.object.araplbs_bendy_to_bones(**options) != {"FINISHED"}:
+    if bpy.ops.object.araplbs_bendy(**options) != {"FINISHED"}:
         raise RuntimeError("not converted")
     bpy.context.view_layer.update()
 

@@ -18,7 +18,7 @@ UNSEEN, UNSEEN_SEED = 60, 99
 METHODS = ("alternate", "together")
 # Fingers are displaced by about their length. Iterations of the methods differ in size: both go on
 # until little is left to gain.
-FAR = {"max_shift": 2.0, "least_length": 0.25, "tolerance": 2e-4, "iterations": 60}
+FAR = {"max_shift": 2.0, "min_length": 0.25, "tolerance": 2e-4, "iterations": 60}
 NOTE = f"""\
 Every joint is displaced at random, by {100 * OFF:.0f} % of the bounding box diagonal in the root
 mean square. Energies are those of the weights that a `Solver` then finds for the resulting
@@ -27,7 +27,7 @@ surface alone, without the springs, which are optimized as well. Distances are m
 that bones turn about, in % of the diagonal: to the artist's position, and to the position that the
 optimization reaches from there. *Across*: without the component along the artist's bone.
 The best positions by this energy are not the artist's, so joints do not return there. Displaced
-joints may move farther than by default (`max_shift`, `least_length`), because fingers are shorter
+joints may move farther than by default (`max_shift`, `min_length`), because fingers are shorter
 than 2 %."""
 TIMES_NOTE = """\
 Set-up: the sums over the mesh, and the system of the joints. A step: a dense solve, new
@@ -78,7 +78,7 @@ def run(problem, heads, tails, **options):
 def weight_iteration(problem, weights):
     """Seconds of one on fixed influence maps."""
     solver = problem.solver(
-        weights=weights, start_from_weights=True, widenings=0, max_influences=0, tolerance=0,
+        weights=weights, start_from_weights=True, expansion_rounds=0, max_influences=0, tolerance=0,
         iterations=8, symmetry=None,
     )  # fmt: skip
     times = []

@@ -52,7 +52,7 @@ def measure(ob, edges, bones, new):
     for _ in range(REPEATS):
         for group in ob.vertex_groups:
             group.remove(np.flatnonzero(new).tolist())
-        fastest = min(fastest, timed(bpy.ops.object.araplbs_weight_new))
+        fastest = min(fastest, timed(bpy.ops.object.araplbs_new_vertices))
     after = dense_weights(ob, bones)
     assert np.array_equal(after[~new], before[~new])
     crosses, inside = new[edges[:, 0]] != new[edges[:, 1]], new[edges].all(1)

@@ -29,7 +29,7 @@ step with its right-hand side and energy, for each visited ring and pose. *Visit
 the rings that are computed. Rings in which no weight can change are skipped, such as those of
 vertices that have the same single bone as their neighbors.
 Its *limit* is the time of the operations of the kernel alone, {PER_BONE} for each bone that the
-maps and spokes of the ring have and {PER_ROTATION} for the rotation, at the measured speed of
+maps and springs of the ring have and {PER_ROTATION} for the rotation, at the measured speed of
 single-precision matrix products: sums made once per ring for all poses are above it. *Solve*: a
 back-substitution and the rest of a global step. It reads the factor twice. Its *limit* is the time
 to read an array of that size twice, from the cache if it fits.
@@ -47,21 +47,21 @@ def rings(inside):
     owner = np.repeat(np.arange(n), np.diff(inside["start"]))
     bone = [inside["bone"]]
     tied = [owner]
-    if "spoke_start" in inside:
-        spoke = np.repeat(np.arange(n), np.diff(inside["spoke_start"]))
-        carried = inside["spoke_share"] > 0
-        tied.append(np.repeat(spoke, carried.sum(1)))
-        bone.append(inside["spoke_column"][carried])
+    if "spring_start" in inside:
+        spring = np.repeat(np.arange(n), np.diff(inside["spring_start"]))
+        carried = inside["spring_share"] > 0
+        tied.append(np.repeat(spring, carried.sum(1)))
+        bone.append(inside["spring_column"][carried])
     columns = 1 + max(each.max(initial=0) for each in bone)
     maps = coo_array((np.ones(len(owner), int), (owner, bone[0])), shape=(n, columns)).tocsr()
-    spokes = coo_array(
+    springs = coo_array(
         (np.ones(len(np.concatenate(tied)), int), (np.concatenate(tied), np.concatenate(bone))),
         shape=(n, columns),
     ).tocsr()
     around = np.repeat(np.arange(n), np.diff(inside["ring"]))
     pairs = (np.ones(len(around), int), (around, inside["neighbor"]))
     ring = csr_array(coo_array(pairs, shape=(n, n)))
-    union = (ring @ maps + spokes).astype(bool)
+    union = (ring @ maps + springs).astype(bool)
     movable = np.diff(inside["start"]) > 1
     visited = movable | (ring @ movable.astype(int) > 0)
     return np.diff(union.tocsr().indptr)[visited].mean() if visited.any() else 0.0, visited.mean()

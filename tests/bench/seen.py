@@ -39,8 +39,8 @@ SHARES = ("gap", "crossing", "crease", "below", "through")  # of these, in %
 LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "seconds": (".2f", 1)}
 NOTE = """\
 Each cell: Blender's bone heat / the artist / ours by default / with what version 0.1.0 had by
-default (the paper's edge weights, no truss, no price of influences, control bones included) /
-the preset *As published*; all weights of one character come from one process of Blender. On 24
+default (the paper's edge weights, no bone springs, no price of influences, control bones included)
+/ the preset *As published*; all weights of one character come from one process of Blender. On 24
 random poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames of the
 animation. *area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the
 triangles; *drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of

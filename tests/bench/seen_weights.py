@@ -17,7 +17,12 @@ import compare
 import numpy as np
 
 # What version 0.1.0 did by default.
-BEFORE = {"edge_power": 0.0, "truss": 0.0, "least_worth": 3e-5, "control_bones": "INCLUDE"}
+BEFORE = {
+    "edge_power": 0.0,
+    "bone_spring_stiffness": 0.0,
+    "min_gain": 3e-5,
+    "control_bones": "INCLUDE",
+}
 BLENDER = {"heat": "ARMATURE_AUTO", "envelope": "ARMATURE_ENVELOPE"}
 MOST_OFF = 1e-5  # of a vertex from its row's, in sizes of the character
 

@@ -25,7 +25,7 @@ WAYS = {  # of the second table
     "200 iterations, tolerance 1e-6": {"iterations": 200, "tolerance": 1e-6},
     "no coarser mesh": {"coarsen": 0},
     "any number of influences": {"max_influences": 0},
-    "influences of heat": {"widenings": 0},
+    "influences of heat": {"expansion_rounds": 0},
     "no search for rigid parts": {"rigid_departure": 0},
 }
 NOTE = f"""\

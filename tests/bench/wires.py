@@ -30,7 +30,7 @@ def blend(vertices, weights, poses):
 def measure(name, vertices, edges, bones):
     """(table row, weights by name, poses)."""
     solver = araplbs.Solver(vertices, NO_FACES, *bones, edges=edges)
-    soft = araplbs.Solver(vertices, NO_FACES, *bones, edges=edges, truss=0)
+    soft = araplbs.Solver(vertices, NO_FACES, *bones, edges=edges, bone_spring_stiffness=0)
     solver.solve()
     soft.solve()
     weights = {

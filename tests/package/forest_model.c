@@ -82,8 +82,8 @@ static arap_status run_spoiled(arap_context *context, arap_forest *forest, model
     return status;
 }
 
-static const char *check(unsigned long long seed, arap_team *team, model *m) {
-    arap_context context = {.threads = 1 + (int)(seed / EVENTS % 8), .team = team};
+static const char *check(unsigned long long seed, arap_thread_pool *pool, model *m) {
+    arap_context context = {.threads = 1 + (int)(seed / EVENTS % 8), .pool = pool};
     arap_forest forest;
     const char *wrong = NULL;
     make(m, seed);
@@ -108,14 +108,14 @@ int main(int argc, char **argv) {
     unsigned long long first = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
     unsigned long long count = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
     static model m;
-    static arap_team team;
+    static arap_thread_pool pool;
     const char *wrong = NULL;
-    arap_team_begin(&team);
+    arap_thread_pool_begin(&pool);
     for (unsigned long long seed = first; seed < first + count && !wrong; seed++) {
-        wrong = check(seed, &team, &m);
+        wrong = check(seed, &pool, &m);
         if (wrong) printf("forest %llu: %s\n", seed, wrong);
     }
-    arap_team_end(&team);
+    arap_thread_pool_end(&pool);
     if (!wrong) printf("%llu forests\n", count);
     return wrong != NULL;
 }

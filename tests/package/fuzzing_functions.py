@@ -260,7 +260,7 @@ def automatic(rng):
         "method": str(rng.choice(["heat", "nearest", "boneglow", "bbw", "biharmonic"])),
         "max_influences": int(rng.choice([0, 1, 2, 4])),
         "link_parts": bool(rng.random() < 0.7),
-        "least_weight": float(rng.choice([0, 1e-3, 0.25])),
+        "min_weight": float(rng.choice([0, 1e-3, 0.25])),
     }
     rows = call(rng, araplbs.automatic_weights, vertices, triangles, *bones, **options)
     check_rows(rows, len(vertices), len(bones.parents), options["max_influences"])

@@ -81,7 +81,7 @@ def roots(vertices, bones, **settings):
 
 
 def many_poses(vertices, bones, poses):
-    few = {"initial": "nearest", "widenings": 0, "truss": 0.0, "coarsen": 0}
+    few = {"initial": "nearest", "expansion_rounds": 0, "bone_spring_stiffness": 0.0, "coarsen": 0}
     return solver(vertices, bones, 10, pose_count=poses, **few)
 
 
@@ -212,10 +212,12 @@ def nearest(vertices):
 # Each entry names what is large in it. It is here because such inputs took long without a call.
 PROBLEMS = {
     "solver, vertices": lambda: solver(20_000, 12),
-    "solver, poses": lambda: solver(10_000, 12, pose_count=800, coarsen=0, widenings=0),
+    "solver, poses": lambda: solver(10_000, 12, pose_count=800, coarsen=0, expansion_rounds=0),
     "solver, bones": lambda: solver(2_000, 400),
     "solver, unlimited": lambda: solver(6_000, 60, max_influences=0),
-    "solver, as published": lambda: solver(4_000, 20, neumann=True, attach=True, truss=0.0),
+    "solver, as published": lambda: solver(
+        4_000, 20, neumann=True, attach=True, bone_spring_stiffness=0.0
+    ),
     "solver, dual quaternions": lambda: solver(6_000, 30, deformer="dual_quaternions"),
     "rigid parts": lambda: rigid(2_000, 176, 1_544),
     "rigid parts, blended": lambda: rigid(1_000, 176, 800, rigid_influences=4),

@@ -9,7 +9,7 @@ FREE = {
     "joint_stiffness": 1e-3,
     "tangential": 0.0,
     "max_shift": 1e5,
-    "least_length": 0.0,
+    "min_length": 0.0,
     "tolerance": 0,
 }
 PLANE = ((0, 0, 0), (1, 0, 0))

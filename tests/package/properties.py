@@ -434,7 +434,8 @@ CASES = {
     "prune": (
         of(araplbs.prune),
         lambda b: {
-            **b.mesh(), "weights": b.dense(), "least": 1, "kept_sum": 0.9, "relative": 0.1
+            **b.mesh(), "weights": b.dense(), "min_influences": 1, "prune_sum": 0.9,
+            "prune_ratio": 0.1
         },
     ),
 }  # fmt: skip

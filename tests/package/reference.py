@@ -29,9 +29,9 @@ def tet_surface(vertices, tets):
 
 # The paper's energy, that of `araplbs.energy`; and with it, every influence that lowers it. With
 # free weights it needs what keeps bones from dying.
-PAPER_ENERGY = {"edge_power": 0, "truss": 0, "peak_stiffness": 0}
+PAPER_ENERGY = {"edge_power": 0, "bone_spring_stiffness": 0, "peak_stiffness": 0}
 PAPER_HELD = {**PAPER_ENERGY, "peak_stiffness": 0.01}
-PAPER = {**PAPER_ENERGY, "least_worth": 3e-5}
+PAPER = {**PAPER_ENERGY, "min_gain": 3e-5}
 
 # Settings of a Solver that takes the two steps and nothing else, as this reference does.
 BARE = {
@@ -41,7 +41,7 @@ BARE = {
     "link_parts": False,
     "precision": "double",
     "max_influences": 0,
-    "widenings": 0,
+    "expansion_rounds": 0,
     "positivity": "none",
     "damping": 0,
     "acceleration": 0,
@@ -187,18 +187,19 @@ def normalized(weights, poses):
     return full, np.concatenate([poses, still], axis=1)
 
 
-def with_spokes(vertices, a, weights, inside, shares=None):
-    """The same with one more vertex for each spoke, a one-way neighbor of its own: (vertices, a,
-    weights). Its weights are `shares` (spokes, bones), all on the bone of the spoke by default."""
-    n, count = len(vertices), len(inside["spoke_bone"])
+def with_springs(vertices, a, weights, inside, shares=None):
+    """The same with one more vertex for each spring, a one-way neighbor of its own: (vertices, a,
+    weights). Its weights are `shares` (springs, bones), all on the bone of the spring by
+    default."""
+    n, count = len(vertices), len(inside["spring_bone"])
     whole = np.zeros((n + count, n + count))
     whole[:n, :n] = a
-    owner = np.repeat(np.arange(n), np.diff(inside["spoke_start"]))
-    whole[owner, n + np.arange(count)] = inside["spoke_weight"]
+    owner = np.repeat(np.arange(n), np.diff(inside["spring_start"]))
+    whole[owner, n + np.arange(count)] = inside["spring_weight"]
     if shares is None:
-        shares = np.eye(weights.shape[1])[inside["spoke_bone"]]
+        shares = np.eye(weights.shape[1])[inside["spring_bone"]]
     return (
-        np.concatenate([vertices, inside["spoke_point"]]),
+        np.concatenate([vertices, inside["spring_point"]]),
         whole,
         np.concatenate([weights, shares]),
     )

@@ -26,7 +26,7 @@ def slow(ui, mode, entries=4096):
         bpy.ops.object.mode_set(mode=mode)
         bpy.ops.ed.undo_push(message="set-up")
         before = scenes.snapshot()
-        run = bpy.ops.object.araplbs_bendy_to_bones
+        run = bpy.ops.object.araplbs_bendy
         assert run("INVOKE_DEFAULT", True, only_selected=False) == {"RUNNING_MODAL"}
     return before
 
@@ -36,7 +36,7 @@ def bones():
 
 
 def running(ui):
-    return any(o.bl_idname == "OBJECT_OT_araplbs_bendy_to_bones" for o in ui.window.modal_operators)
+    return any(o.bl_idname == "OBJECT_OT_araplbs_bendy" for o in ui.window.modal_operators)
 
 
 def wait_for_end(ui):

@@ -214,7 +214,7 @@ def scene_to_export(ui):
 def scene_of_preset(ui):
     """Settings that are a preset of the artist's own."""
     yield from scene_to_weight(ui)
-    bpy.context.scene.araplbs.truss = 0.123
+    bpy.context.scene.araplbs.bone_spring_stiffness = 0.123
     with ui.override():
         bpy.ops.object.araplbs_add_preset(name="Own")
     yield 2

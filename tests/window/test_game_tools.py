@@ -36,7 +36,7 @@ def test_games_reduce_bones_asks(ui):
         ui.event("MOUSEMOVE", "NOTHING")
         yield 3
         with ui.override():
-            assert bpy.ops.object.araplbs_find_fewer_bones("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+            assert bpy.ops.object.araplbs_reduce_bones_find("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
         yield from wait_for_end()
         yield from still(ui)
         assert deform(rig) == every, "nothing has changed when it asks"
@@ -134,7 +134,7 @@ def test_games_one_joint(ui):
     before = {bone.name: bone.head_local.copy() for bone in rig.data.bones}
     yield from open_sidebar(ui)
     with ui.override():
-        bpy.ops.object.araplbs_optimize_joints("INVOKE_DEFAULT", only_selected_bones=True)
+        bpy.ops.object.araplbs_joints("INVOKE_DEFAULT", only_selected_bones=True)
     yield from wait_until(lambda: session() and session().settled)
     yield 8
     facts = scenes.addon("window.live_operator").session_facts(session())

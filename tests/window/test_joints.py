@@ -47,7 +47,7 @@ def bones():
 
 def begin(ui, **options):
     with ui.override():
-        found = bpy.ops.object.araplbs_optimize_joints("INVOKE_DEFAULT", anchor=0.0, **options)
+        found = bpy.ops.object.araplbs_joints("INVOKE_DEFAULT", anchor=0.0, **options)
     assert found == {"RUNNING_MODAL"}
 
 
@@ -179,7 +179,7 @@ def test_joints_of_a_character(ui):
     yield from open_sidebar(ui)
     before = {bone.name: np.array(bone.head_local) for bone in rig.data.bones}
     with ui.override():
-        assert bpy.ops.object.araplbs_optimize_joints("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+        assert bpy.ops.object.araplbs_joints("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
     yield from wait_until(lambda: session() and session().settled)
     yield 8
     ui.picture("joints-character")

@@ -64,7 +64,7 @@ def test_transfer(ui):
         ui.picture("transfer-matches")
     assert scenes.snapshot() == before, "matches are shown, nothing is written"
     with ui.override():
-        assert bpy.ops.object.araplbs_transfer_weights("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+        assert bpy.ops.object.araplbs_transfer("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
     yield from wait_for_end()
     assert_whole("Sleeve")
     ui.picture("transfer")
@@ -77,7 +77,7 @@ def test_transfer_escape(ui):
     scenes.select(sleeve, tube)
     for turns in (0, 8):
         before = pushed()
-        yield from cancelled(ui, before, bpy.ops.object.araplbs_transfer_weights, turns)
+        yield from cancelled(ui, before, bpy.ops.object.araplbs_transfer, turns)
 
 
 def test_bake(ui):
@@ -137,7 +137,7 @@ def test_only_new_in_edit_mode(ui):
     bmesh.update_edit_mesh(tube.data)
     bpy.ops.ed.undo_push(message="set-up")
     with ui.override():
-        assert bpy.ops.object.araplbs_weight_new("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+        assert bpy.ops.object.araplbs_new_vertices("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
     yield from wait_for_end()
     tube = bpy.data.objects["Tube"]
     assert tube.mode == "EDIT"

@@ -15,17 +15,17 @@ class CompareOptions(OptionTable):
         24,
         "Test Poses",
         "Number of random poses to judge by. No method was optimized for them",
-        least=1,
-        most=1000,
-        soft_most=100,
+        min=1,
+        max=1000,
+        soft_max=100,
     )
     judged_frames: int = option(
         24,
         "Test Frames",
         "Maximum number of frames of the armature's actions to judge by, evenly spread over all of "
         "them",
-        least=0,
-        most=1000,
-        soft_most=100,
+        min=0,
+        max=1000,
+        soft_max=100,
     )
     seed: int = option_of(Options, "seed")

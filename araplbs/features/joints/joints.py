@@ -223,7 +223,7 @@ class JointRun:
         if self.options.optimize_weights:
             problem.start_from(_with_locked(problem, SparseWeights(*solver.sparse_weights)))
             pinned = len(problem.arguments["constraints"][0])
-            options = self.options if pinned else replace(self.options, widenings=0)
+            options = self.options if pinned else replace(self.options, expansion_rounds=0)
             weights = solve(problem, options, self._threads, progress)
             # The joints have no springs of sections: without them here, too.
             found = weights.report["energy_after"] - weights.report["section_energy"]

@@ -27,7 +27,7 @@ class JointOptions(Options):
         "Anchor",
         "How strongly every joint is pulled to its old place: 0.3 halves the movement and costs a "
         "twentieth of the gain, 0 leaves all to the optimization",
-        soft_most=2.0,
+        soft_max=2.0,
         default=0.3,
     )
     max_shift: float = setting(
@@ -35,17 +35,17 @@ class JointOptions(Options):
         "max_shift",
         "Max Shift",
         "Farthest that a joint may move, as a share of the mean length of its bones",
-        least=0.001,
-        most=1e3,
-        soft_most=1.0,
+        min=0.001,
+        max=1e3,
+        soft_max=1.0,
     )
-    least_length: float = setting(
+    min_length: float = setting(
         "JOINTS",
-        "least_length",
+        "min_length",
         "Least Length",
         "Share of its length that every bone keeps",
-        least=0.01,
-        most=0.99,
+        min=0.01,
+        max=0.99,
         advanced=True,
     )
     centering: float = setting(
@@ -54,7 +54,7 @@ class JointOptions(Options):
         "Centering",
         "Pull to the middle of the limb if the mesh does not determine a joint, such as between "
         "rigid parts. 0.001 to 0.01 is sensible, 0 turns it off",
-        soft_most=0.1,
+        soft_max=0.1,
         decimals=4,
         advanced=True,
     )
@@ -64,8 +64,8 @@ class JointOptions(Options):
         "Stiffness",
         "Resistance of the joints to every single step: higher values converge more slowly. Each "
         "bone has a factor of its own",
-        most=1e3,
-        soft_most=10.0,
+        max=1e3,
+        soft_max=10.0,
         advanced=True,
         engine=(),  # which gets it times the factors of the bones
     )
@@ -74,7 +74,7 @@ class JointOptions(Options):
         "iterations",
         "Joint Iterations",
         "Maximum number of iterations; it ends by itself when the error no longer falls",
-        most=1000,
-        soft_most=100,
+        max=1000,
+        soft_max=100,
         advanced=True,
     )

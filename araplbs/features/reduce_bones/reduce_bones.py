@@ -64,7 +64,7 @@ class ReduceBonesOptions(OptionTable):
         ),
     )
     count: int = option(
-        30, "Bones", "Number of deform bones that remain", least=2, most=10000, soft_most=200
+        30, "Bones", "Number of deform bones that remain", min=2, max=10000, soft_max=200
     )
     max_influences: int = option_of(Options, "max_influences")
     animation: str = option_of(Options, "animation")

@@ -39,15 +39,15 @@ class TransferOptions(OptionTable):
         "Distance",
         "Largest distance from the source at which a vertex matches, as a share of the size of "
         "the source",
-        most=10.0,
-        soft_most=0.2,
+        max=10.0,
+        soft_max=0.2,
     )
     angle: float = setting(
         "MATCH",
         "angle",
         "Angle",
         "Largest angle between the two surfaces at which a vertex matches",
-        most=math.pi,
+        max=math.pi,
         angle=True,
     )
     two_sided: bool = setting(
@@ -77,8 +77,8 @@ class TransferOptions(OptionTable):
         1.0,
         "Mix",
         "Share of the new weights in vertices that have weights already",
-        least=0.0,
-        most=1.0,
+        min=0.0,
+        max=1.0,
     )
     max_influences: int = option_of(Options, "max_influences")
     iterations: int = option_of(Options, "iterations")
@@ -97,9 +97,9 @@ class TransferOptions(OptionTable):
         return Options(
             max_influences=self.max_influences,
             iterations=self.iterations,
-            widenings=1,
+            expansion_rounds=1,
             start_from="PRESENT",
             symmetric=False,
-            truss=0.0,
+            bone_spring_stiffness=0.0,
             pose_count=REFINING_POSES,
         )

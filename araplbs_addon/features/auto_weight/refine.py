@@ -16,7 +16,7 @@ from .outcome import latest_outcome, tell_outcome
 
 IDNAME = "object.araplbs_refine_weights"
 LABEL = "Refine Live (ARAP)"
-LIVE = ("max_influences", "truss")  # settings that act in a session
+LIVE = ("max_influences", "bone_spring_stiffness")  # settings that act in a session
 FIRST_TOOL = "araplbs.weight"
 
 

@@ -16,14 +16,14 @@ from ...window.window import WindowOperator
 from .parameters import bendy_bones, convert_in_steps
 from .refusals import refuse_armature
 
-IDNAME = "object.araplbs_bendy_to_bones"
+IDNAME = "object.araplbs_bendy"
 PATIENCE = 0.4  # seconds that a window stands still before it says why
 TURN = 0.1  # seconds of work between two turns of the window
 MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
 GAME_INFLUENCES = 4  # of a vertex, in most engines and in the glTF exporter unless set otherwise
 
 
-class OBJECT_OT_araplbs_bendy_to_bones(WindowOperator, Operator):
+class OBJECT_OT_araplbs_bendy(WindowOperator, Operator):
     """Replace bendy bones with plain bones that have their own vertex groups, for export to \
 games. The bendy bones stay as controls that the new bones follow"""
 
@@ -262,4 +262,4 @@ def summary(done):
     )
 
 
-CLASSES = (OBJECT_OT_araplbs_bendy_to_bones,)
+CLASSES = (OBJECT_OT_araplbs_bendy,)

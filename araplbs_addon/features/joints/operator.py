@@ -18,7 +18,7 @@ from .effects import refuse_armature
 from .live import JointSession
 from .task import JointTask
 
-IDNAME = "object.araplbs_optimize_joints"
+IDNAME = "object.araplbs_joints"
 LABEL = "Optimize Joints (ARAP)"
 
 
@@ -31,7 +31,7 @@ def find_joint_targets(context):
     return targets
 
 
-class OBJECT_OT_araplbs_optimize_joints(LiveOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_joints(LiveOperator, OptionProperties, Operator):
     """Move the joints of the armature to where the selected meshes keep their shape best when \
 posed. The meshes keep their rest shape"""
 
@@ -111,7 +111,7 @@ class OBJECT_OT_araplbs_lock_joints(Operator):
         return [posed.bone for posed in context.selected_pose_bones or ()]
 
 
-CLASSES = (OBJECT_OT_araplbs_optimize_joints, OBJECT_OT_araplbs_lock_joints)
+CLASSES = (OBJECT_OT_araplbs_joints, OBJECT_OT_araplbs_lock_joints)
 COMMAND = Command(
     "joints",
     "optimize the joints of the armatures of .blend files",

@@ -7,7 +7,7 @@ from ...window.sidebar import Closed, draw_large
 from .operator import IDNAME, OBJECT_OT_araplbs_lock_joints
 
 MAIN = ("optimize_weights", "anchor")
-FEW = ("max_shift", "least_length", "centering", "joint_stiffness", "joint_iterations")
+FEW = ("max_shift", "min_length", "centering", "joint_stiffness", "joint_iterations")
 
 
 class VIEW3D_PT_araplbs_joints(Closed, Panel):

@@ -15,11 +15,11 @@ from ...window.properties import (
 from ...window.work import WorkOperator, tell
 from .task import NewVerticesTask
 
-IDNAME = "object.araplbs_weight_new"
+IDNAME = "object.araplbs_new_vertices"
 LABEL = "Weight Only What Is New"
 
 
-class OBJECT_OT_araplbs_weight_new(WorkOperator, BoneChoice, OptionProperties, Operator):
+class OBJECT_OT_araplbs_new_vertices(WorkOperator, BoneChoice, OptionProperties, Operator):
     """Weight the vertices that have no weights, or in Edit mode and behind a paint mask the \
 selected ones, so that they continue those around them. All other vertices stay unchanged"""
 
@@ -52,4 +52,4 @@ selected ones, so that they continue those around them. All other vertices stay 
         return tell(self, report, task, new_line(report))
 
 
-CLASSES = (OBJECT_OT_araplbs_weight_new,)
+CLASSES = (OBJECT_OT_araplbs_new_vertices,)

@@ -9,11 +9,11 @@ from ...window.properties import OptionProperties, option_names, option_properti
 from ...window.work import WorkOperator
 from .task import QuantizeTask
 
-IDNAME = "object.araplbs_quantize_weights"
+IDNAME = "object.araplbs_quantize"
 LABEL = "Quantize Weights"
 
 
-class OBJECT_OT_araplbs_quantize_weights(WorkOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_quantize(WorkOperator, OptionProperties, Operator):
     """Convert the present weights of the selected meshes to the form that game engines store: \
 steps of 8 or 16 bits that sum to 1 exactly, and no more influences than the platform takes"""
 
@@ -47,7 +47,7 @@ steps of 8 or 16 bits that sum to 1 exactly, and no more influences than the pla
         return {"FINISHED"}
 
 
-CLASSES = (OBJECT_OT_araplbs_quantize_weights,)
+CLASSES = (OBJECT_OT_araplbs_quantize,)
 COMMAND = Command(
     "quantize",
     "store the weights of .blend files as game engines do",

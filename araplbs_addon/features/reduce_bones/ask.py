@@ -13,15 +13,15 @@ from ...window.work import WorkOperator
 from .operator import OWN, draw_choice, find_reduced
 from .task import BoneOrderTask
 
-IDNAME = "object.araplbs_find_fewer_bones"
-ASK = "object.araplbs_ask_fewer_bones"
+IDNAME = "object.araplbs_reduce_bones_find"
+ASK = "object.araplbs_reduce_bones_ask"
 MOST_NAMES, COLUMNS = 24, 3  # that are shown
 ASKED = ("which", "platform", "count", "max_influences")
 
 _order = []  # the Order that was found last
 
 
-class OBJECT_OT_araplbs_find_fewer_bones(WorkOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_reduce_bones_find(WorkOperator, OptionProperties, Operator):
     """Turn off Deform for the bones that the poses need least. Asks how many should remain, and \
 names those that would no longer deform"""
 
@@ -43,11 +43,11 @@ names those that would no longer deform"""
         _order[:] = [task.order]
         if not bpy.app.background:
             with handing_over():
-                bpy.ops.object.araplbs_ask_fewer_bones("INVOKE_DEFAULT")
+                bpy.ops.object.araplbs_reduce_bones_ask("INVOKE_DEFAULT")
         return {"FINISHED"}
 
 
-class OBJECT_OT_araplbs_ask_fewer_bones(OptionProperties, Operator):
+class OBJECT_OT_araplbs_reduce_bones_ask(OptionProperties, Operator):
     """Turn off Deform for these bones, and solve the weights of the others again"""
 
     bl_idname = ASK
@@ -94,7 +94,7 @@ class OBJECT_OT_araplbs_ask_fewer_bones(OptionProperties, Operator):
         return {"FINISHED"}
 
 
-CLASSES = (OBJECT_OT_araplbs_find_fewer_bones, OBJECT_OT_araplbs_ask_fewer_bones)
+CLASSES = (OBJECT_OT_araplbs_reduce_bones_find, OBJECT_OT_araplbs_reduce_bones_ask)
 
 
 def register():

@@ -18,7 +18,7 @@ from ...window.work import WorkOperator, poll_targets
 from .shown_matches import hide, show, shown, transfer_options
 from .task import TransferTask
 
-IDNAME = "object.araplbs_transfer_weights"
+IDNAME = "object.araplbs_transfer"
 LABEL = "Transfer Weights (ARAP)"
 SHOW = "object.araplbs_show_matches"
 
@@ -31,7 +31,7 @@ def _poll(cls, context):
     return poll_targets(cls, context, _find)
 
 
-class OBJECT_OT_araplbs_transfer_weights(WorkOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_transfer(WorkOperator, OptionProperties, Operator):
     """Give the other selected meshes (clothes, hair, levels of detail) the weights of the active \
 one where they lie close to it, and fill in and optimize the rest"""
 
@@ -127,7 +127,7 @@ def _source_and_target(parser):
         )
 
 
-CLASSES = (OBJECT_OT_araplbs_transfer_weights, OBJECT_OT_araplbs_show_matches)
+CLASSES = (OBJECT_OT_araplbs_transfer, OBJECT_OT_araplbs_show_matches)
 COMMAND = Command(
     "transfer",
     "transfer weights between meshes of .blend files",

@@ -66,8 +66,8 @@ def texts(buttons):
 
 
 def test_repair():
-    tube, rig = weighted(truss=50)
-    auto_weight(truss=1)
+    tube, rig = weighted(bone_spring_stiffness=50)
+    auto_weight(bone_spring_stiffness=1)
     flaws.stretch(tube, rig)
     flawed = entries(tube)
     select(tube, rig)
@@ -81,10 +81,10 @@ def test_repair():
 
 
 def test_keep_old():
-    tube, _rig = weighted(truss=0)
+    tube, _rig = weighted(bone_spring_stiffness=0)
     before = entries(tube)
     assert "Keep Old" not in texts(of_result())
-    auto_weight(truss=300, initial="NEAREST")
+    auto_weight(bone_spring_stiffness=300, initial="NEAREST")
     assert at_hand().worse and entries(tube) != before
     press(of_result(), "Keep Old")
     assert entries(tube) == before and at_hand() is None

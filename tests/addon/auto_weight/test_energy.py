@@ -78,7 +78,7 @@ def test_clipping_never_makes_it_worse():
 
     _, character = load("q_wasp")
     solver = araplbs.Solver(
-        **character.task.problem.arguments, max_influences=0, widenings=0, iterations=30
+        **character.task.problem.arguments, max_influences=0, expansion_rounds=0, iterations=30
     )
     solver.solve()
     assert solver.energies[-1] < 1.001 * solver.energies.min()

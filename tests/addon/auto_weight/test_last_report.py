@@ -80,9 +80,10 @@ def test_of_each_scene():
 
 
 def test_only_options_of_today():
-    """What operators on weights take are the options of the table, and those of the panel."""
+    """Operators on weights have the options of the table, which are those of the panel, and their old
+    names."""
     options = package("model.options").Options().as_dict()
-    beside = {"only_selected_bones", "rna_type"}
+    beside = {"only_selected_bones", "rna_type", *package("base.old_names").OPTIONS}
     for name in ("araplbs_auto_weight", "araplbs_refine_weights"):
         names = set(getattr(bpy.ops.object, name).get_rna_type().properties.keys())
         assert names - beside == set(options), name

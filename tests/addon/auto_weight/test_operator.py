@@ -110,7 +110,7 @@ def test_several_meshes_are_one_problem():
 
 def test_reports(capfd):
     tube, rig = tube_and_rig()
-    auto_weight(tube, rig, truss=0)  # so nothing but strain counts
+    auto_weight(tube, rig, bone_spring_stiffness=0)  # so nothing but strain counts
     out = capfd.readouterr().out
     number = r"-?[\d.]+"
     line = (
@@ -131,7 +131,7 @@ def test_measures_of_the_report():
     import araplbs
 
     tube, rig = tube_and_rig()
-    task = weighting(rig, tube, pose_count=7, seed=3, truss=0)  # nothing but strain
+    task = weighting(rig, tube, pose_count=7, seed=3, bone_spring_stiffness=0)  # nothing but strain
     task.solve()
     report = task.apply()
     json.dumps(report)
@@ -202,7 +202,7 @@ def another(option, present):
     if isinstance(option.default, int):
         return present + 1
     if isinstance(option.default, float):
-        return (present + about["least"]) / 2 if present else min(0.25, about["most"])
+        return (present + about["min"]) / 2 if present else min(0.25, about["max"])
     raise AssertionError(f"a test for {option.name} is missing")
 
 
@@ -286,8 +286,8 @@ DATA = {
     "animation_frames": ["poses"],
     "pose_weight": ["pose_weights"],
     "control_bones": ["bone_deform", "bone_parents", "bone_heads", "bone_tails"],
-    "kept_sum": ["support"],
-    "relative": ["support"],
+    "prune_sum": ["pruning"],
+    "prune_ratio": ["pruning"],
     "paper_constraints": ["attach", "neumann", "positivity", "peak_stiffness"],
 }
 
@@ -368,16 +368,24 @@ def test_properties_have_tooltips_and_defaults():
 @pytest.mark.parametrize(
     ("preset", "values"),
     [
-        ("Game 4", {"max_influences": 4, "symmetric": True, "kept_sum": 0.999, "truss": 12}),
-        ("Game 8", {"max_influences": 8, "paper_constraints": False, "truss": 12}),
-        ("Film", {"max_influences": 0, "truss": 8, "least_worth": 0.001}),
+        (
+            "Game 4",
+            {
+                "max_influences": 4,
+                "symmetric": True,
+                "prune_sum": 0.999,
+                "bone_spring_stiffness": 12,
+            },
+        ),
+        ("Game 8", {"max_influences": 8, "paper_constraints": False, "bone_spring_stiffness": 12}),
+        ("Film", {"max_influences": 0, "bone_spring_stiffness": 8, "min_gain": 0.001}),
         (
             "As published (2018 paper)",
-            {"max_influences": 0, "widenings": 0, "kept_sum": 0.95, "relative": 0.05}
-            | {"paper_constraints": True, "symmetric": False, "truss": 0.0}
-            | {"least_worth": 3e-5, "edge_power": 0.0},
+            {"max_influences": 0, "expansion_rounds": 0, "prune_sum": 0.95, "prune_ratio": 0.05}
+            | {"paper_constraints": True, "symmetric": False, "bone_spring_stiffness": 0.0}
+            | {"min_gain": 3e-5, "edge_power": 0.0},
         ),
-        ("Crisp", {"max_influences": 4, "truss": 50, "least_worth": 0.01}),
+        ("Crisp", {"max_influences": 4, "bone_spring_stiffness": 50, "min_gain": 0.01}),
     ],
 )
 def test_presets(preset, values):

@@ -103,7 +103,7 @@ def test_nothing_is_left_of_the_heat():
 def test_more_stretch_for_limbs_that_follow():
     """What is worse is a matter of both; then both are shown."""
     weighted()
-    auto_weight(truss=1)
+    auto_weight(bone_spring_stiffness=1)
     outcome = at_hand()
     outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.25), "drift": (0.3, 0.1)}
     assert not outcome.worse and "Limbdrift" in drawn(outcome)
@@ -186,9 +186,9 @@ def test_last_line_of_weights():
 
 
 def test_before_and_after():
-    tube, rig = weighted(truss=50)
+    tube, rig = weighted(bone_spring_stiffness=50)
     before = entries(tube)
-    auto_weight(truss=1)
+    auto_weight(bone_spring_stiffness=1)
     after = entries(tube)
     assert before != after and at_hand().shown() == "AFTER"
     shown("BEFORE")
@@ -201,16 +201,16 @@ def test_before_and_after():
 
 def test_the_first_weights_stay_at_hand():
     """Original is what was there before the first press, however often it is pressed."""
-    tube, _rig = weighted(truss=50)
+    tube, _rig = weighted(bone_spring_stiffness=50)
     tube.data.araplbs.made = ""  # as if an artist had painted them
     artist = entries(tube)
-    auto_weight(truss=1)
+    auto_weight(bone_spring_stiffness=1)
     assert not at_hand().slots["ORIGINAL"], "Before is the same"
     with pytest.raises(RuntimeError, match="earlier weights are the original ones"):
         shown("ORIGINAL")
     first = entries(tube)
-    auto_weight(truss=10)
-    auto_weight(truss=20)
+    auto_weight(bone_spring_stiffness=10)
+    auto_weight(bone_spring_stiffness=20)
     assert entries(tube) != first
     shown("ORIGINAL")
     assert entries(tube) == artist and at_hand().shown() == "ORIGINAL"
@@ -221,9 +221,9 @@ def test_the_first_weights_stay_at_hand():
 
 def test_files_hold_the_new_weights(tmp_path):
     """Looking at Before and saving loses nothing: the file has the new weights."""
-    tube, _rig = weighted(truss=50)
+    tube, _rig = weighted(bone_spring_stiffness=50)
     before = entries(tube)
-    auto_weight(truss=1)
+    auto_weight(bone_spring_stiffness=1)
     after = entries(tube)
     shown("BEFORE")
     path = str(tmp_path / "saved.blend")
@@ -236,9 +236,9 @@ def test_files_hold_the_new_weights(tmp_path):
 
 @pytest.mark.parametrize("which", ["SHOWN", "BEFORE"])
 def test_old_weights_can_be_kept(which, tmp_path):
-    tube, _rig = weighted(truss=50)
+    tube, _rig = weighted(bone_spring_stiffness=50)
     before = entries(tube)
-    auto_weight(truss=1)
+    auto_weight(bone_spring_stiffness=1)
     if which == "SHOWN":
         shown("BEFORE")
     bpy.ops.object.araplbs_keep_shown_weights(which=which)
@@ -253,8 +253,8 @@ def test_worse_is_said():
     is_worse = package("measures.standing").is_worse
     assert is_worse(0.375, 0.447) and is_worse(0, 1) and is_worse(13, 14)
     assert not any(is_worse(*b) for b in [(0.3, 0.3001), (None, 5), (5, None), (5, 5), (5, 4)])
-    weighted(truss=50)
-    auto_weight(truss=1)
+    weighted(bone_spring_stiffness=50)
+    auto_weight(bone_spring_stiffness=1)
     outcome = at_hand()
     outcome.facts = {"problems": (2, 1), "stretch": (0.2, 0.3)}
     assert outcome.worse
@@ -267,7 +267,7 @@ def reduce_bones():
 
 
 def quantize():
-    bpy.ops.object.araplbs_quantize_weights()
+    bpy.ops.object.araplbs_quantize()
 
 
 def move_joint():
@@ -282,7 +282,7 @@ def stop_deforming():
 
 
 def optimize_joints():
-    bpy.ops.object.araplbs_optimize_joints()
+    bpy.ops.object.araplbs_joints()
 
 
 def transfer():
@@ -293,7 +293,7 @@ def transfer():
     for name in ("lower", "middle", "upper"):
         body.vertex_groups.new(name=name).add(range(len(body.data.vertices)), 1 / 3, "REPLACE")
     select(tube, body, active=body)
-    bpy.ops.object.araplbs_transfer_weights()
+    bpy.ops.object.araplbs_transfer()
     select(tube, rig)
 
 
@@ -321,8 +321,8 @@ CHANGES = (
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_box_goes_with_what_it_tells_of(change):
     """Other tools write other weights; without its bones, Before would tear the mesh."""
-    weighted(truss=50)
-    auto_weight(truss=1)
+    weighted(bone_spring_stiffness=50)
+    auto_weight(bone_spring_stiffness=1)
     assert at_hand()
     change()
     assert at_hand() is None
@@ -332,8 +332,8 @@ def test_the_box_goes_with_what_it_tells_of(change):
 
 def test_problems_are_repaired_from_the_box():
     """One click; the box goes on with what is left, and the list with it."""
-    tube, rig = weighted(truss=50)
-    auto_weight(truss=1)
+    tube, rig = weighted(bone_spring_stiffness=50)
+    auto_weight(bone_spring_stiffness=1)
     before = entries(tube)
     with pytest.raises(RuntimeError, match="No problem is left"):
         bpy.ops.object.araplbs_repair(which="RESULT")
@@ -370,8 +370,8 @@ def test_the_box_of_what_is_selected():
 
 
 def test_what_is_painted_meanwhile_is_kept():
-    tube, _rig = weighted(truss=50)
-    auto_weight(truss=1)
+    tube, _rig = weighted(bone_spring_stiffness=50)
+    auto_weight(bone_spring_stiffness=1)
     tube.vertex_groups["upper"].add([3], 0.75, "REPLACE")
     painted = entries(tube)
     shown("BEFORE")
@@ -381,8 +381,8 @@ def test_what_is_painted_meanwhile_is_kept():
 
 
 def test_of_other_vertices():
-    tube, _rig = weighted(truss=50)
-    auto_weight(truss=1)
+    tube, _rig = weighted(bone_spring_stiffness=50)
+    auto_weight(bone_spring_stiffness=1)
     tube.data.vertices.add(1)
     assert at_hand() is None
 
@@ -391,7 +391,7 @@ def test_the_box_follows_undo_and_what_is_active():
     """Meshes carry the mark of what they show, which undo takes back with the weights."""
     tube, rig = weighted()
     first, mark = at_hand(), tube.data.araplbs.weighting
-    auto_weight(truss=1)
+    auto_weight(bone_spring_stiffness=1)
     assert at_hand() is not first
     tube.data.araplbs.weighting = mark
     assert at_hand() is first
@@ -557,8 +557,8 @@ def test_bones_that_were_free():
     for flag in addon("blender.data.bones").bone_flags(rig):
         flag.select = flag.name == "middle"
     before = weights(tube, ["upper"])
-    auto_weight(only_selected_bones=True, truss=1)
+    auto_weight(only_selected_bones=True, bone_spring_stiffness=1)
     assert at_hand().chosen == (1, 3)
     np.testing.assert_array_equal(weights(tube, ["upper"]), before)
-    auto_weight(truss=1)
+    auto_weight(bone_spring_stiffness=1)
     assert at_hand().chosen is None

@@ -285,7 +285,7 @@ def test_an_unexpected_error_puts_back_all(monkeypatch):
     assert snapshot() == before
 
 
-@pytest.mark.parametrize("energy", [{"truss": 0, "edge_power": 0}, {}])
+@pytest.mark.parametrize("energy", [{"bone_spring_stiffness": 0, "edge_power": 0}, {}])
 def test_report_of_weights_kept_half_way(energy):
     """The report of the kept weights, not of those before the limit; the energy that is
     minimized."""

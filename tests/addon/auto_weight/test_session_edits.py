@@ -117,9 +117,9 @@ def test_smooth_weights():
 
 
 def test_release_of_attached_vertices():
-    """With the paper's rows in place of spokes."""
+    """With the paper's rows in place of springs."""
     tube, rig = painted_tube()
-    session = start(tube, rig, start_from="FRESH", truss=0, paper_constraints=True)
+    session = start(tube, rig, start_from="FRESH", bone_spring_stiffness=0, paper_constraints=True)
     settle(session)
     tube.vertex_groups.active = tube.vertex_groups["upper"]
     vertices, held, released = addon("features.edits.brush").tied_vertices(session, tube)

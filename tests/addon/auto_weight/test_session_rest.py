@@ -84,7 +84,7 @@ def test_what_is_not_that_end(change):
         rig.pose.bones["upper"].use_ik_limit_x = True
         rig.pose.bones["upper"].ik_max_x = 0.2
     elif change == "option":
-        options = {"truss": 30.0}
+        options = {"bone_spring_stiffness": 30.0}
     elif change == "bone":
         select(rig)
         bpy.ops.object.mode_set(mode="EDIT")
@@ -109,14 +109,17 @@ def test_settings_act_in_a_session():
     brush = addon("features.edits.operator")
     brush.paint_edit(tube.data, "WEIGHT", "lower", pinned, np.full(40, 1.9))
     settle(session)
-    session.set_options(max_influences=1, truss=0.0)
+    session.set_options(max_influences=1, bone_spring_stiffness=0.0)
     settle(session)
     counts = (now(tube) > 1e-6).sum(axis=1)
     assert session.task.options.max_influences == 1
     assert counts.max() == 1
     held = now(tube)[pinned, deform_names(rig).index("lower")]
     assert np.median(held) > 0.5, "the pin is still there"
-    session.set_options(max_influences=4, truss=package("model.options").Options().truss)
+    session.set_options(
+        max_influences=4,
+        bone_spring_stiffness=package("model.options").Options().bone_spring_stiffness,
+    )
     settle(session)
     session.restore()
     finish(session)

@@ -16,8 +16,8 @@ NAMES = ["lower", "middle", "upper"]
 
 
 def test_one_vertex_without_weights():
-    """It alone starts from fresh weights: without widenings the others keep the only bone that
-    they have."""
+    """It alone starts from fresh weights: without expansion_rounds the others keep the only bone
+    that they have."""
     tube, rig = tube_and_rig()
     for name in NAMES:
         tube.vertex_groups.new(name=name)
@@ -26,7 +26,7 @@ def test_one_vertex_without_weights():
     tube.vertex_groups["lower"].add(range(count), 1.0, "REPLACE")
     for group in tube.vertex_groups:
         group.remove([lone])
-    done = auto_weight(tube, rig, start_from="PRESENT", widenings=0, symmetric=False)
+    done = auto_weight(tube, rig, start_from="PRESENT", expansion_rounds=0, symmetric=False)
     assert done == {"FINISHED"}
     found = weights(tube, NAMES)
     others = np.arange(count) != lone

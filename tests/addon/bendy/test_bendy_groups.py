@@ -24,7 +24,7 @@ def test_locked_groups(capfd):
     index = tube.vertex_groups["middle"].index
     assert [[w for g, w in vertex if g == index] for vertex in entries(tube)] == kept
     with pytest.raises(RuntimeError, match="'Tail': the vertex group 'middle' is locked"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
 
 
 def test_groups_with_other_uses_stay(capfd):

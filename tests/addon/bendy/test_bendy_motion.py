@@ -200,19 +200,19 @@ def test_one_side_of_a_mirror_modifier():
     before = snapshot()
     swaps = "The Mirror modifier of 'Half' swaps 'arm.L' and 'arm.R'"
     with pytest.raises(RuntimeError, match=f"{swaps}: convert both"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
     assert snapshot() == before and len(rig.data.bones) == 2
     bpy.ops.object.mode_set(mode="OBJECT")
     half.vertex_groups["arm.R"].lock_weight = True
     with pytest.raises(RuntimeError, match=rf"{swaps} \(its group in 'Half' is locked\)"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
 
 
 def test_sides_of_a_mirror_modifier_that_differ():
     half, rig = half_with_mirror(segments=(4, 5))
     select(rig)
     with pytest.raises(RuntimeError, match="into equally many bones"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
     half.modifiers.move(1, 0)  # mirrored after it is posed, by the left bone alone
     pose(rig, 3)
     before = posed(half)

@@ -25,7 +25,7 @@ def test_modes_and_selection(mode):
             bone.select = bone.name == "middle"
     else:
         select_bones(rig, ["middle"])
-    assert bpy.ops.object.araplbs_bendy_to_bones() == {"FINISHED"}
+    assert bpy.ops.object.araplbs_bendy() == {"FINISHED"}
     assert rig.mode == ("OBJECT" if mode == "OBJECT" else "POSE")
     left = addon("features.bendy.parameters").bendy_bones(rig)
     assert left == ([] if mode == "OBJECT" else ["lower", "upper"])
@@ -38,9 +38,9 @@ def test_nothing_selected():
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="DESELECT")
     with pytest.raises(RuntimeError, match="No bendy bone that deforms is selected"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
     assert rig.mode == "POSE" and len(rig.data.bones) == 3
-    assert bpy.ops.object.araplbs_bendy_to_bones(only_selected=False) == {"FINISHED"}
+    assert bpy.ops.object.araplbs_bendy(only_selected=False) == {"FINISHED"}
     assert len(rig.data.bones) == 3 + 7 + 6 + 5
 
 
@@ -52,7 +52,7 @@ def test_one_step_of_undo(mode):
     bpy.ops.object.mode_set(mode=mode)
     bpy.ops.ed.undo_push(message="before")
     before = snapshot()
-    run = bpy.ops.object.araplbs_bendy_to_bones
+    run = bpy.ops.object.araplbs_bendy
     assert run("EXEC_DEFAULT", True, only_selected=False) == {"FINISHED"}  # True: a step of undo
     assert len(rig.data.bones) == 3 + 7 + 6 + 5
     bpy.ops.ed.undo()
@@ -85,9 +85,9 @@ def library(tmp_path, kind):
 
 def test_linked_armature(tmp_path):
     select(library(tmp_path, "armature"))
-    assert not bpy.ops.object.araplbs_bendy_to_bones.poll()
+    assert not bpy.ops.object.araplbs_bendy.poll()
     with pytest.raises(RuntimeError, match="'Rig' is linked from another file"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
 
 
 def straight(_tube, rig):
@@ -156,7 +156,7 @@ def test_refusals(spoil, options, message):
     select(rig)
     before, bones = snapshot(), rig.data.bones.keys()
     with pytest.raises(RuntimeError, match=message):
-        bpy.ops.object.araplbs_bendy_to_bones(**options)
+        bpy.ops.object.araplbs_bendy(**options)
     assert snapshot() == before and rig.data.bones.keys() == bones
 
 
@@ -165,7 +165,7 @@ def test_linked_mesh(tmp_path):
     select(rig)
     before = snapshot()
     with pytest.raises(RuntimeError, match="'Linked' is linked from another file"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
     assert snapshot() == before
 
 
@@ -173,16 +173,16 @@ def test_where_it_cannot_run():
     tube, rig = tail()
     select(tube)
     with pytest.raises(RuntimeError, match="The active object is not an armature"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
     other = bpy.data.objects.new("Twin", rig.data)
     bpy.context.scene.collection.objects.link(other)
     select(rig)
     with pytest.raises(RuntimeError, match="share one armature: make it single-user first"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
     bpy.data.objects.remove(other)
     rig.hide_set(True)
     with pytest.raises(RuntimeError, match="'Rig' is hidden"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
 
 
 def test_failure_half_way_leaves_nothing(monkeypatch):
@@ -204,7 +204,7 @@ def test_failure_half_way_leaves_nothing(monkeypatch):
     monkeypatch.setattr(module, "_write", fail)
     before = snapshot()
     with pytest.raises(RuntimeError, match="no memory"):
-        bpy.ops.object.araplbs_bendy_to_bones()
+        bpy.ops.object.araplbs_bendy()
     assert snapshot() == before and set(rig.data.bones.keys()) == set(CHAIN)
     assert all(bone.use_deform for bone in rig.data.bones)
 

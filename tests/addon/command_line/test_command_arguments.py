@@ -169,7 +169,9 @@ def test_names_of_the_panel(place):
     assert run(*IN, "-o", "b.blend", "--json", "b.json", "--truss", 3, "--least-worth", 0.01) == 0
     used = [report_in(place / name) for name in ("a.json", "b.json")]
     assert used[0]["options"] == used[1]["options"]
-    assert used[0]["options"]["truss"] == 3 and used[0]["options"]["least_worth"] == 0.01
+    assert (
+        used[0]["options"]["bone_spring_stiffness"] == 3 and used[0]["options"]["min_gain"] == 0.01
+    )
 
 
 def report_in(path):

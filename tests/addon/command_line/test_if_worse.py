@@ -26,7 +26,7 @@ WORSE = ("--truss", 300, "--initial", "nearest")
 def good(tmp_path):
     """A file whose weights stretch the surface as little as can be."""
     tube, rig = tube_and_rig()
-    auto_weight(tube, rig, truss=0)
+    auto_weight(tube, rig, bone_spring_stiffness=0)
     before = entries(tube)
     return save(tmp_path / "in.blend"), before
 
@@ -100,11 +100,11 @@ def test_nothing_before(tmp_path):
 def test_the_same_weights_as_without_earlier_ones(tmp_path):
     """The earlier weights are compared, and decide nothing."""
     made = []
-    for truss in (0, 300, None):
+    for bone_spring_stiffness in (0, 300, None):
         tube, rig = tube_and_rig()
-        if truss is not None:
-            auto_weight(tube, rig, truss=truss)
-        source, out = save(tmp_path / "in.blend"), tmp_path / f"out{truss}.blend"
+        if bone_spring_stiffness is not None:
+            auto_weight(tube, rig, bone_spring_stiffness=bone_spring_stiffness)
+        source, out = save(tmp_path / "in.blend"), tmp_path / f"out{bone_spring_stiffness}.blend"
         assert run("weight", source, "-o", out) == 0
         opened(out)
         made.append(weights(bpy.data.objects["Tube"], deform_names(bpy.data.objects["Rig"])))

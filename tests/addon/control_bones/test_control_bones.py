@@ -262,7 +262,7 @@ def test_joints(arm):
     tube, rig = arm
     select(tube, rig, active=rig)
     before = {b.name: tuple(b.head_local) for b in rig.data.bones}
-    assert bpy.ops.object.araplbs_optimize_joints() == {"FINISHED"}
+    assert bpy.ops.object.araplbs_joints() == {"FINISHED"}
     assert marks(rig) == CONTROLS
     after = {b.name: tuple(b.head_local) for b in rig.data.bones}
     assert after["pole"] == before["pole"] and after["root"] == before["root"]

@@ -185,7 +185,7 @@ def test_bones_that_are_renamed_meanwhile():
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("max_influences", -1), ("kept_sum", 1.5), ("start_from", "MAYBE")]
+    ("option", "value"), [("max_influences", -1), ("prune_sum", 1.5), ("start_from", "MAYBE")]
 )
 def test_options_out_of_range(option, value):
     with pytest.raises(ValueError, match=option):

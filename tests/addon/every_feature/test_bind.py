@@ -61,8 +61,8 @@ def test_the_weights_of_the_button():
     [
         {"swing": 0.5},
         {"swing": math.radians(28.6)},
-        {"truss": 7.3},
-        {"least_worth": 0.0123},
+        {"bone_spring_stiffness": 7.3},
+        {"min_gain": 0.0123},
     ],
 )
 def test_settings_of_the_button_as_they_were_typed(options):
@@ -114,7 +114,7 @@ def test_options_and_presets():
     tube, rig = pair()
     report = bind(tube, rig, preset="game-8", crispness=0.01, random_poses=20)
     used = report["options"]
-    assert used["max_influences"] == 8 and used["least_worth"] == 0.01 and used["pose_count"] == 20
+    assert used["max_influences"] == 8 and used["min_gain"] == 0.01 and used["pose_count"] == 20
     assert bind(tube, rig, preset="Unity", max_influences=2)["options"]["max_influences"] == 2
 
 

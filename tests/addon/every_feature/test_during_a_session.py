@@ -7,8 +7,8 @@ from sessions import finish, settle, start
 
 REFUSING = (
     *("auto_weight", "show_weights", "keep_shown_weights", "original_weights", "select_note"),
-    *("show_problems", "show_worst", "bendy_to_bones", "ask_fewer_bones", "compare_methods"),
-    *("repair", "check", "optimize_joints"),
+    *("show_problems", "show_worst", "bendy", "reduce_bones_ask", "compare_methods"),
+    *("repair", "check", "joints"),
 )
 
 
@@ -25,6 +25,6 @@ def session():
 
 @pytest.mark.parametrize("name", REFUSING)
 def test_refused(session, name):
-    select(*session, active=session[1] if name == "bendy_to_bones" else session[0])
+    select(*session, active=session[1] if name == "bendy" else session[0])
     with pytest.raises(RuntimeError, match="A session is running: accept or cancel it first"):
         getattr(bpy.ops.object, f"araplbs_{name}")()

@@ -8,7 +8,7 @@ from deep import deep_snapshot, difference, without_memory
 from scenes import addon
 from test_guard import TABLE, call, edited_pair, operators
 
-# The operators of test_guard.py; in Edit mode undo is that of the mode: test_weight_new.py.
+# The operators of test_guard.py; in Edit mode undo is that of the mode: test_new_vertices.py.
 TASKS = [name for name in TABLE if name not in ("select_worst", "mark_rigid", "keep_weights")]
 IN_OBJECT_MODE = [name for name in TASKS if TABLE[name][0] != edited_pair]
 

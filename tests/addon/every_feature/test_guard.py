@@ -144,23 +144,23 @@ TABLE = {
         ],
     ),
     "refine_weights": (weighted_pair, {}, [(WEIGHTING, "write_weights", 2)]),
-    "optimize_joints": (
+    "joints": (
         weighted_pair,
         {"pose_count": 40},
         [("features.joints.task", "write_weights", 2)],
     ),
-    "weight_new": (
+    "new_vertices": (
         new_pair,
         {},
         [("features.new_vertices.task", "write_weights", 2), (WEIGHTING, "make_report", 1)],
     ),
-    "weight_new in Edit mode": (
+    "new_vertices in Edit mode": (
         edited_pair,
         {},
         [("features.new_vertices.task", "write_in_edit_mode", 2), (WEIGHTING, "make_report", 1)],
     ),
-    "quantize_weights": (weighted_pair, {}, [("features.quantize.task", "write_weights", 2)]),
-    "transfer_weights": (
+    "quantize": (weighted_pair, {}, [("features.quantize.task", "write_weights", 2)]),
+    "transfer": (
         clothed,
         {},
         [
@@ -286,7 +286,7 @@ def test_joints_of_a_mesh_at_one_point(count):
     rig = add_armature()
     point = add_mesh("Point", np.tile([0, 0, 1], (count, 1)), [])
     bind(point, rig)
-    assert "at one point" in refused("optimize_joints", point, rig)
+    assert "at one point" in refused("joints", point, rig)
 
 
 def test_no_memory(monkeypatch):
@@ -401,7 +401,10 @@ def test_operators_that_drivers_call():
     "text, name",
     [
         ("op.max_influences = 2\nop.initial = 'MAGIC'", "initial 'MAGIC'"),
-        ("op.max_influences = 2\nop.truss = 'stiff'", "truss 'stiff'"),
+        (
+            "op.max_influences = 2\nop.bone_spring_stiffness = 'stiff'",
+            "bone_spring_stiffness 'stiff'",
+        ),
         ("op.max_influences = 2\nop.seed = 10**99", "line 2 gives no plain value"),
         ("op.max_influences = 10000000000", "max_influences 10000000000"),
         ("op.max_influences = 2\nop.tet_file = 5", "tet_file 5"),
@@ -442,7 +445,7 @@ def test_command(monkeypatch, tmp_path, capfd):
     assert not out.exists()
 
 
-EDITABLE = {"weight_new in Edit mode", "select_worst", "mark_rigid"}
+EDITABLE = {"new_vertices in Edit mode", "select_worst", "mark_rigid"}
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -10,7 +10,7 @@ from scenes import add_tube, auto_weight, bind, select, tube_and_rig
 WORK = {
     "bake": {"poses": "RANDOM", "pose_count": 4},
     "bake of frames": {"poses": "SCENE", "new_bones": 2},
-    "optimize_joints": {"pose_count": 8},
+    "joints": {"pose_count": 8},
     "auto_weight": {"pose_count": 8},
     "restore_weights": {},
     "check": {},
@@ -94,7 +94,7 @@ def test_things_that_go_in_the_midst(work, action):
             new = [n for n in names if n not in before[kind]]
             assert not new, f"call {number}: {kind}"
         rig = bpy.data.objects.get("Rig")
-        if rig and said and operator == "optimize_joints" and action is not undo:
+        if rig and said and operator == "joints" and action is not undo:
             tail = rig.data.bones["middle"].tail_local
             assert abs(tail.z - 2) < 1e-6 and abs(tail.x) < 1e-6, f"call {number}"
         if len(calls) < number:

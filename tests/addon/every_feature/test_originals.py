@@ -42,21 +42,21 @@ def reopened(tmp_path):
 
 def test_it_survives_presses_saving_and_opening(tmp_path):
     tube, _rig, artist = painted()
-    for truss in (10, 50, 90):
-        auto_weight(truss=truss)
+    for bone_spring_stiffness in (10, 50, 90):
+        auto_weight(bone_spring_stiffness=bone_spring_stiffness)
     ours = entries(tube)
     shown("ORIGINAL")
     tube, rig = reopened(tmp_path)
     assert entries(tube) == ours, "what is looked at is not what is saved"
     select(tube, rig)
     assert at_hand() is None
-    auto_weight(truss=30)
+    auto_weight(bone_spring_stiffness=30)
     assert at_hand().slots["ORIGINAL"]
     shown("ORIGINAL")
     assert entries(tube) == artist
     tube, rig = reopened(tmp_path)
     select(tube, rig)
-    auto_weight(truss=10)
+    auto_weight(bone_spring_stiffness=10)
     shown("ORIGINAL")
     assert entries(tube) == artist, "the second time, too"
 
@@ -75,8 +75,8 @@ def test_it_can_be_brought_back_without_a_result(tmp_path):
 def test_no_original_is_offered_where_none_was():
     """The first press on a bare mesh replaces nothing: its result is not an original."""
     tube, rig = tube_and_rig()
-    for truss in (10, 50, 90):
-        auto_weight(tube, rig, truss=truss)
+    for bone_spring_stiffness in (10, 50, 90):
+        auto_weight(tube, rig, bone_spring_stiffness=bone_spring_stiffness)
         assert not at_hand().slots["ORIGINAL"]
     assert not bpy.ops.object.araplbs_original_weights.poll()
 
@@ -88,8 +88,8 @@ def test_what_is_painted_on_a_bare_mesh_after_undo_is_original():
     tube.data.araplbs.weighting, tube.data.araplbs.made = "", ""
     tube.vertex_groups.new(name="lower").add(range(len(tube.data.vertices)), 1.0, "REPLACE")
     artist = entries(tube)
-    auto_weight(tube, rig, truss=10)
-    auto_weight(tube, rig, truss=90)
+    auto_weight(tube, rig, bone_spring_stiffness=10)
+    auto_weight(tube, rig, bone_spring_stiffness=90)
     shown("ORIGINAL")
     assert entries(tube) == artist
 
@@ -101,8 +101,8 @@ def test_weights_of_another_tool_are_original():
     tube.vertex_groups.clear()
     tube.vertex_groups.new(name="lower").add(range(len(tube.data.vertices)), 1.0, "REPLACE")
     other = entries(tube)
-    auto_weight(tube, rig, truss=10)
-    auto_weight(tube, rig, truss=90)
+    auto_weight(tube, rig, bone_spring_stiffness=10)
+    auto_weight(tube, rig, bone_spring_stiffness=90)
     shown("ORIGINAL")
     assert entries(tube) == other
 
@@ -147,9 +147,9 @@ def test_compare_is_told_whose_the_weights_are():
     assert not tube.data.araplbs.made
     auto_weight()
     assert tube.data.araplbs.made
-    bpy.ops.object.araplbs_quantize_weights()
+    bpy.ops.object.araplbs_quantize()
     assert tube.data.araplbs.made, "they are ours all the same"
-    auto_weight(truss=90)
+    auto_weight(bone_spring_stiffness=90)
     shown("ORIGINAL")
     assert not tube.data.araplbs.made
     shown("BEFORE")

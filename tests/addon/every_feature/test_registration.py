@@ -24,7 +24,7 @@ CLASSES = (
     "VIEW3D_PT_araplbs_poses",
     "VIEW3D_PT_araplbs_expert",
     "VIEW3D_PT_araplbs_joints",
-    "OBJECT_OT_araplbs_optimize_joints",
+    "OBJECT_OT_araplbs_joints",
 )
 ROOMS = {"replay"}  # modules that the add-on imports from the package itself
 MENUS = (

@@ -24,9 +24,9 @@ WEIGHTS_ONLY = {
     "check": {},
     "repair": POSES,
     "refine_weights": POSES,
-    "weight_new": POSES,
-    "transfer_weights": {},
-    "quantize_weights": {},
+    "new_vertices": POSES,
+    "transfer": {},
+    "quantize": {},
     "compare": {"methods": "heat"},
 }
 MORE = {
@@ -40,8 +40,8 @@ MORE = {
     "bake": {"frames": 8},
     "take_in": {},
     "deform_off": {},
-    "optimize_joints": POSES,
-    "bendy_to_bones": {},
+    "joints": POSES,
+    "bendy": {},
 }
 SAMPLED = [name for name, options in {**WEIGHTS_ONLY, **MORE}.items() if options is POSES]
 SAMPLED.append("compare")
@@ -98,9 +98,9 @@ def call(name, options, rig, meshes, tmp_path):
         options = {**options, "directory": str(tmp_path / "page")}
     if name in ("select_worst", "edit_vertices", "add_link", "select_edit", "remove_edit"):
         select(rig, meshes[0])
-    elif name == "transfer_weights":
+    elif name == "transfer":
         select(*meshes[::-1])
-    elif name == "weight_new":
+    elif name == "new_vertices":
         for group in meshes[0].vertex_groups:
             group.remove([0, 1, 2])
         select(*meshes, rig)

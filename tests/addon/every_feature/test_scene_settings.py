@@ -14,7 +14,7 @@ def settings():
 OPERATORS = {
     "auto_weight": "features.auto_weight.operator",
     "refine_weights": "features.auto_weight.refine",
-    "optimize_joints": "features.joints.operator",
+    "joints": "features.joints.operator",
 }
 
 
@@ -36,7 +36,7 @@ def seen(monkeypatch):
 
     steps = addon("window.work").WorkOperator
     monkeypatch.setattr(steps, "start", lambda self, _context: refuse(self.read_options()))
-    for name in ("refine_weights", "optimize_joints"):
+    for name in ("refine_weights", "joints"):
         monkeypatch.setattr(operator_class(name), "session_kind", staticmethod(take))
     tube, rig = tube_and_rig()
     select(tube, rig)
@@ -72,13 +72,17 @@ def test_there_is_one_for_each_option():
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_buttons_and_menus_begin_with_them(windows, name):
-    settings().truss, settings().seed, settings().joints.max_shift = 3, 5, 0.25
+    settings().bone_spring_stiffness, settings().seed, settings().joints.max_shift = 3, 5, 0.25
     settings().start_from, settings().volume = "PRESENT", "INSIDE"
     call(name)
-    assert (windows[0].truss, windows[0].seed, windows[0].max_influences) == (3, 5, 4)
+    assert (windows[0].bone_spring_stiffness, windows[0].seed, windows[0].max_influences) == (
+        3,
+        5,
+        4,
+    )
     assert windows[0].volume == ("INSIDE" if name == "auto_weight" else "NONE")
     assert windows[0].start_from == "PRESENT"
-    if name == "optimize_joints":
+    if name == "joints":
         assert windows[0].max_shift == 0.25 and windows[0].anchor == pytest.approx(0.3)
 
 
@@ -93,37 +97,40 @@ def test_refining_has_its_own_start(windows):
 @pytest.mark.parametrize("name", OPERATORS)
 def test_what_a_caller_says_counts_more(windows, name):
     """Also a default, said aloud; and nothing of the call before stays."""
-    settings().truss, settings().seed = 3, 5
-    call(name, truss=12, max_influences=7)
+    settings().bone_spring_stiffness, settings().seed = 3, 5
+    call(name, bone_spring_stiffness=12, max_influences=7)
     call(name)
-    assert [(o.truss, o.seed, o.max_influences) for o in windows] == [(12, 5, 7), (3, 5, 4)]
+    assert [(o.bone_spring_stiffness, o.seed, o.max_influences) for o in windows] == [
+        (12, 5, 7),
+        (3, 5, 4),
+    ]
 
 
 def test_scripts_get_the_defaults_of_the_operator(seen):
-    settings().truss, settings().seed = 3, 5
+    settings().bone_spring_stiffness, settings().seed = 3, 5
     call("auto_weight", seed=2)
-    assert (seen[0].truss, seen[0].seed) == (12, 2)
+    assert (seen[0].bone_spring_stiffness, seen[0].seed) == (12, 2)
 
 
 def test_operators_change_none():
     tube, rig = tube_and_rig()
-    assert auto_weight(tube, rig, truss=3, pose_count=5) == {"FINISHED"}
-    assert settings().truss == 12 and settings().pose_count == 80
+    assert auto_weight(tube, rig, bone_spring_stiffness=3, pose_count=5) == {"FINISHED"}
+    assert settings().bone_spring_stiffness == 12 and settings().pose_count == 80
 
 
 def test_views_go_by_them():
     settings().pose_count, settings().swing = 7, 0.5
     options = addon("window.settings").present_options(bpy.context)
     assert options.pose_count == 7 and options.swing == 0.5
-    assert options.truss == package("model.options").Options().truss
+    assert options.bone_spring_stiffness == package("model.options").Options().bone_spring_stiffness
 
 
 def test_they_are_saved_with_the_file(tmp_path):
-    settings().truss, settings().initial, settings().joints.anchor = 3, "BBW", 2
+    settings().bone_spring_stiffness, settings().initial, settings().joints.anchor = 3, "BBW", 2
     path = str(tmp_path / "saved.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
-    assert settings().truss == 12 and settings().joints.anchor == pytest.approx(0.3)
+    assert settings().bone_spring_stiffness == 12 and settings().joints.anchor == pytest.approx(0.3)
     bpy.ops.wm.open_mainfile(filepath=path)
     found = settings()
-    assert (found.truss, found.initial, found.joints.anchor) == (3, "BBW", 2)
+    assert (found.bone_spring_stiffness, found.initial, found.joints.anchor) == (3, "BBW", 2)

@@ -32,14 +32,14 @@ def test_the_preset_in_use():
 
 def test_add_and_remove_a_preset():
     presets = addon("features.auto_weight.presets")
-    settings().truss, settings().seed = 7.5, 3
+    settings().bone_spring_stiffness, settings().seed = 7.5, 3
     assert bpy.ops.object.araplbs_add_preset(name="My Film 2") == {"FINISHED"}
     assert presets.preset_in_use(settings()) == "My Film 2"
-    settings().truss = 1
+    settings().bone_spring_stiffness = 1
     assert presets.preset_in_use(settings()) == "Custom"
     file = presets.preset_files()["My Film 2"]
     bpy.ops.object.araplbs_load_preset(filepath=str(file))
-    assert settings().truss == 7.5 and settings().seed == 3
+    assert settings().bone_spring_stiffness == 7.5 and settings().seed == 3
     assert bpy.ops.object.araplbs_remove_preset() == {"FINISHED"}
     assert not file.exists() and presets.preset_in_use(settings()) == "Custom"
     file.parent.rmdir()  # as other tests expect it
@@ -144,4 +144,4 @@ def test_first_sight_is_short():
     seen = [each for kind in (panels[0], *shown) for each in drawn(kind)]
     settings = {name for what, name, _text in seen if what == "prop"}
     assert len(settings) + 1 <= 20, settings  # and the preset
-    assert not settings & {"edge_power", "kept_sum", "relative", "paper_constraints"}
+    assert not settings & {"edge_power", "prune_sum", "prune_ratio", "paper_constraints"}

@@ -194,7 +194,12 @@ def test_update_from_a_released_zip(session, tmp_path, used):
     opened = session(f"open={file}")[0]
     assert opened["error"] is None and opened["registered"] and opened["notice"] is None
     assert opened["weights"] == saved["weights"]
-    assert opened["settings"] == {"max_influences": 2, "truss": 6.0, "symmetric": False, "seed": 7}
+    assert opened["settings"] == {
+        "max_influences": 2,
+        "bone_spring_stiffness": 6.0,
+        "symmetric": False,
+        "seed": 7,
+    }
     assert opened["edits"] == [["WEIGHT", "upper", True]]
     for vertex in (3, 4):
         assert opened["pressed"][vertex]["upper"] == pytest.approx(0.25, abs=2e-3)

@@ -36,7 +36,7 @@ def pose_selecting(rig, tube, *names):
 
 
 def optimize(**options):
-    return bpy.ops.object.araplbs_optimize_joints("EXEC_DEFAULT", pose_count=20, **options)
+    return bpy.ops.object.araplbs_joints("EXEC_DEFAULT", pose_count=20, **options)
 
 
 @pytest.mark.parametrize("weights_too", [True, False])

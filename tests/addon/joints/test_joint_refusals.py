@@ -33,7 +33,7 @@ def test_refusals():
     assert any("Twin" in line for line in warnings)
     select(rig)
     bpy.ops.object.mode_set(mode="EDIT")
-    assert not bpy.ops.object.araplbs_optimize_joints.poll()
+    assert not bpy.ops.object.araplbs_joints.poll()
     bpy.ops.object.mode_set(mode="OBJECT")
     select(tube)
     tube.modifiers.clear()
@@ -61,7 +61,7 @@ def test_hidden_armature():
     tube, rig = bent_tube()
     rig.hide_viewport = True
     select(tube, active=tube)
-    assert bpy.ops.object.araplbs_optimize_joints(anchor=0.0, pose_count=20) == {"FINISHED"}
+    assert bpy.ops.object.araplbs_joints(anchor=0.0, pose_count=20) == {"FINISHED"}
     assert rig.hide_viewport and off_axis(rig, "middle") < 0.05
     collection = bpy.data.collections.new("Away")
     bpy.context.scene.collection.children.link(collection)
@@ -70,7 +70,7 @@ def test_hidden_armature():
     bpy.context.view_layer.layer_collection.children["Away"].exclude = True
     before, bones = entries(tube), skeleton_of(rig)
     with pytest.raises(RuntimeError, match="view layer"):
-        bpy.ops.object.araplbs_optimize_joints(anchor=0.0, pose_count=20)
+        bpy.ops.object.araplbs_joints(anchor=0.0, pose_count=20)
     assert entries(tube) == before and skeleton_of(rig) == bones
 
 

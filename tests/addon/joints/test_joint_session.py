@@ -63,11 +63,11 @@ def test_one_session_at_a_time():
     tube, rig = bent_tube()
     select(tube, rig)
     session = start_session()
-    assert not bpy.ops.object.araplbs_optimize_joints.poll()
+    assert not bpy.ops.object.araplbs_joints.poll()
     assert not bpy.ops.object.araplbs_auto_weight.poll()
     assert not bpy.ops.object.araplbs_refine_weights.poll()
     session.restore_now()
-    assert bpy.ops.object.araplbs_optimize_joints.poll()
+    assert bpy.ops.object.araplbs_joints.poll()
 
 
 def test_edited_meanwhile():

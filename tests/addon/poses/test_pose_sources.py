@@ -274,7 +274,7 @@ def test_preserve_volume_and_joints_take_weights():
     tube.modifiers[0].use_deform_preserve_volume = True
     assert auto_weight(tube, rig, animation="POSE_LIBRARY", pose_weight=3.0) == {"FINISHED"}
     select(tube, rig)
-    done = bpy.ops.object.araplbs_optimize_joints(
+    done = bpy.ops.object.araplbs_joints(
         "EXEC_DEFAULT", animation="POSE_LIBRARY", pose_weight=3.0, pose_count=6
     )
     assert done == {"FINISHED"}

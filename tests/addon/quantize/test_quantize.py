@@ -13,7 +13,7 @@ from scenes import auto_weight, deform_names, entries, package, select, tube_and
 def quantize_operator(*objects, **options):
     if objects:
         select(*objects)
-    return bpy.ops.object.araplbs_quantize_weights("EXEC_DEFAULT", **options)
+    return bpy.ops.object.araplbs_quantize("EXEC_DEFAULT", **options)
 
 
 def random_rows(rng, count=200, bones=12, most=9):
@@ -140,10 +140,10 @@ def test_vertices_without_weights_are_told(capfd):
 def test_refusals():
     tube, _rig = weighted()
     tube.vertex_groups["middle"].lock_weight = True
-    said = refused("quantize_weights", tube)
+    said = refused("quantize", tube)
     assert "'Tube' has locked vertex groups, unlock them first: middle" in said
     tube.vertex_groups.clear()
-    said = refused("quantize_weights", tube)
+    said = refused("quantize", tube)
     assert "No vertex of 'Tube' has weights of deform bones" in said
 
 

@@ -26,11 +26,11 @@ NAMES = ["lower", "middle", "upper"]
 
 def transfer(*targets, source, **options):
     select(*targets, source)
-    return bpy.ops.object.araplbs_transfer_weights("EXEC_DEFAULT", **options)
+    return bpy.ops.object.araplbs_transfer("EXEC_DEFAULT", **options)
 
 
 def refused(*targets, source, **options):
-    return deep.refused("transfer_weights", *targets, source, **options)
+    return deep.refused("transfer", *targets, source, **options)
 
 
 def body_and_sleeve(radius=0.33, **shape):
@@ -192,7 +192,7 @@ def test_of_two_the_weighted_one_is_the_source():
     """Whichever is active: clothes are often added to the selection last."""
     tube, _rig, sleeve = body_and_sleeve()
     select(tube, sleeve, active=sleeve)
-    assert bpy.ops.object.araplbs_transfer_weights() == {"FINISHED"}
+    assert bpy.ops.object.araplbs_transfer() == {"FINISHED"}
     names = ["lower", "middle", "upper"]
     assert np.abs(weights(sleeve, names).sum(1) - 1).max() < 1e-6
     targets = addon("blender.read.transfer_targets")

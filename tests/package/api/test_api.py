@@ -67,9 +67,11 @@ def test_all_that_the_button_does(api):
     some = weights(VERTICES, TRIANGLES, far, parents, **more, deform=deform)
     assert some.toarray()[:, 2].max() == 0
     panel = weights(VERTICES, TRIANGLES, far, parents, **more, firmness=3, random_poses=20)
-    setting = weights(VERTICES, TRIANGLES, far, parents, **more, truss=3.0, pose_count=20)
+    setting = weights(
+        VERTICES, TRIANGLES, far, parents, **more, bone_spring_stiffness=3.0, pose_count=20
+    )
     assert (panel.toarray() == setting.toarray()).all()
-    assert panel.report["options"]["truss"] == 3 and panel.report["poses"] == 20
+    assert panel.report["options"]["bone_spring_stiffness"] == 3 and panel.report["poses"] == 20
 
 
 def test_rigid_parts_animations_and_a_start(api, found):

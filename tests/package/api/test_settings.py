@@ -25,7 +25,7 @@ NARROWER = {
     "swing": "half a turn is all there is; the engine leaves room for rounding",
     "twist": "the like",
     "max_shift": "a joint that may not move is locked instead",
-    "least_length": "no bone may vanish, and some must be able to move",
+    "min_length": "no bone may vanish, and some must be able to move",
     "joint_stiffness": "a thousand times the usual is plenty",
     "seed": "a seed is an integer of Blender",
 }
@@ -131,9 +131,9 @@ def test_options_are_settings(core, kind):
         if setting["choices"]:
             mine = [identifier.lower() for identifier, _label, _tip in about["choices"]]
             assert sorted(mine) == sorted(setting["choices"]), name
-        elif "least" in about:
-            assert setting["min"] <= about["least"] <= about["most"] <= setting["max"], name
-            ends = about["least"], about["most"]
+        elif "min" in about:
+            assert setting["min"] <= about["min"] <= about["max"] <= setting["max"], name
+            ends = about["min"], about["max"]
             assert (ends != (setting["min"], setting["max"])) == (name in NARROWER), name
         assert (kind in about.get("engine", ())) != (name in IN_ITS_OWN_WAY), name
 
@@ -157,11 +157,11 @@ def test_arguments_of_a_solver_are_its_defaults(core):
 
 
 def test_pruning_is_in_its_range(core):
-    support = araplbs.SETTINGS["Solver"]["support"]
+    support = araplbs.SETTINGS["Solver"]["pruning"]
     options = {f.name: f.metadata for f in fields(core("model.options").Options)}
-    for at, name in enumerate(("kept_sum", "relative"), start=1):
-        assert support["min"][at] <= options[name]["least"]
-        assert options[name]["most"] <= support["max"][at]
+    for at, name in enumerate(("prune_sum", "prune_ratio"), start=1):
+        assert support["min"][at] <= options[name]["min"]
+        assert options[name]["max"] <= support["max"][at]
 
 
 @pytest.mark.parametrize(("kind", "section"), [("Solver", "SOLVER"), ("JointSolver", "JOINTS")])

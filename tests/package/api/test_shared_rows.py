@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 import shapes
-from test_halves import body
+from test_mirror_reuse import body
 from test_rigid_parts import PLAIN, matrix
 from test_symmetry import BONES, FLIP, PARTNERS, PLANE
 
@@ -50,7 +50,7 @@ def test_the_step_is_the_least_of_symmetric_weights(rng, labels, harmonic):
     poses that are not images of each other."""
     poses = np.tile(np.eye(3, 4), (3, 6, 1, 1))
     poses[..., :3] = shapes.rotation(rng.normal(size=3), 0.4) + rng.normal(0, 0.1, (3, 6, 3, 3))
-    settings = {"poses": poses, "pose_count": 0, "truss": 0, "harmonic": harmonic}
+    settings = {"poses": poses, "pose_count": 0, "bone_spring_stiffness": 0, "harmonic": harmonic}
     seed = rng.integers(2**32)
     free, shared = (
         make(np.random.default_rng(seed), labels, **settings, **more)
@@ -73,13 +73,21 @@ def test_the_step_is_the_least_of_symmetric_weights(rng, labels, harmonic):
     np.testing.assert_allclose(shared.raw_weights, weights + step.reshape(-1, 6), atol=1e-8)
 
 
-@pytest.mark.parametrize("truss", [0.0, 12.0])
+@pytest.mark.parametrize("bone_spring_stiffness", [0.0, 12.0])
 @pytest.mark.parametrize("stretch", [1.0, 1.02], ids=["alike", "moved"])
-def test_half_of_a_symmetric_system_is_assembled_and_counts_twice(rng, truss, stretch):
+def test_half_of_a_symmetric_system_is_assembled_and_counts_twice(
+    rng, bone_spring_stiffness, stretch
+):
     """Against a dense F; if the halves differ in shape, both are assembled."""
     vertices = MESH[0].copy()
     vertices[(SIDE > 0.1) & (HEIGHT < 1)] *= [stretch, 1, 1]
-    solver = make(rng, mesh=(vertices, MESH[1]), truss=truss, section=0, **SYMMETRIC)
+    solver = make(
+        rng,
+        mesh=(vertices, MESH[1]),
+        bone_spring_stiffness=bone_spring_stiffness,
+        section=0,
+        **SYMMETRIC,
+    )
     solver.iterate(1)
     inside = solver._inside
     n = len(inside["points"])
@@ -89,9 +97,9 @@ def test_half_of_a_symmetric_system_is_assembled_and_counts_twice(rng, truss, st
     share[owner, inside["neighbor"]] = inside["edge_weight"]
     share += share.T
     laplacian = np.diag(share.sum(1)) - share
-    if truss:
-        owner = np.repeat(np.arange(n), np.diff(inside["spoke_start"]))
-        np.add.at(laplacian, (owner, owner), inside["spoke_weight"])
+    if bone_spring_stiffness:
+        owner = np.repeat(np.arange(n), np.diff(inside["spring_start"]))
+        np.add.at(laplacian, (owner, owner), inside["spring_weight"])
     points = np.column_stack([inside["points"], np.ones(n)])
     f = np.einsum("kl,ki,bcij,lj->kblc", laplacian, points, inside["gram"], points, optimize=True)
     z = changes(inside)
@@ -112,7 +120,9 @@ def unknowns_of(inside, i):
 def test_partners_have_the_same_unknowns(rng, settings):
     """Also where influences are pruned and weights held at zero."""
     solver = make(
-        rng, **{"widenings": 1, "max_influences": 4, "positivity": "clip", **settings}, **SYMMETRIC
+        rng,
+        **{"expansion_rounds": 1, "max_influences": 4, "positivity": "clip", **settings},
+        **SYMMETRIC,
     )
     solver.solve()
     np.testing.assert_array_equal(solver.weights, solver.weights[IMAGE][:, PARTNERS])

@@ -53,7 +53,7 @@ def levels():
         constraints=([21], [0], [1.0]), influences=([30], [0], [False]), released=([0], [0])
     )
     solver.solve()
-    assert solver.constraint_rows and len(solver.spokes[0])
+    assert solver.constraint_rows and len(solver.bone_springs[0])
     assert solver.report["coarse_vertices"]
     return solver.weights, solver.energy
 
@@ -62,7 +62,7 @@ def in_pieces():
     """A disconnected skeleton with a bendy bone, and vertices that are smoothed."""
     tails = BONES.tails - np.array([[0, 0, 0.1]])
     solver = araplbs.Solver(
-        VERTICES, TRIANGLES, BONES.heads, tails, [-1, 0, -1], pose_count=5, widenings=1,
+        VERTICES, TRIANGLES, BONES.heads, tails, [-1, 0, -1], pose_count=5, expansion_rounds=1,
         bone_kinds=["rigid", "bendy", "rigid"], bone_segments=[0, 2, 0],
         smoothed=([3, 9], [0.5, 1.0]), symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0)),
     )  # fmt: skip
@@ -326,7 +326,7 @@ def test_allocations_of_iterations(size, poses):
     def iterate(count, allowed):
         solver = araplbs.Solver(
             *shapes.tube(*size), *shapes.chain(4), pose_count=poses, max_influences=0,
-            widenings=0, coarsen=0, tolerance=0, threads=1,
+            expansion_rounds=0, coarsen=0, tolerance=0, threads=1,
         )  # fmt: skip
         solver.iterate(2)
         _engine._fail_allocations_after(allowed)

@@ -209,7 +209,12 @@ def test_no_plate_is_pulled_to_a_bone_beside_it(seed):
 
 
 def test_no_bone_is_held_without_truss_or_widenings():
-    for off in ({"response": 0}, {"truss": 0}, {"widenings": 0}, {"max_influences": 1}):
+    for off in (
+        {"response": 0},
+        {"bone_spring_stiffness": 0},
+        {"expansion_rounds": 0},
+        {"max_influences": 1},
+    ):
         assert not solved(tipped(0.15), **off).report["held_bones"], off
 
 

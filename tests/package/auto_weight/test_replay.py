@@ -326,10 +326,10 @@ def test_the_text_leaves_names_and_folders_out():
     assert without_folder(r"C:\Users\anna\x.py, line 3", ()) == "  .../x.py, line 3"
     assert "anna" not in without_folder("/home/anna.blend/anna.py, line 3, in anna", ["anna"])
     faults.sentence("Auto-weight", Refused("'Anna' is in Edit mode"))
-    options = Options(truss=3.0, tet_file="/home/anna/secret.msh")
+    options = Options(bone_spring_stiffness=3.0, tet_file="/home/anna/secret.msh")
     text = report_text(["Blender: 4.5"], ["Mesh: 8 vertices"], options, "none")
     assert text.startswith(TITLE)
-    assert "Auto-weight: '...' is in Edit mode" in text and "truss: 3.0" in text
+    assert "Auto-weight: '...' is in Edit mode" in text and "bone_spring_stiffness: 3.0" in text
     assert "tet_file: ..." in text and araplbs.linear_algebra in text
     assert "anna" not in text.lower() and "secret" not in text
 

@@ -109,7 +109,7 @@ def test_energy_of_the_result_is_that_of_its_own_rotations():
     poses = araplbs.sample_poses(*bones, 20, **bones.more)
     solver = araplbs.Solver(
         vertices, triangles, *bones, **bones.more, poses=poses, pose_count=0,
-        rotation_clusters=0.2, least_weight=0, precision="double", **reference.PAPER_ENERGY,
+        rotation_clusters=0.2, min_weight=0, precision="double", **reference.PAPER_ENERGY,
     )  # fmt: skip
     solver.solve()
     expected = araplbs.energy(vertices, triangles, solver.weights, poses)

@@ -240,7 +240,7 @@ def test_weights_are_good_and_better_than_those_of_the_start(settings):
         mesh = shapes.tube(20, 61)
         bones = bones.but(kinds=["rigid", "bendy", "bendy", "bendy"], segments=[0, 3, 8, 2])
     # Influences that cost more than they are worth would count against it.
-    settings = {**settings, "least_worth": 3e-5, "fine_poses": 1.0}  # energies of the same poses
+    settings = {**settings, "min_gain": 3e-5, "fine_poses": 1.0}  # energies of the same poses
     solver = shapes.solver(mesh, bones, **settings)
     start = solver.energies[0]
     solver.solve()

@@ -13,7 +13,7 @@ def bent_chain(**more):
     vertices, triangles = shapes.tube(16, 40, 0.35)
     joints = np.array([[0, 0, z] for z in (0, 0.925, 1.075, 2.0)])
     chain = shapes.Bones(joints[:-1], joints[1:], np.arange(3) - 1)
-    return (vertices, triangles, *chain), {"max_influences": 2, "truss": 0, **more}
+    return (vertices, triangles, *chain), {"max_influences": 2, "bone_spring_stiffness": 0, **more}
 
 
 def solved(**more):

@@ -112,7 +112,7 @@ def test_options_reach_the_solver(main, folder):
         files = json.loads((folder / "r.json").read_text())["files"]
         report[name] = files[0]["characters"][0]["options"]
     assert report["degrees"]["swing"] == pytest.approx(np.pi / 6)
-    assert report["old name"]["truss"] == 3
+    assert report["old name"]["bone_spring_stiffness"] == 3
 
 
 def test_animations_as_poses(main, folder):

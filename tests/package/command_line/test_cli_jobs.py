@@ -117,7 +117,7 @@ def test_presets(main, place, capsys):
     assert options_of(main, "--preset", "game-8")["max_influences"] == 8
     assert options_of(main, "--preset", "Game 8", "--max-influences", "3")["max_influences"] == 3
     published = options_of(main, "--preset", "as-published")
-    assert published["paper_constraints"] is True and published["truss"] == 0
+    assert published["paper_constraints"] is True and published["bone_spring_stiffness"] == 0
     assert main(["weight", "a.glb", "-o", "out.glb", "--preset", "nintendo"]) == 2
     said = capsys.readouterr().err
     assert "no preset is called nintendo: as-published, crisp, film, game-4" in said

@@ -274,7 +274,7 @@ def test_a_part_around_any_way_is_tied_to_the_bone():
     solver = araplbs.Solver(
         *mesh, heads, tails, parents, bone_ways=parents == 0, pose_count=8, link_parts=False
     )
-    vertices, bones = solver.spokes[:2]
+    vertices, bones = solver.bone_springs[:2]
     assert set(other) <= set(vertices)
     assert not bones[np.isin(vertices, other)].any()
     solver.solve()

@@ -278,7 +278,7 @@ def test_no_vertex_follows_both(first):
     assert (weights[:, ~pack].max(0) > 0.5).all()
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-6)
     solver = araplbs.Solver(**problem.arguments, pose_count=5)
-    vertices, tied = solver.spokes[:2]
+    vertices, tied = solver.bone_springs[:2]
     assert (pack[tied] == (vertices >= count)).all()
 
 

@@ -44,7 +44,12 @@ def test_converges_in_fewer_iterations(positivity):
     """On a fixed problem, both ways end at the same energy; acceleration is there sooner and
     never rises."""
     mesh, bones = shapes.tube(16, 30), shapes.chain(4)
-    settings = {"widenings": 0, "tolerance": 0, "positivity": positivity, "precision": "double"}
+    settings = {
+        "expansion_rounds": 0,
+        "tolerance": 0,
+        "positivity": positivity,
+        "precision": "double",
+    }
     needed = {}
     for window in (0, 5):
         solver = shapes.solved(

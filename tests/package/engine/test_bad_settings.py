@@ -63,7 +63,7 @@ def test_settings_out_of_range(kind, name, value):
 
 
 @pytest.mark.parametrize(
-    "name", ["pose_count", "max_influences", "widenings", "iterations", "threads"]
+    "name", ["pose_count", "max_influences", "expansion_rounds", "iterations", "threads"]
 )
 @pytest.mark.parametrize("value", [BIG, 2**70, -(2**70)])
 def test_integers_beyond_those_of_c(name, value):
@@ -82,24 +82,24 @@ def test_seeds_out_of_range(seed):
 
 
 @pytest.mark.parametrize(
-    ("name", "support"),
+    ("name", "pruning"),
     [
-        ("least", (0, 0.9, 0.1)),
-        ("kept_sum", (1, 1.1, 0.1)),
-        ("kept_sum", (1, NAN, 0.1)),
-        ("relative", (1, 0.9, -0.1)),
-        ("relative", (1, 0.9, NAN)),
+        ("min_influences", (0, 0.9, 0.1)),
+        ("prune_sum", (1, 1.1, 0.1)),
+        ("prune_sum", (1, NAN, 0.1)),
+        ("prune_ratio", (1, 0.9, -0.1)),
+        ("prune_ratio", (1, 0.9, NAN)),
     ],
 )
-def test_supports_out_of_range(name, support):
+def test_supports_out_of_range(name, pruning):
     refuse(
-        ValueError, f"^{name} of support is .*: must be", araplbs.Solver, **GOOD, support=support
+        ValueError, f"^{name} of pruning is .*: must be", araplbs.Solver, **GOOD, pruning=pruning
     )
 
 
-@pytest.mark.parametrize("support", [(1, 0.9), [1, 0.9, 0.1], (1, 0.9, "x"), 3, (1.5, 0.9, 0.1)])
-def test_supports_of_the_wrong_type(support):
-    refuse(TypeError, "^support is .* expected", araplbs.Solver, **GOOD, support=support)
+@pytest.mark.parametrize("pruning", [(1, 0.9), [1, 0.9, 0.1], (1, 0.9, "x"), 3, (1.5, 0.9, 0.1)])
+def test_supports_of_the_wrong_type(pruning):
+    refuse(TypeError, "^pruning is .* expected", araplbs.Solver, **GOOD, pruning=pruning)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_unknown_choices(kind, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["pose_count", "seed", "max_influences", "widenings", "iterations", "threads"]
+    "name", ["pose_count", "seed", "max_influences", "expansion_rounds", "iterations", "threads"]
 )
 @pytest.mark.parametrize("value", [1.5, "3", None])
 def test_integers_of_the_wrong_type(name, value):
@@ -130,8 +130,8 @@ def test_integers_of_the_wrong_type(name, value):
 @pytest.mark.parametrize(
     "name",
     [
-        *("swing", "tolerance", "peak_stiffness", "harmonic", "damping", "least_weight"),
-        *("edge_power", "truss", "least_worth"),
+        *("swing", "tolerance", "peak_stiffness", "harmonic", "damping", "min_weight"),
+        *("edge_power", "bone_spring_stiffness", "min_gain"),
     ],
 )
 @pytest.mark.parametrize("value", ["3", None, 1j])
@@ -268,10 +268,8 @@ def test_nearest_rotations():
 
 
 def test_prune():
-    def call(
-        vertices=MESH[0], triangles=MESH[1], weights=WEIGHTS, least=1, kept_sum=0.9, relative=0.1
-    ):
-        return araplbs.prune(vertices, triangles, weights, least, kept_sum, relative)
+    def call(vertices=MESH[0], triangles=MESH[1], weights=WEIGHTS, least=1, share=0.9, ratio=0.1):
+        return araplbs.prune(vertices, triangles, weights, least, share, ratio)
 
     assert call().all()
     refuse(ValueError, "weights holds nan", call, weights=changed(WEIGHTS, (0, 0), NAN))

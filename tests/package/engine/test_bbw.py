@@ -7,7 +7,7 @@ import reference
 import shapes
 
 PLAIN = {
-    "initial": "bbw", "coarsen": 0, "support": (1, 1.0, 0.0), "heat_floor": 0, "pose_count": 2,
+    "initial": "bbw", "coarsen": 0, "pruning": (1, 1.0, 0.0), "heat_floor": 0, "pose_count": 2,
     "max_influences": 0,
 }  # fmt: skip
 

@@ -26,7 +26,7 @@ def solved(*problem, **settings):
 
 
 class Dense:
-    """The present problem of a solver, its spokes as vertices of one bone."""
+    """The present problem of a solver, its springs as vertices of one bone."""
 
     def __init__(self, solver):
         inside = solver._inside
@@ -35,8 +35,8 @@ class Dense:
         self.rows = np.repeat(np.arange(n), np.diff(inside["start"]))
         self.bones, self.poses = inside["bone"], poses
         weights = solver.raw_weights
-        if "spoke_bone" in inside:
-            self.points, self.a, self.weights = reference.with_spokes(
+        if "spring_bone" in inside:
+            self.points, self.a, self.weights = reference.with_springs(
                 inside["points"], a, weights, inside
             )
         else:
@@ -54,12 +54,14 @@ class Dense:
         return energy, unit
 
 
-@pytest.mark.parametrize("truss", [0, 12])
-def test_energy_and_slope(truss, rng):
+@pytest.mark.parametrize("bone_spring_stiffness", [0, 12])
+def test_energy_and_slope(bone_spring_stiffness, rng):
     mesh = shapes.tube(4, 7, 0.3, 3.0)
-    solver = solved(mesh, **DUAL, **{**FEW, "pose_count": 3}, truss=truss)
+    solver = solved(
+        mesh, **DUAL, **{**FEW, "pose_count": 3}, bone_spring_stiffness=bone_spring_stiffness
+    )
     inside, dense = solver._inside, Dense(solver)
-    assert ("spoke_bone" in inside) == bool(truss)
+    assert ("spring_bone" in inside) == bool(bone_spring_stiffness)
     energy, unit = dense.energy(dense.weights)
     assert solver.energies[-1] == pytest.approx(energy / unit, rel=1e-9)
     force, scale = inside["right_side"], np.abs(inside["right_side"]).max()
@@ -79,7 +81,7 @@ def energy_of(solver, weights, mesh=TUBE):
 
 
 def test_lower_energy_than_weights_for_linear_blending():
-    settings = {**FEW, **reference.PAPER_ENERGY, "link_parts": False, "least_weight": 0}
+    settings = {**FEW, **reference.PAPER_ENERGY, "link_parts": False, "min_weight": 0}
     linear, dual = solved(**settings), solved(**settings, **DUAL)
     one, other = (energy_of(s, s.weights) for s in (linear, dual))
     assert other < 0.9 * one

@@ -15,7 +15,7 @@ WIRES = np.array([[3, 24], [7, 25], [24, 25], [11, 26]])
 def solver_of(vertices, triangles, power, **settings):
     """A solver that takes these edge weights, with nothing else of its defaults."""
     bones = shapes.chain(2)
-    settings = {"pose_count": 2, "link_parts": False, "truss": 0, **settings}
+    settings = {"pose_count": 2, "link_parts": False, "bone_spring_stiffness": 0, **settings}
     return araplbs.Solver(vertices, triangles, *bones, edge_power=power, **settings)
 
 
@@ -125,7 +125,7 @@ def test_tets(power, rng):
     vertices = vertices + rng.uniform(-0.03, 0.03, vertices.shape)
     bones = shapes.chain(2)
     solver = araplbs.Solver(
-        vertices, None, *bones, tets=tets, edge_power=power, truss=0, pose_count=2
+        vertices, None, *bones, tets=tets, edge_power=power, bone_spring_stiffness=0, pose_count=2
     )
     inside = solver._inside
     points = inside["points"]

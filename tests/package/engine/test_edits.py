@@ -1,4 +1,5 @@
-"""What an artist changes while the weights converge: constraints, influence maps, released rows."""
+"""What an artist changes while the weights converge: constraints, influence patterns, released
+rows."""
 
 import araplbs
 import numpy as np
@@ -69,7 +70,7 @@ def test_forbidden_influences(later, limit):
 
 
 def test_a_vertex_that_loses_its_bones_gets_the_nearest_other():
-    solver = start(support=(1, 0.5, 0.5), widenings=0, max_influences=1)
+    solver = start(pruning=(1, 0.5, 0.5), expansion_rounds=0, max_influences=1)
     end = int(solver.initial_weights[:, 0].argmax())
     solver.edit(influences=([end], [0], [False]))
     assert solver.weights[end].tolist() == [0, 1, 0]
@@ -78,7 +79,7 @@ def test_a_vertex_that_loses_its_bones_gets_the_nearest_other():
 
 
 def test_what_forbidden_bones_had_goes_to_the_nearest_allowed():
-    solver = start(support=(1, 0.5, 0.5), widenings=0, max_influences=0)
+    solver = start(pruning=(1, 0.5, 0.5), expansion_rounds=0, max_influences=0)
     end = int(solver.initial_weights[:, 0].argmax())
     rest = solver.weights[end, 1]
     solver.edit(influences=([end] * 3, [0, 1, 2], [False, True, True]))
@@ -86,19 +87,19 @@ def test_what_forbidden_bones_had_goes_to_the_nearest_allowed():
     assert rest < 0.5, "it is not what the other influences were already"
 
 
-def test_no_spoke_to_forbidden_bones():
-    free = dict(zip(*start().spokes[:2], strict=True))
+def test_no_spring_to_forbidden_bones():
+    free = dict(zip(*start().bone_springs[:2], strict=True))
     vertices = np.array([v for v, bone in free.items() if bone == 1])
     assert len(vertices) > 10
     influences = (vertices, np.ones(len(vertices), int), np.zeros(len(vertices), bool))
-    spokes = dict(zip(*start(influences=influences).spokes[:2], strict=True))
-    assert all(spokes.get(v) in (0, 2) for v in vertices)
+    springs = dict(zip(*start(influences=influences).bone_springs[:2], strict=True))
+    assert all(springs.get(v) in (0, 2) for v in vertices)
     others = np.setdiff1d(list(free), vertices)
-    assert [spokes[v] for v in others] == [free[v] for v in others]
+    assert [springs[v] for v in others] == [free[v] for v in others]
 
 
 def test_allowed_influences_enter_the_maps():
-    solver = start(support=(1, 0.5, 0.5), widenings=0, max_influences=0)
+    solver = start(pruning=(1, 0.5, 0.5), expansion_rounds=0, max_influences=0)
     far = np.nonzero(solver.initial_weights[:, 2] == 0)[0]
     assert len(far) > 10
     solver.edit(influences=(far, np.full(len(far), 2), np.ones(len(far), bool)))
@@ -113,8 +114,13 @@ def test_allowed_influences_enter_the_maps():
 def test_released_rows_do_not_count():
     """All hold rows released are as good as none."""
     weights = start().initial_weights
-    given = {"weights": weights, "start_from_weights": True, "widenings": 0, "max_influences": 0}
-    given["truss"] = 0  # released pairs let go of spokes, too
+    given = {
+        "weights": weights,
+        "start_from_weights": True,
+        "expansion_rounds": 0,
+        "max_influences": 0,
+    }
+    given["bone_spring_stiffness"] = 0  # released pairs let go of springs, too
     rows = start(**given, peak_stiffness=0.5).constraint_rows
     assert len(rows) > 3 and {row["kind"] for row in rows} == {"peak"}
     pairs = ([row["vertex"] for row in rows], [row["bone"] for row in rows])
@@ -128,7 +134,9 @@ def test_released_rows_do_not_count():
 
 
 def test_rows_say_what_they_are():
-    solver = start(attach=True, peak_stiffness=0.01, truss=0, constraints=([7], [1], [0.5]))
+    solver = start(
+        attach=True, peak_stiffness=0.01, bone_spring_stiffness=0, constraints=([7], [1], [0.5])
+    )
     rows = solver.constraint_rows
     assert {row["kind"] for row in rows} == {"peak", "attach", "user"}
     assert rows[-1] == {"vertex": 7, "bone": 1, "target": 0.5, "kind": "user", "released": False}

@@ -18,7 +18,7 @@ BARE = {
     "damping": 0,
     "peak_stiffness": 0,
     "max_influences": 0,
-    "widenings": 0,
+    "expansion_rounds": 0,
     "iterations": 1000,
     "tolerance": 0,
     "acceleration": 0,
@@ -186,14 +186,14 @@ def test_nearest_bones_and_visibility(name):
 @starts
 def test_heat_weights(name):
     d = fixture(name)
-    full = heat(d, support=(1, 1.0, 0.0)).initial_weights
+    full = heat(d, pruning=(1, 1.0, 0.0)).initial_weights
     np.testing.assert_allclose(full, d["heat"], atol=1e-12)
 
 
 @starts
 def test_supports_and_initial_weights(name):
     d = fixture(name)
-    solver = heat(d, support=(1, 0.95, 0.05))
+    solver = heat(d, pruning=(1, 0.95, 0.05))
     inside = solver._inside
     keep = shapes.dense((inside["start"], inside["bone"], True), d["keep"].shape[1])
     np.testing.assert_array_equal(keep, d["keep"])
@@ -204,7 +204,7 @@ def test_attach_and_neumann_rows():
     """As many rows, and the step that they make is that of rows at the fixture's places.
     (On fx05 rounding alone decides which of several equal weights is a maximum.)"""
     d = fixture("fx07_init_virtual")
-    settings = {"support": (1, 0.95, 0.05), "neumann": True, "pose_count": 6}
+    settings = {"pruning": (1, 0.95, 0.05), "neumann": True, "pose_count": 6}
     vertices, bones = d["attach"].T
     own = heat(d, **settings, attach=True)
     given = heat(d, **settings, constraints=(vertices, bones, np.ones(len(vertices))))
@@ -225,8 +225,8 @@ def test_forward_kinematics():
 @pytest.mark.parametrize("case", [0, 1, 2])
 def test_pruning_with_ties(case):
     d = fixture("fx13_sparsify_ties")
-    least, kept_sum, relative = d[f"par{case}"]
-    got = araplbs.prune(d["V"], d["F"], d["W"], int(least), kept_sum, relative)
+    least, prune_sum, relative = d[f"par{case}"]
+    got = araplbs.prune(d["V"], d["F"], d["W"], int(least), prune_sum, relative)
     np.testing.assert_array_equal(got, d[f"keep{case}"])
 
 

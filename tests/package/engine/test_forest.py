@@ -15,7 +15,7 @@ from paths import CSRC
 HERE = os.path.dirname(os.path.dirname(__file__))
 SOURCES = [
     CSRC / "base" / f"{name}.c"
-    for name in ["forest", "context", "team", "clock", "memory", "status"]
+    for name in ["forest", "context", "thread_pool", "clock", "memory", "status"]
 ]
 
 

@@ -195,8 +195,8 @@ def test_any_poses(name, sampled):
         {"positivity": "penalty"},
         {"positivity": "none", "damping": 0, "peak_stiffness": 0},
         {"precision": "double", "iterations": 50, "tolerance": 0},
-        {"support": (1, 0.95, 0.05), "attach": True, "neumann": True, "positivity": "penalty"},
-        {"support": (3, 1.0, 1.0), "heat_floor": 0.1},
+        {"pruning": (1, 0.95, 0.05), "attach": True, "neumann": True, "positivity": "penalty"},
+        {"pruning": (3, 1.0, 1.0), "heat_floor": 0.1},
         {"damping": 1e6},
         {"harmonic": 1e-4},
         {"rotation_clusters": 0.1},
@@ -206,7 +206,7 @@ def test_any_poses(name, sampled):
         {"constraint_strength": 0, "attach": True},
         {"swing": 3.1, "twist": 3.1},
         {"swing": 0, "twist": 0},
-        {"least_weight": 0.001, "iterations": 1, "pose_count": 1},
+        {"min_weight": 0.001, "iterations": 1, "pose_count": 1},
     ],
     ids=str,
 )
@@ -220,7 +220,7 @@ def test_any_settings(settings):
 @pytest.mark.parametrize("least", [0, 0.01, 0.1, 0.25])
 def test_least_weight(least):
     bones = shapes.chain(5)
-    solver = shapes.solve(TUBE, bones, least_weight=least, max_influences=8)
+    solver = shapes.solve(TUBE, bones, min_weight=least, max_influences=8)
     weights = solver.weights
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
     assert weights[weights > 0].min() >= least
@@ -238,7 +238,7 @@ def test_energy_is_never_above_that_of_the_start(name):
             "max_influences": limit,
             "peak_stiffness": hold,
             "iterations": 30,
-            "least_worth": 3e-5,
+            "min_gain": 3e-5,
         }
         solver = shapes.solved(
             araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)

@@ -69,19 +69,19 @@ def test_energy_and_term_fall_together(acceleration, rng):
 
 
 def character(**settings):
-    """One with coarse levels, widenings and a limit."""
+    """One with coarse levels, expansion_rounds and a limit."""
     mesh, bones = shapes.tube(24, 80), shapes.chain(5)
     solver = shapes.solve(mesh, bones, **settings)
     return mesh, solver
 
 
-FIXED = {"coarsen": 0, "widenings": 0, "max_influences": 0, "tolerance": 1e-4}
+FIXED = {"coarsen": 0, "expansion_rounds": 0, "max_influences": 0, "tolerance": 1e-4}
 
 
 @pytest.mark.parametrize("settings", [{}, FIXED], ids=["all stages", "fixed maps"])
 @pytest.mark.slow
 def test_stronger_is_smoother_and_less_rigid(settings):
-    """Less rigid on the same influence maps: the term may help to choose others."""
+    """Less rigid on the same influence patterns: the term may help to choose others."""
     rough, energies = [], []
     for harmonic in (0.0, 0.01, 1.0):
         mesh, solver = character(harmonic=harmonic, **settings)

@@ -9,7 +9,7 @@ import shapes
 
 def start(mesh, bones, **settings):
     """Heat weights with nothing pruned."""
-    bare = {"pose_count": 1, "heat_floor": 0, "support": (1, 1.0, 0.0), "link_parts": False}
+    bare = {"pose_count": 1, "heat_floor": 0, "pruning": (1, 1.0, 0.0), "link_parts": False}
     return shapes.solver(mesh, bones, **{**bare, **settings})
 
 
@@ -119,7 +119,7 @@ def test_maps_are_connected_along_the_skeleton():
     """A bone between two influences of a vertex is one too (property P2 of the paper)."""
     mesh, bones = shapes.tube(8, 21, 0.4), shapes.chain(8)
     solver = araplbs.Solver(
-        *mesh, *bones, pose_count=1, support=(1, 0.7, 0.6), link_parts=False, max_influences=0
+        *mesh, *bones, pose_count=1, pruning=(1, 0.7, 0.6), link_parts=False, max_influences=0
     )
     inside = solver._inside
     gaps = 0

@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import dijkstra
 from shared_data import Character
 
 METHODS = ("heat", "nearest", "boneglow", "bbw", "biharmonic")
-ALL = {"max_influences": 0, "least_weight": 0.0}
-BARE = {"coarsen": 0, "pose_count": 1, "support": (1, 1.0, 0.0), "heat_floor": 0}
+ALL = {"max_influences": 0, "min_weight": 0.0}
+BARE = {"coarsen": 0, "pose_count": 1, "pruning": (1, 1.0, 0.0), "heat_floor": 0}
 CORE = 0.85  # of surface_handles.c
 
 
@@ -367,13 +367,13 @@ def test_limits_of_the_result(method):
     everything = automatic(mesh, bones, method, **ALL)
     check(everything, 6)
     for most in (1, 2):
-        found = automatic(mesh, bones, method, max_influences=most, least_weight=0.0)
+        found = automatic(mesh, bones, method, max_influences=most, min_weight=0.0)
         check(found, most)
         kept = np.where(found > 0, everything, 0)
         np.testing.assert_allclose(found, kept / kept.sum(1, keepdims=True), atol=1e-12)
         dropped = np.where(found > 0, 0, everything).max(1)
         assert (np.where(found > 0, everything, 1).min(1) >= dropped).all()
-    cut = automatic(mesh, bones, method, max_influences=0, least_weight=0.1)
+    cut = automatic(mesh, bones, method, max_influences=0, min_weight=0.1)
     check(cut, 6)
     assert cut[cut > 0].min() >= 0.1
 
@@ -443,8 +443,8 @@ test_bad_input = table(
     GOOD,
     row("method is 'glow': must be", method="glow"),
     row("max_influences is -1: must be", max_influences=-1),
-    row("least_weight is 0.5: must be", least_weight=0.5),
-    row("least_weight is nan: must be", least_weight=np.nan),
+    row("min_weight is 0.5: must be", min_weight=0.5),
+    row("min_weight is nan: must be", min_weight=np.nan),
     row("threads is -1", threads=-1),
     row(r"vertices\[3, 1\] is nan", vertices=changed(GOOD["vertices"], (3, 1), np.nan)),
     row("has no vertices", vertices=np.zeros((0, 3)), triangles=None),

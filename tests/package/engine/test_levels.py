@@ -102,7 +102,11 @@ def test_levels_nest():
 def test_what_is_held_stays_held(symmetry):
     """Each held cluster hands its rows to one vertex, through all levels."""
     solver = start(
-        shapes.tube(48, 100), coarsen=300, symmetry=symmetry, peak_stiffness=0.01, truss=0
+        shapes.tube(48, 100),
+        coarsen=300,
+        symmetry=symmetry,
+        peak_stiffness=0.01,
+        bone_spring_stiffness=0,
     )
     held = solver.report["peak_rows"]
     solver.solve()
@@ -144,7 +148,7 @@ def test_from_given_weights(rng):
     locked = TUBE[0][:, 2] < np.median(TUBE[0][:, 2])
     given = {"weights": weights, "start_from_weights": True, "locked_vertices": locked}
     wish = {"constraints": ([1000], [0], [0.7]), "constraint_strength": 1e6}
-    settings = {**given, "widenings": 1, **wish}
+    settings = {**given, "expansion_rounds": 1, **wish}
     direct, levels = start(**settings), start(coarsen_given=True, **settings)
     assert direct.report["coarse_vertices"] == 0 < levels.report["coarse_vertices"]
     for solver in (direct, levels):

@@ -44,17 +44,17 @@ def test_locked_vertices(problem, start, limit, rng):
         assert ((solver.weights > 0).sum(1)[~locked] <= limit).all()
 
 
-@pytest.mark.parametrize("truss", [0.0, 12.0])
+@pytest.mark.parametrize("bone_spring_stiffness", [0.0, 12.0])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_only_rings_whose_weights_have_changed_are_visited(truss, threads, rng):
+def test_only_rings_whose_weights_have_changed_are_visited(bone_spring_stiffness, threads, rng):
     """And the energy is still that of all: the contribution of the others counts."""
     mesh, bones = shapes.tube(12, 40), shapes.chain(4)
     n = len(mesh[0])
     weights, locked = shapes.random_weights(rng, n, 4), mesh[0][:, 2] < 1.2
     solver = shapes.solver(
-        mesh, bones,  weights=weights, locked_vertices=locked, widenings=0,
+        mesh, bones,  weights=weights, locked_vertices=locked, expansion_rounds=0,
         start_from_weights=True, max_influences=0, acceleration=0, tolerance=0, coarsen=0,
-        truss=truss, section=0, precision="double", threads=threads,
+        bone_spring_stiffness=bone_spring_stiffness, section=0, precision="double", threads=threads,
     )  # fmt: skip
     beside = np.eye(n, dtype=bool)
     for a, b, c in mesh[1]:
@@ -70,8 +70,9 @@ def test_only_rings_whose_weights_have_changed_are_visited(truss, threads, rng):
         assert solver._inside["visits"] - visits == expected
         before, visits = now, solver._inside["visits"]
     again = shapes.solver(
-        mesh, bones,  weights=now, start_from_weights=True, widenings=0,
-        max_influences=0, coarsen=0, truss=truss, section=0, precision="double",
+        mesh, bones,  weights=now, start_from_weights=True, expansion_rounds=0,
+        max_influences=0, coarsen=0, bone_spring_stiffness=bone_spring_stiffness, section=0,
+        precision="double",
     )  # fmt: skip
     assert energy == pytest.approx(again.energies[0], rel=1e-9)
 
@@ -218,7 +219,7 @@ def test_start_from_weights_keeps_their_pattern(problem):
         weights=rows,
         start_from_weights=True,
         max_influences=0,
-        widenings=0,
+        expansion_rounds=0,
     )
     np.testing.assert_allclose(solver.initial_weights, weights, atol=1e-15)
     assert solver._inside["bone"].tolist() == rows[1].tolist()

@@ -162,14 +162,15 @@ def test_thirteen_stray_cubes():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"least_worth": 0}, {"edge_power": 0, "truss": 0, "peak_stiffness": 0}]
+    "settings",
+    [{"min_gain": 0}, {"edge_power": 0, "bone_spring_stiffness": 0, "peak_stiffness": 0}],
 )
 def test_stray_cubes_leave_the_body_alone(settings):
     """With a least worth, influences that are worth just about it would be kept in one case and not
     in the other."""
     body, mesh = body_and_stray_cubes()
     alone, among = (solve(m, INSIDE, precision="double", **settings) for m in (body, mesh))
-    apart = 0.002 if "least_worth" in settings else 0.1  # without a truss little decides
+    apart = 0.002 if "min_gain" in settings else 0.1  # without bone springs little decides
     np.testing.assert_allclose(among.weights[: len(body[0])], alone.weights, atol=apart)
 
 

@@ -128,8 +128,8 @@ def test_rows_without_a_limit_are_eliminated_by_their_sizes():
     mesh, bones = shapes.tube(40, 60), shapes.chain(8)
     by_rows, by_vertices = (
         shapes.solve(
-            mesh, bones, pose_count=6, widenings=0, iterations=4, coarsen=0, precision="double",
-            positivity="penalty", support=(1, 0.95, 0.05), max_influences=most,
+            mesh, bones, pose_count=6, expansion_rounds=0, iterations=4, coarsen=0,
+            precision="double", positivity="penalty", pruning=(1, 0.95, 0.05), max_influences=most,
         )
         for most in (0, 1000)
     )  # fmt: skip
@@ -161,13 +161,13 @@ def heat_solver(**settings):
     mesh, bones = shapes.tube(8, 17), shapes.chain(4)
     mesh[0][:] += np.random.default_rng(4).normal(size=mesh[0].shape) * 0.01
     bare = {**reference.PAPER, "link_parts": False, "precision": "double", "damping": 0}
-    bare |= {"max_influences": 0, "widenings": 0}
+    bare |= {"max_influences": 0, "expansion_rounds": 0}
     return mesh, shapes.solver(mesh, bones, **{**bare, **settings})
 
 
 def test_attach_rows_are_strict_maxima_above_a_half():
     settings = {"attach": True, "peak_stiffness": 0}
-    (vertices, triangles), solver = heat_solver(**settings, support=(1, 1.0, 0.0), heat_floor=0)
+    (vertices, triangles), solver = heat_solver(**settings, pruning=(1, 1.0, 0.0), heat_floor=0)
     heat = solver.initial_weights
     _, a = reference.edge_weights(vertices, triangles)
     expected = [
@@ -187,7 +187,7 @@ def test_attach_on_a_single_peak():
     settings = {
         "peak_stiffness": 0,
         "max_influences": 0,
-        "widenings": 0,
+        "expansion_rounds": 0,
         "constraint_strength": 1e6,
     }
     solver = shapes.solver(mesh, bones, **settings, attach=True)

@@ -20,7 +20,7 @@ KINDS = {
     "stretchable": {"bone_stretch": [True, False, True]},
 }
 SETTINGS = {
-    "no truss": {"truss": 0.0},
+    "no bone springs": {"bone_spring_stiffness": 0.0},
     "limit": {"max_influences": 2},
     "clusters": {"rotation_clusters": 0.1},
     "coarse": {"coarsen": 40},
@@ -114,8 +114,8 @@ def test_gram_of_more_columns_than_a_tile():
     found = []
     for threads in (1, 3):
         s = araplbs.Solver(
-            *TUBE, *shapes.chain(600), poses=poses, pose_weights=OFTEN, pose_count=0, truss=0.0,
-            threads=threads,
+            *TUBE, *shapes.chain(600), poses=poses, pose_weights=OFTEN, pose_count=0,
+            bone_spring_stiffness=0.0, threads=threads,
         )  # fmt: skip
         found.append(s._inside["gram"])
     transform = s._inside["transform"]
@@ -127,8 +127,9 @@ def test_gram_of_more_columns_than_a_tile():
 
 def test_gram_and_right_side_are_dense_sums():
     poses = given()["poses"]
-    s = solver({"poses": poses}, pose_weights=OFTEN, truss=0.0, edge_power=0.0, link_parts=False,
-               pose_count=2, peak_stiffness=0.0, max_influences=0, widenings=0)  # fmt: skip
+    s = solver({"poses": poses}, pose_weights=OFTEN, bone_spring_stiffness=0.0, edge_power=0.0,
+    link_parts=False,
+               pose_count=2, peak_stiffness=0.0, max_influences=0, expansion_rounds=0)  # fmt: skip
     s.iterate(1)
     inside = s._inside
     often = np.concatenate([[1, 1], OFTEN])
@@ -226,9 +227,17 @@ ROUND = shapes.tube(9, 14, 0.75, 2.0)
 WIDE = ROUND[0] * [1.6, 0.5, 1] + [0.5, 0, 0], ROUND[1]  # around both
 RIGS = {
     "chain": (joint_rigs.moved(joint_rigs.BONES, 1, [0.15, 0, 0]), joint_rigs.ARM, {}),
-    "trees": (TREES[0], TREES[1], {"truss": 0.0}),
-    "trees in one mesh": (TREES[0], WIDE, {"truss": 0.0, "component_stiffness": 1.0}),
-    "truss": (joint_rigs.moved(joint_rigs.BONES, 2, [0, 0.1, 0]), joint_rigs.ARM, {"truss": 12.0}),
+    "trees": (TREES[0], TREES[1], {"bone_spring_stiffness": 0.0}),
+    "trees in one mesh": (
+        TREES[0],
+        WIDE,
+        {"bone_spring_stiffness": 0.0, "component_stiffness": 1.0},
+    ),
+    "bone_spring_stiffness": (
+        joint_rigs.moved(joint_rigs.BONES, 2, [0, 0.1, 0]),
+        joint_rigs.ARM,
+        {"bone_spring_stiffness": 12.0},
+    ),
     "spines": (joint_rigs.moved(spine_rigs.rig(), 1, [0.1, 0, 0]), shapes.tube(7, 11), {}),
 }
 

@@ -43,7 +43,7 @@ def test_solving_again_beats_cutting_off(problem, limit):
                 *bones,
                 **{**bones.more, **reference.PAPER, "peak_stiffness": 0.01},
                 max_influences=k,
-                widenings=w,
+                expansion_rounds=w,
                 seed=seed,
             )
             for k, w in ((0, 0), (limit, 2))
@@ -59,7 +59,7 @@ def test_solving_again_beats_cutting_off(problem, limit):
 
 def test_without_widenings_the_maps_are_those_of_the_start(problem):
     mesh, bones = problem
-    solver = shapes.solver(mesh, bones, max_influences=0, widenings=0)
+    solver = shapes.solver(mesh, bones, max_influences=0, expansion_rounds=0)
     before = solver._inside
     solver.solve()
     for key in ("start", "bone"):
@@ -78,8 +78,8 @@ def test_widenings_find_better_influences(problem, limit):
             bones,
             **reference.PAPER,
             max_influences=limit,
-            widenings=w,
-            support=support,
+            expansion_rounds=w,
+            pruning=support,
         )
         for w in (0, 4)
     )
@@ -93,10 +93,10 @@ def test_widenings_find_better_influences(problem, limit):
 def test_influences_of_little_worth_go(problem):
     """All the initial maps hold, or what is worth it."""
     mesh, bones = problem
-    everything = {"support": (9, 1.0, 0.0), "heat_floor": 0.0, "max_influences": 0, "response": 0}
+    everything = {"pruning": (9, 1.0, 0.0), "heat_floor": 0.0, "max_influences": 0, "response": 0}
     counts, energies = [], []
-    for widenings in (0, 2):
-        solver = shapes.solve(mesh, bones, **everything, widenings=widenings)
+    for expansion_rounds in (0, 2):
+        solver = shapes.solve(mesh, bones, **everything, expansion_rounds=expansion_rounds)
         counts.append(np.diff(solver._inside["start"]).mean())
         energies.append(solver.energy)
     assert counts[1] < 0.8 * counts[0]
@@ -114,7 +114,12 @@ def local_minimum(q, c, at):
 
 @pytest.mark.parametrize(
     ("harmonic", "energy"),
-    [(0.0, reference.PAPER), (0.01, reference.PAPER), (0.0, {}), (1e-5, {"truss": 5})],
+    [
+        (0.0, reference.PAPER),
+        (0.01, reference.PAPER),
+        (0.0, {}),
+        (1e-5, {"bone_spring_stiffness": 5}),
+    ],
 )
 def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
     """Right after the first change of the maps, every row is the best of its own pattern with
@@ -144,8 +149,8 @@ def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
     size, given = weights.size, (points, a, weights)
     if start["unit"] and "edge_power" not in energy:
         given = points, reference.balanced(points, a, 3, start["unit"]), weights
-    if "spoke_start" in start:
-        given = reference.with_spokes(*given, start)
+    if "spring_start" in start:
+        given = reference.with_springs(*given, start)
     model = reference.Quadratic(*given, moved)
     right = (model.right_side - model.product_matrix @ given[2].ravel())[:size]
     full = model.product_matrix[:size, :size] + np.kron(term, np.eye(6))
@@ -172,29 +177,29 @@ def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
     assert good > 0.6 * len(points)
 
 
-def test_rows_are_reduced_with_what_is_left_of_the_spokes(rng):
+def test_rows_are_reduced_with_what_is_left_of_the_springs(rng):
     """Where a stage follows without a widening, as after an edit."""
     mesh, bones = shapes.tube(5, 4, 0.4), shapes.chain(3)
     poses = araplbs.sample_poses(*bones, 5, swing=1.2, **bones.more)
     cancel = []
     solver = araplbs.Solver(
         *mesh, *bones, poses=poses, pose_count=0, precision="double", max_influences=0,
-        widenings=0, least_worth=0, support=(3, 1.0, 0.0), link_parts=False, tolerance=0,
+        expansion_rounds=0, min_gain=0, pruning=(3, 1.0, 0.0), link_parts=False, tolerance=0,
         positivity="none", damping=0, progress=lambda stage, _: stage != "assembly" or not cancel,
     )  # fmt: skip
     solver.solve()
     solver.edit()
     solver.iterate(3)  # the stage before the last
-    assert (solver._inside["spoke_held"] == 1).all()
+    assert (solver._inside["spring_held"] == 1).all()
     weights = solver.raw_weights
     cancel.append(True)
     with pytest.raises(araplbs.Cancelled):
         solver.iterate(1)
     inside = solver._inside
-    assert inside["spoke_held"].min() < 0.9
+    assert inside["spring_held"].min() < 0.9
     points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
     a = reference.balanced(points, reference.edge_weights(points, mesh[1])[1], 3, inside["unit"])
-    whole = reference.with_spokes(points, a, weights, inside)
+    whole = reference.with_springs(points, a, weights, inside)
     model = reference.Quadratic(*whole, moved)
     gradient = model.right_side - model.product_matrix @ whole[2].ravel()
     for i, after in enumerate(solver.raw_weights):
@@ -213,19 +218,24 @@ def test_prune_against_its_definition(rng):
     for t in triangles:
         for i in t:
             neighbors[i] |= set(t.tolist()) - {i}
-    for least, kept_sum, relative in ((1, 0.95, 0.05), (2, 0.6, 0.5), (1, 0.5, 1.0), (3, 0.0, 1.0)):
+    for least, prune_sum, relative in (
+        (1, 0.95, 0.05),
+        (2, 0.6, 0.5),
+        (1, 0.5, 1.0),
+        (3, 0.0, 1.0),
+    ):
         keep = np.ones(weights.shape, bool)
         for entry in np.argsort(weights, axis=None, kind="stable"):
             i, b = divmod(entry, 5)
             w = weights[i, b]
             if (
                 keep[i].sum() - 1 >= least
-                and weights[i][keep[i]].sum() - w > kept_sum
+                and weights[i][keep[i]].sum() - w > prune_sum
                 and w < relative * weights[i].max()
                 and not any(keep[k, b] and weights[k, b] < w for k in neighbors[i])
             ):
                 keep[i, b] = False
-        got = araplbs.prune(vertices, triangles, weights, least, kept_sum, relative)
+        got = araplbs.prune(vertices, triangles, weights, least, prune_sum, relative)
         assert got.dtype == bool
         np.testing.assert_array_equal(got, keep)
         assert 0 < keep.sum() < keep.size
@@ -261,7 +271,7 @@ def test_loose_vertices_keep_their_largest_weights(limit, harmonic, rng):
         max_influences=limit,
         harmonic=harmonic,
         link_parts=False,
-        truss=0,  # a spoke would be an energy
+        bone_spring_stiffness=0,  # a spring would be an energy
     )
     assert np.isfinite(solver.energy)
     for before, after in zip(weights[used:], solver.weights[used:], strict=True):
@@ -291,7 +301,12 @@ def test_a_constraint_counts_at_a_loose_vertex(rng):
 
 
 MANY = 150
-EVERYWHERE = {"support": (MANY, 1.0, 0.0), "heat_floor": 0.0, "widenings": 0, "iterations": 5}
+EVERYWHERE = {
+    "pruning": (MANY, 1.0, 0.0),
+    "heat_floor": 0.0,
+    "expansion_rounds": 0,
+    "iterations": 5,
+}
 
 
 @pytest.fixture(scope="module")
@@ -314,11 +329,11 @@ def test_many_influences_are_limited_to_good_ones(crowd):
     assert crowded.energy < 1.02 * few.energy
 
 
-def test_the_bone_of_a_spoke_takes_part(crowd, rng):
+def test_the_bone_of_a_spring_takes_part(crowd, rng):
     """And stays, though its weight is the least of 150."""
     mesh, bones = crowd
     every, n = np.arange(len(mesh[0])), len(mesh[0])
-    tied = shapes.solver(mesh, bones)._inside["spoke_bone"]
+    tied = shapes.solver(mesh, bones)._inside["spring_bone"]
     weights = rng.uniform(0.5, 1, (n, MANY))
     weights[every, tied] = 1e-7
     weights /= weights.sum(1, keepdims=True)
@@ -374,7 +389,12 @@ def test_where_hundreds_of_bones_reach_the_largest_stay():
     """Heat falls along a chain, until rounding is all there is of it: 96 stay, the nearest ones
     among them."""
     mesh, bones = shapes.tube(6, 141, 0.5), shapes.chain(130)
-    all_of_them = {"heat_floor": 0, "support": (130, 1.0, 0.0), "truss": 0, "coarsen": 0}
+    all_of_them = {
+        "heat_floor": 0,
+        "pruning": (130, 1.0, 0.0),
+        "bone_spring_stiffness": 0,
+        "coarsen": 0,
+    }
     weights = araplbs.Solver(*mesh, *bones, pose_count=2, **all_of_them).initial_weights
     assert ((weights > 0).sum(1) == 96).all()
     own = (mesh[0][:, 2] / 2 * 129.999).astype(int)

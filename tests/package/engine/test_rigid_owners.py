@@ -91,7 +91,7 @@ def started(mesh, bones, owners):
         precision="double",
         weights=start,
         start_from_weights=True,
-        widenings=0,
+        expansion_rounds=0,
     ).weights
 
 
@@ -131,7 +131,7 @@ def solved_from(mesh, bones, owners, **settings):
         precision="double",
         weights=start,
         start_from_weights=True,
-        widenings=0,
+        expansion_rounds=0,
         **settings,
     )
     return solver.weights.reshape(len(owners), 8, len(bones))
@@ -172,7 +172,7 @@ def test_a_share_of_soft_skin_is_no_part(share, own):
         precision="double",
         weights=start,
         start_from_weights=True,
-        widenings=0,
+        expansion_rounds=0,
         locked_vertices=hull,
     )
     assert (solver.weights[24:32] == np.eye(6)[own]).all()
@@ -239,7 +239,7 @@ def test_a_cuff_stays_where_a_person_has_it():
         precision="double",
         weights=start,
         start_from_weights=True,
-        widenings=0,
+        expansion_rounds=0,
     )
     assert (solver.weights[first:] == np.eye(2)[0]).all()
 

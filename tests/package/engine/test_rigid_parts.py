@@ -11,7 +11,7 @@ from test_symmetry import PARTNERS, PLANE, body
 
 BONES = shapes.chain(3)
 TUBE = shapes.tube(10, 13)
-PLAIN = {"widenings": 0, "max_influences": 0, "rigid_influences": 0, "positivity": "none"}
+PLAIN = {"expansion_rounds": 0, "max_influences": 0, "rigid_influences": 0, "positivity": "none"}
 
 
 def band(vertices, low, high):

@@ -6,8 +6,8 @@ import pytest
 import reference
 import shapes
 
-SECTION, REACH, SLACK = 0.25, 0.35, 0.22  # csrc/settings.def, csrc/truss/sections.c
-BARE = {**reference.BARE, "edge_power": 3, "truss": 12, "seed": 3, "pose_count": 6}
+SECTION, REACH, SLACK = 0.25, 0.35, 0.22  # csrc/settings.def, csrc/springs/sections.c
+BARE = {**reference.BARE, "edge_power": 3, "bone_spring_stiffness": 12, "seed": 3, "pose_count": 6}
 MESH, BONES = shapes.tube(7, 16, 0.15), shapes.chain(3)
 
 
@@ -28,18 +28,18 @@ class Limbs:
         heads, tails = (
             (ends - (low + high) / 2) / inside["diagonal"] for ends in (BONES.heads, BONES.tails)
         )
-        owner = np.repeat(np.arange(n), np.diff(inside["spoke_start"]))
-        bone, along = inside["spoke_bone"], tails - heads
-        from_middle = inside["spoke_point"] - ((heads + tails) / 2)[bone]
+        owner = np.repeat(np.arange(n), np.diff(inside["spring_start"]))
+        bone, along = inside["spring_bone"], tails - heads
+        from_middle = inside["spring_point"] - ((heads + tails) / 2)[bone]
         x = (from_middle * along[bone]).sum(1) / (REACH * (along[bone] ** 2).sum(1))
-        base = inside["spoke_strength"] * np.maximum(0, 1 - x * x) ** 2
-        distance = np.linalg.norm(inside["spoke_point"] - self.points[owner, :3], axis=1)
+        base = inside["spring_strength"] * np.maximum(0, 1 - x * x) ** 2
+        distance = np.linalg.norm(inside["spring_point"] - self.points[owner, :3], axis=1)
         self.all = []  # (bone, strength, vertices, their shares)
         self.slack = {}  # by bone
         for b in range(3):
             at = np.flatnonzero((bone == b) & (base > 0))
-            share = base[at] * inside["spoke_held"][at] * ~np.isin(owner[at], fixed)
-            strength = SECTION * inside["spoke_strength"][at].sum()
+            share = base[at] * inside["spring_held"][at] * ~np.isin(owner[at], fixed)
+            strength = SECTION * inside["spring_strength"][at].sum()
             self.all.append((b, strength, owner[at], share / share.sum()))
             radius = np.average(distance[at], weights=base[at])
             self.slack[b] = SLACK * radius * min(1, radius / np.linalg.norm(along[b]))
@@ -148,7 +148,7 @@ def test_a_limb_on_its_bone_pays_nothing():
 
 def unit(inside):
     """The energy of relative energy 1."""
-    rest = (inside["edge_weight"] * lengths2(inside)).sum() + spokes2(inside)
+    rest = (inside["edge_weight"] * lengths2(inside)).sum() + springs2(inside)
     return len(inside["transform"]) * rest
 
 
@@ -158,10 +158,10 @@ def lengths2(inside):
     return (edges**2).sum(1)
 
 
-def spokes2(inside):
-    owner = np.repeat(np.arange(len(inside["points"])), np.diff(inside["spoke_start"]))
-    spokes = inside["spoke_point"] - inside["points"][owner]
-    return (inside["spoke_weight"] * (spokes**2).sum(1)).sum()
+def springs2(inside):
+    owner = np.repeat(np.arange(len(inside["points"])), np.diff(inside["spring_start"]))
+    springs = inside["spring_point"] - inside["points"][owner]
+    return (inside["spring_weight"] * (springs**2).sum(1)).sum()
 
 
 def test_locked_vertices_take_no_part():
@@ -233,7 +233,7 @@ def drift(mesh, bones, weights, poses):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_fingers_stay_on_their_bones(seed):
-    """Where the palm follows four bones that swing apart, spokes give way, and the fingers went
+    """Where the palm follows four bones that swing apart, springs give way, and the fingers went
     with the mean of all."""
     mesh, bones = hand()
     held, loose = (

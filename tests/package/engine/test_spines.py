@@ -225,8 +225,13 @@ def test_an_unbent_spine_is_a_rigid_bone(kind):
     mesh, bones = shapes.tube(10, 13), shapes.chain(3)
     still = np.full((3, 4, 2), np.nan)
     still[:, 2], still[:, 3] = 0, 1
-    # Spines have no truss; holds keep their bones from dying.
-    settings = {"precision": "double", "pose_count": 12, "truss": 0, "peak_stiffness": 0.01}
+    # Spines have no bone springs; holds keep their bones from dying.
+    settings = {
+        "precision": "double",
+        "pose_count": 12,
+        "bone_spring_stiffness": 0,
+        "peak_stiffness": 0.01,
+    }
     rigid = shapes.solver(mesh, bones, **settings)
     spines = bones.but(kinds=["rigid", kind, kind], ranges=still)
     solver = shapes.solver(mesh, spines, **settings)

@@ -55,7 +55,7 @@ def test_energy_against_dense_sums(stretch, rng):
     assert energy == pytest.approx(dense_energy(mesh, weights, poses, stretch), rel=1e-9)
     solver = araplbs.Solver(
         *mesh, *bones, bone_stretch=stretch, poses=poses, pose_count=0, weights=weights,
-        start_from_weights=True, link_parts=False, max_influences=0, widenings=0,
+        start_from_weights=True, link_parts=False, max_influences=0, expansion_rounds=0,
         precision="double", **reference.PAPER_ENERGY,
     )  # fmt: skip
     assert solver.energies[0] == pytest.approx(energy, rel=1e-9)

@@ -185,12 +185,12 @@ def test_a_part_of_which_too_little_is_symmetric_is_free():
 
 
 @pytest.mark.parametrize("limit", [4, 0, 1, 2, 3])
-@pytest.mark.parametrize("widenings", [0, 2])
-def test_weights_are_symmetric_to_the_last_bit(limit, widenings):
+@pytest.mark.parametrize("expansion_rounds", [0, 2])
+def test_weights_are_symmetric_to_the_last_bit(limit, expansion_rounds):
     mesh, partner = body()
-    settings = {"max_influences": limit, "widenings": widenings}
-    if limit == 1:  # the truss alone would make it symmetric
-        settings["truss"] = 0
+    settings = {"max_influences": limit, "expansion_rounds": expansion_rounds}
+    if limit == 1:  # bone springs alone would make it symmetric
+        settings["bone_spring_stiffness"] = 0
     off = solved(mesh, symmetry=None, **settings)
     assert asymmetry(off.weights, partner) > 1e-6, "symmetric without doing anything"
     solver = solved(mesh, **settings)
@@ -201,7 +201,7 @@ def test_weights_are_symmetric_to_the_last_bit(limit, widenings):
     assert solver.report["symmetric_vertices"] == (partner >= 0).sum()
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
     assert not limit or (weights > 0).sum(1).max() <= limit
-    # With one bone and no truss, other poses alone change it by a quarter.
+    # With one bone and no bone springs, other poses alone change it by a quarter.
     assert solver.energy < (1.4 if limit == 1 else 1.1) * off.energy
 
 

@@ -8,7 +8,7 @@ import shapes
 
 BARE = {**reference.PAPER, "link_parts": False, "precision": "double", "damping": 0}
 BARE |= {"max_influences": 0}
-PLAIN = {**BARE, "coarsen": 0, "support": (1, 1.0, 0.0), "heat_floor": 0}
+PLAIN = {**BARE, "coarsen": 0, "pruning": (1, 1.0, 0.0), "heat_floor": 0}
 
 
 def wavy(cells=(2, 2, 4), seed=1, amount=0.02):

@@ -160,7 +160,7 @@ def test_any_number_of_threads(threads):
 def test_large_systems_on_any_number_of_threads():
     """Subtrees of the factor, and asynchronous work, begin at some size."""
     mesh, bones = shapes.tube(60, 120), shapes.chain(4)
-    settings = {"pose_count": 6, "widenings": 0, "iterations": 2, "coarsen": 0}
+    settings = {"pose_count": 6, "expansion_rounds": 0, "iterations": 2, "coarsen": 0}
     one, four = (araplbs.Solver(*mesh, *bones, threads=k, **settings) for k in (1, 4))
     one.solve()
     four.solve()
@@ -171,7 +171,7 @@ def test_large_systems_on_any_number_of_threads():
 def test_what_more_processors_would_bring():
     """A run on one thread says it, never more than so many processors can. Others do not."""
     mesh, bones = shapes.tube(60, 120), shapes.chain(4)
-    settings = {"pose_count": 40, "widenings": 0, "iterations": 4, "coarsen": 0}
+    settings = {"pose_count": 40, "expansion_rounds": 0, "iterations": 4, "coarsen": 0}
     one, two = (shapes.solved(araplbs.Solver(*mesh, *bones, threads=k, **settings)) for k in (1, 2))
     report = one.report
     total = sum(report["seconds"].values())
@@ -184,8 +184,8 @@ def test_what_more_processors_would_bring():
 
 
 def test_levels_on_any_number_of_threads():
-    """Clusters are found in parallel with poses and truss, if a mesh is large enough for a
-    thread."""
+    """Clusters are found in parallel with poses and bone_spring_stiffness, if a mesh is large
+    enough for a thread."""
     mesh, bones = shapes.tube(40, 120), shapes.chain(4)
     parts = np.full(len(mesh[0]), -1)
     parts[:200] = 0

@@ -22,9 +22,9 @@ def moved(mesh, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_spokes_go_to_the_same_bones(seed):
+def test_springs_go_to_the_same_bones(seed):
     mesh, bones = hips()
     one, two = (
         shapes.solver(m, bones, coarsen=0, pose_count=2)._inside for m in (mesh, moved(mesh, seed))
     )
-    np.testing.assert_array_equal(one["spoke_bone"], two["spoke_bone"])
+    np.testing.assert_array_equal(one["spring_bone"], two["spring_bone"])

@@ -48,7 +48,7 @@ def test_some_rows_are_wide(rng):
 def first_maps(rng, poses, **settings):
     mesh = shapes.tube(8, 12)
     weights = all_bones(rng, len(mesh[0]))
-    options = {"pose_count": 0, "start_from_weights": True, "coarsen": 0, "widenings": 0}
+    options = {"pose_count": 0, "start_from_weights": True, "coarsen": 0, "expansion_rounds": 0}
     solver = araplbs.Solver(
         *mesh, *chain(), poses=poses, weights=weights, precision="double", **options, **settings
     )
@@ -56,7 +56,7 @@ def first_maps(rng, poses, **settings):
     return solver
 
 
-@pytest.mark.parametrize("settings", [{}, {"truss": 0}, {"max_influences": 2}])
+@pytest.mark.parametrize("settings", [{}, {"bone_spring_stiffness": 0}, {"max_influences": 2}])
 def test_the_limit_keeps_the_same_influences(settings):
     poses = araplbs.sample_poses(*chain(), 20)
     few, many = (
@@ -86,7 +86,7 @@ def dense():
         smoothed = np.arange(len(mesh[0])), np.ones(len(mesh[0]))
         return shapes.solve(
             mesh, bones, weights=weights, smoothed=smoothed, start_from_weights=True,
-            max_influences=0, pose_count=12, iterations=2, widenings=0, coarsen=0, **settings
+            max_influences=0, pose_count=12, iterations=2, expansion_rounds=0, coarsen=0, **settings
         )  # fmt: skip
 
     return solve

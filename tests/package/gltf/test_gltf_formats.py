@@ -140,7 +140,7 @@ def test_quantized_places(weigh, kind, most):
 
 def test_eight_influences_and_back_to_four(weigh, core):
     """Two sets; read again, four of them stay if four are asked for."""
-    wide = weigh(plain(), max_influences=0, least_worth=0.0, initial="BIHARMONIC")
+    wide = weigh(plain(), max_influences=0, min_gain=0.0, initial="BIHARMONIC")
     assert {"JOINTS_1", "WEIGHTS_1"} <= set(attributes_of(wide))
     assert (rows(wide)[1] > 0).sum(1).max() == BONES and moves(rows(wide)[1])
 

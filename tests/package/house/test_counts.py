@@ -30,7 +30,7 @@ def small_creature():
 
 SETTINGS = {
     "default": {},
-    "no truss": {"truss": 0},
+    "no bone springs": {"bone_spring_stiffness": 0},
     "two influences": {"max_influences": 2},
     "levels": {"coarsen": 200},
 }
@@ -38,11 +38,11 @@ SETTINGS = {
 # of one-rings by the local steps on the last maps, and flops of that factor.
 EXPECTED = {
     (limb, "default"): (40, 7, 1230, 12176, 572, 1154, 357542),
-    (limb, "no truss"): (40, 7, 2235, 96751, 1577, 1316, 4674541),
+    (limb, "no bone springs"): (40, 7, 2235, 96751, 1577, 1316, 4674541),
     (limb, "two influences"): (40, 7, 1133, 7105, 475, 1154, 139933),
     (limb, "levels"): (40, 11, 1168, 9785, 510, 1185, 255827),
     (small_creature, "default"): (40, 10, 2049, 11930, 703, 3154, 285062),
-    (small_creature, "no truss"): (40, 10, 2836, 69633, 1490, 2519, 1997182),
+    (small_creature, "no bone springs"): (40, 10, 2836, 69633, 1490, 2519, 1997182),
     (small_creature, "two influences"): (40, 9, 1948, 8139, 602, 2246, 142255),
     (small_creature, "levels"): (40, 11, 2194, 16027, 848, 3346, 405159),
 }

@@ -34,7 +34,7 @@ def test_operators_hand_over():
     }
     for key in (
         ("compare/operator.py", "araplbs_compare"),
-        ("reduce_bones/ask.py", "araplbs_ask_fewer_bones"),
+        ("reduce_bones/ask.py", "araplbs_reduce_bones_ask"),
         ("reduce_bones/ask.py", "araplbs_reduce_bones"),
     ):
         assert found.pop(key), key

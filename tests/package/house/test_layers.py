@@ -23,7 +23,7 @@ ROOMS = [
     "energy",
     "edits",
     "supports",
-    "truss",
+    "springs",
     "solver",
     "joints",
     "measures",

@@ -31,7 +31,7 @@ BENT = arm([0.12, 0.05, 0], [-0.1, 0.08, 0])
 
 
 def solver(bones=BENT, mesh=ARM, **settings):
-    """With holds: spines have no spokes, and nothing else keeps their weights from dying."""
+    """With holds: spines have no springs, and nothing else keeps their weights from dying."""
     settings = {"pose_count": 8, "peak_stiffness": 0.01, **settings}
     return araplbs.JointSolver(*mesh, *bones, **{**bones.more, **settings})
 

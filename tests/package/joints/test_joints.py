@@ -141,10 +141,14 @@ def test_both_methods_find_the_same_joints():
 
 def test_perturbed_joints_come_back():
     """Across the bones, in the axis of the tube; along them, the mesh has no place of its own."""
-    for truss in (5, 12, 20):
+    for bone_spring_stiffness in (5, 12, 20):
         for by in ([0.15, 0, 0], [-0.05, 0.12, 0]):
             bones = moved(moved(BONES, 1, by), 2, [0, -0.1, 0])
-            s = shapes.solved(solver(bones, pose_count=30, iterations=15, truss=truss))
+            s = shapes.solved(
+                solver(
+                    bones, pose_count=30, iterations=15, bone_spring_stiffness=bone_spring_stiffness
+                )
+            )
             before = np.linalg.norm(bones.heads[1:, :2], axis=1)
             after = np.linalg.norm(s.heads[1:, :2], axis=1)
             assert (after < 0.25 * before).all(), (before, after)
@@ -189,7 +193,7 @@ def test_reach_and_least_length_hold():
     far = np.linalg.norm(near.heads - bones.heads, axis=1)
     assert (far[1:] <= 0.05 * (lengths[1:] + lengths[:-1]) / 2 + 1e-12).all()
     assert (np.linalg.norm(free.heads - bones.heads, axis=1) > far + 0.01)[1:].any()
-    whole = shapes.solved(solver(bones, **{**FREE, "least_length": 0.999}, iterations=10))
+    whole = shapes.solved(solver(bones, **{**FREE, "min_length": 0.999}, iterations=10))
     after = np.linalg.norm(whole.tails - whole.heads, axis=1)
     assert (after >= 0.999 * lengths - 1e-9).all()
 

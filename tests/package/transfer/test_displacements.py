@@ -9,7 +9,7 @@ from paths import DATA
 from reports import check_stops
 from shared_data import load
 
-BARE = {"link_parts": False, "precision": "double", "edge_power": 0, "truss": 0}
+BARE = {"link_parts": False, "precision": "double", "edge_power": 0, "bone_spring_stiffness": 0}
 
 
 def two_chains(extra_parent=False):
@@ -127,7 +127,7 @@ def test_displacements_are_the_dense_minimum(tolerance, rng):
             np.testing.assert_allclose(best, 0, atol=1e-3)
 
 
-@pytest.mark.parametrize("settings", [{}, {"truss": 12}, {"edge_power": 3}])
+@pytest.mark.parametrize("settings", [{}, {"bone_spring_stiffness": 12}, {"edge_power": 3}])
 def test_displacements_never_raise_the_energy(settings, rng):
     mesh = shapes.tube(6, 9, 0.3, 4.0, caps=True)
     weights = rng.dirichlet(np.ones(4), len(mesh[0]))

@@ -1,0 +1,266 @@
+/* Results that both halves of a symmetric character share: see mirror_reuse.h.
+ *
+ * Of each pair of random poses the second is the image of the first (poses.h). Let vertex j be the
+ * partner of i. If the one-ring of j, with its rows and springs, is the image of that of i, then
+ * sum over all poses of what the local step makes of the ring of j is the image of what it makes of
+ * that of i, and so is F w. The right-hand side of a vertex takes from its own ring and those of
+ * its neighbors: all of them must be images. Then it is copied from the partner, w(j, b') from
+ * w(i, b), and a ring that only copied vertices would take from is not visited.
+ *
+ * The half on the positive side of the plane is computed; so only the rings along the border are
+ * visited on both. One-rings count as images up to ALIKE of their edges and their weights, as short
+ * edges of a mesh are that was saved in single precision, and poses where the bones' rests are off
+ * by what makes them partners no more: the other half then takes the shape of the first.
+ *
+ * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for patterns, all in
+ * parallel. Fails on out-of-memory and when cancelled. */
+#include "energy/mirror_reuse.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define ALIKE 1e-2 /* of edges and their weights */
+#define OFF 2e-3   /* of where a bone takes an axis of a mesh of size 1 */
+#define CHUNK 256
+
+static int are_close(double a, double b) { return fabs(a - b) <= ALIKE * fmax(fabs(a), fabs(b)); }
+
+/* Does column b move in the second pose of every pair as its partner does in the first, and it in
+ * the second as the partner in the first, mirrored? */
+static int is_mirrored(const arap_symmetry *symmetry, const arap_poses *poses, int b) {
+    int other = symmetry->bone[b];
+    size_t stride = 12 * (size_t)poses->columns;
+    if (other < 0) return 0;
+    for (int p = 0; p < poses->count; p++) {
+        const double *t = poses->transform + stride * (size_t)p + 12 * (size_t)b;
+        const double *u = poses->transform + stride * (size_t)(p ^ 1) + 12 * (size_t)other;
+        /* Where the image of an axis, and of the origin, goes, and the image of that. */
+        for (int axis = -1; axis < 3; axis++) {
+            double x[3] = {axis == 0, axis == 1, axis == 2}, image[3], y[3];
+            arap_reflect(symmetry, x, symmetry->offset, image);
+            for (int r = 0; r < 3; r++) y[r] = arap_dot(t + 4 * r, image) + t[4 * r + 3];
+            arap_reflect(symmetry, y, symmetry->offset, image);
+            for (int r = 0; r < 3; r++) {
+                double posed = u[4 * r + 3] + (axis < 0 ? 0 : u[4 * r + axis]);
+                if (!(fabs(posed - image[r]) <= OFF)) return 0;
+            }
+        }
+        if (arap_pose_weight(poses, p) != arap_pose_weight(poses, p ^ 1)) return 0;
+    }
+    return 1;
+}
+
+/* Is |x - y| small compared with a length whose square this is? */
+static int is_near(const double *x, const double *y, double length2) {
+    return arap_distance2(x, y) <= ALIKE * ALIKE * length2;
+}
+
+/* Is the ring of vertex i, without its springs, the image of that of its partner? */
+static int rings_alike(const arap_mesh *mesh, const arap_symmetry *symmetry, int i) {
+    int j = symmetry->vertex[i];
+    double longest2 = 0, image[3], e[3], f[3];
+    if (j < 0 || mesh->ring[i + 1] - mesh->ring[i] != mesh->ring[j + 1] - mesh->ring[j]) return 0;
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        int l = symmetry->vertex[mesh->neighbor[r]];
+        if (l < 0) return 0;
+        size_t q = arap_mesh_find_edge(mesh, j, l);
+        if (q >= mesh->ring[j + 1] || mesh->neighbor[q] != l || mesh->kind[r] != mesh->kind[q])
+            return 0;
+        arap_mesh_edge(mesh, i, r, e);
+        arap_mesh_edge(mesh, j, q, f);
+        arap_reflect(symmetry, e, 0, image);
+        double length2 = arap_dot(e, e);
+        if (!is_near(image, f, length2) || !are_close(mesh->edge_weight[r], mesh->edge_weight[q]) ||
+            !are_close(mesh->edge_weight_sym[r], mesh->edge_weight_sym[q]))
+            return 0;
+        if (length2 > longest2) longest2 = length2;
+    }
+    arap_reflect(symmetry, mesh->v + 3 * (size_t)i, symmetry->offset, image);
+    return is_near(image, mesh->v + 3 * (size_t)j, longest2);
+}
+
+/* The input of the tasks: the symmetry, the patterns, and marks of vertices. */
+typedef struct halving {
+    const arap_mesh *mesh;
+    const arap_influences *in;
+    arap_mirror_reuse *mirror_reuse;
+    char *rows, *rings; /* (vertices) images of their partners', as are all around; then copied */
+} halving;
+
+static int end_of(const halving *h, int chunk) {
+    int n = h->mesh->count;
+    return (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+}
+
+static arap_status for_all(arap_context *context, arap_task task, halving *h) {
+    return arap_parallel_short(context, (h->mesh->count + CHUNK - 1) / CHUNK, task, h);
+}
+
+/* The lower of two partners finds it out for both. */
+static void alike_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    const arap_symmetry *symmetry = h->mirror_reuse->symmetry;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+        int j = symmetry->vertex[i];
+        if (j >= i)
+            h->mirror_reuse->alike[i] = h->mirror_reuse->alike[j] =
+                (char)rings_alike(h->mesh, symmetry, i);
+    }
+}
+
+arap_status arap_mirror_reuse_create(arap_context *context, const arap_mesh *mesh,
+                                     const arap_symmetry *symmetry, const arap_poses *poses,
+                                     arap_mirror_reuse *mirror_reuse) {
+    size_t n = (size_t)mesh->count;
+    int any = 0;
+    *mirror_reuse = (arap_mirror_reuse){.symmetry = symmetry};
+    if (!symmetry->vertex || poses->count % 2 || poses->spines.count || poses->bendy.count ||
+        poses->stretches.count)
+        return ARAP_OK;
+    mirror_reuse->bones = ARAP_NEW(char, poses->columns);
+    mirror_reuse->alike = ARAP_NEW(char, n);
+    if (!mirror_reuse->bones || !mirror_reuse->alike) goto no_memory;
+    for (int b = 0; b < poses->columns; b++)
+        any |= mirror_reuse->bones[b] = (char)is_mirrored(symmetry, poses, b);
+    for (int i = 0; i < mesh->count; i++) mirror_reuse->alike[i] = 0;
+    mirror_reuse->of = ARAP_NEW(int, n);
+    mirror_reuse->unvisited = ARAP_NEW(char, n);
+    if (!mirror_reuse->of || !mirror_reuse->unvisited) goto no_memory;
+    halving h = {.mesh = mesh, .mirror_reuse = mirror_reuse};
+    arap_status status = any ? for_all(context, alike_chunk, &h) : ARAP_OK;
+    if (status) arap_mirror_reuse_clear(mirror_reuse);
+    return status;
+
+no_memory:
+    arap_mirror_reuse_clear(mirror_reuse);
+    return arap_fail_memory(&context->error, "the halves of the mesh");
+}
+
+void arap_mirror_reuse_clear(arap_mirror_reuse *mirror_reuse) {
+    arap_free(mirror_reuse->bones);
+    arap_free(mirror_reuse->alike);
+    arap_free(mirror_reuse->of);
+    arap_free(mirror_reuse->unvisited);
+    arap_free(mirror_reuse->from);
+    *mirror_reuse = (arap_mirror_reuse){0};
+}
+
+/* Are the springs of vertex i images of its partner's, in their order? */
+static int springs_alike(const arap_mirror_reuse *mirror_reuse, const arap_mesh *mesh, int i) {
+    const arap_symmetry *symmetry = mirror_reuse->symmetry;
+    const arap_spring *own, *other;
+    int count = arap_mesh_springs(mesh, i, &own);
+    double image[3], edge[3];
+    if (arap_mesh_springs(mesh, symmetry->vertex[i], &other) != count) return 0;
+    for (int s = 0; s < count; s++, own++, other++) {
+        for (int k = 0; k < 2; k++) {
+            if (own->share[k] != other->share[k]) return 0;
+            if (own->share[k] > 0 && (!mirror_reuse->bones[own->column[k]] ||
+                                      symmetry->bone[own->column[k]] != other->column[k]))
+                return 0;
+        }
+        arap_reflect(symmetry, own->point, symmetry->offset, image);
+        arap_sub(own->point, mesh->v + 3 * (size_t)i, edge);
+        if (!are_close(own->weight, other->weight) ||
+            !is_near(image, other->point, arap_dot(edge, edge)))
+            return 0;
+    }
+    return 1;
+}
+
+/* Are the rows of vertex i and its partner images, of bones that are? */
+static int rows_alike(const arap_mirror_reuse *mirror_reuse, const arap_influences *in, int i) {
+    const arap_symmetry *symmetry = mirror_reuse->symmetry;
+    int j = arap_symmetry_image(symmetry, i);
+    if (j < 0 || in->start[i + 1] - in->start[i] != in->start[j + 1] - in->start[j]) return 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (!mirror_reuse->bones[in->bone[e]] ||
+            arap_find_influence(in, j, symmetry->bone[in->bone[e]]) < 0)
+            return 0;
+    return 1;
+}
+
+/* Does it hold for vertex i and all of its neighbors? */
+static int all_around(const arap_mesh *mesh, const char *holds, int i) {
+    if (!holds[i]) return 0;
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
+        if (!holds[mesh->neighbor[r]]) return 0;
+    return 1;
+}
+
+static void rows_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+        int j = h->mirror_reuse->symmetry->vertex[i];
+        if (j >= i) h->rows[i] = h->rows[j] = (char)rows_alike(h->mirror_reuse, h->in, i);
+    }
+}
+
+static void rings_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+        int j = h->mirror_reuse->symmetry->vertex[i];
+        if (j >= i)
+            h->rings[i] = h->rings[j] =
+                (char)(h->mirror_reuse->alike[i] && all_around(h->mesh, h->rows, i) &&
+                       springs_alike(h->mirror_reuse, h->mesh, i));
+    }
+}
+
+static void take_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    const arap_influences *in = h->in;
+    arap_mirror_reuse *mirror_reuse = h->mirror_reuse;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+        int j = mirror_reuse->symmetry->vertex[i];
+        int copied = all_around(h->mesh, h->rings, i) &&
+                     !arap_symmetry_leads(mirror_reuse->symmetry, h->mesh, i, j);
+        mirror_reuse->of[i] = copied ? j : -1;
+        h->rows[i] = (char)copied; /* which is asked for from here on */
+        for (size_t e = in->start[i]; copied && e < in->start[i + 1]; e++)
+            mirror_reuse->from[e] =
+                (size_t)arap_find_influence(in, j, mirror_reuse->symmetry->bone[in->bone[e]]);
+    }
+}
+
+static void unvisited_chunk(void *data, int chunk, int worker) {
+    const halving *h = data;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++)
+        h->mirror_reuse->unvisited[i] = (char)all_around(h->mesh, h->rows, i);
+}
+
+arap_status arap_mirror_reuse_take(arap_context *context, const arap_mesh *mesh,
+                                   const arap_influences *in, arap_mirror_reuse *mirror_reuse) {
+    if (!mirror_reuse->of) return ARAP_OK;
+    halving h = {.mesh = mesh,
+                 .in = in,
+                 .mirror_reuse = mirror_reuse,
+                 .rows = ARAP_NEW_ZERO(char, mesh->count),
+                 .rings = ARAP_NEW_ZERO(char, mesh->count)};
+    arap_status status = ARAP_OK;
+    arap_free(mirror_reuse->from);
+    mirror_reuse->from = ARAP_NEW(size_t, in->start[mesh->count]);
+    if (!h.rows || !h.rings || !mirror_reuse->from)
+        status = arap_fail_memory(&context->error, "the halves of the mesh");
+    if (!status) status = for_all(context, rows_chunk, &h);
+    if (!status) status = for_all(context, rings_chunk, &h);
+    if (!status) status = for_all(context, take_chunk, &h);
+    if (!status) status = for_all(context, unvisited_chunk, &h);
+    arap_free(h.rows);
+    arap_free(h.rings);
+    return status;
+}
+
+void arap_mirror_reuse_copy(const arap_mirror_reuse *mirror_reuse, const arap_influences *in,
+                            double *numbers) {
+    for (int i = 0; i < in->count && mirror_reuse && mirror_reuse->of; i++)
+        for (size_t e = in->start[i]; mirror_reuse->of[i] >= 0 && e < in->start[i + 1]; e++)
+            numbers[e] = numbers[mirror_reuse->from[e]];
+}

@@ -1,0 +1,304 @@
+/* Rods: see rods.h.
+ *
+ * A rod is a loose part whose surface is closed and slim about a straight line: its axis, the
+ * direction in which its vertices, by their areas, are spread most. Sleeves, straps around a body
+ * and cards of hair are not. Its shape does not prove that it is hard: a tie, a braid or a row of
+ * studs is a rod as well. But those hang on the skin or lie along it. A rod is a rod whose ends
+ * are both free: farther from everything else than it is thick. It crosses the surface that it lies
+ * on, and does not follow it.
+ *
+ * Swords are made of several parts. A part that touches a rod (guard, grip, pommel), directly or
+ * by another one, belongs to it if it is smaller and touches nothing else, unless it is a rod,
+ * too. The largest rod of all these decides.
+ *
+ * O(vertices of the parts that may be rods x log triangles); nothing but the spread is computed
+ * where there is no rod. Fails only on out-of-memory or when cancelled. */
+#include "mesh/rods.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sets.h"
+#include "base/vec3.h"
+#include "linalg/jacobi.h"
+#include "mesh/bvh.h"
+#include "mesh/nearest.h"
+#include "mesh/touching.h"
+
+#define SLIM 0.2      /* of its length: a vertex farther from the axis is not of a rod */
+#define STRAIGHT 0.06 /* of its length: the middle of a slice is not farther from the axis */
+#define OPEN 0.1      /* of its surface: the sum of the normals of a closed one is 0 */
+#define FREE 2        /* widths: nearer to its ends is nothing */
+#define TOUCHING 0.25 /* widths */
+#define LYING 0.25    /* radii: a vertex nearer to a surface lies on it */
+#define END 0.06      /* of its length: the length of its ends */
+#define NOWHERE 10    /* sizes of the mesh: nothing is as far */
+#define SLICES 8
+#define STAGE "rigid parts"
+
+typedef struct shape {
+    double area, center[3], axis[3];
+    double low, high;     /* along the axis, from the center */
+    double radius, width; /* root mean square distance from the center, from the axis */
+    double farthest;      /* from the axis */
+    double normal[3], surface;
+    double middle[SLICES][4]; /* sums of x, y, z and area */
+    int rod, piece;           /* parts of rods are either */
+    double end_distance;      /* of the rest from its ends */
+} shape;
+
+typedef struct finder {
+    const arap_mesh *mesh;
+    shape *shapes; /* (parts) */
+    int *parent;   /* (parts) sets of parts that touch */
+    int *tags;     /* (parts) */
+    double *apart; /* (count) distance of a vertex from the rest */
+} finder;
+
+static const double *place(const finder *f, int i) { return f->mesh->v + 3 * (size_t)i; }
+
+static int part_of(const finder *f, size_t face) {
+    return f->mesh->part[f->mesh->triangles[3 * face]];
+}
+
+/* Vertex i relative to the middle of its part: along the axis; the rest of it is `across`. */
+static double split(const finder *f, int i, double *across) {
+    const shape *s = &f->shapes[f->mesh->part[i]];
+    double along;
+    arap_sub(place(f, i), s->center, across);
+    along = arap_dot(across, s->axis);
+    for (int c = 0; c < 3; c++) across[c] -= along * s->axis[c];
+    return along;
+}
+
+static int slice_of(const shape *s, double along) {
+    if (!(s->high > s->low)) return 0;
+    int slice = (int)(SLICES * (along - s->low) / (s->high - s->low));
+    return slice < 0 ? 0 : slice < SLICES ? slice : SLICES - 1;
+}
+
+/* The axes of the parts from sums of products (parts, 9). */
+static void find_axes(finder *f, double *products) {
+    for (int p = 0; p < f->mesh->part_count; p++) {
+        double *k = products + 9 * (size_t)p, v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        shape *s = &f->shapes[p];
+        for (int sweep = 0; sweep < 8; sweep++) {
+            arap_annihilate(3, k, v, 0, 1);
+            arap_annihilate(3, k, v, 0, 2);
+            arap_annihilate(3, k, v, 1, 2);
+        }
+        int largest = k[0] >= k[4] ? (k[0] >= k[8] ? 0 : 2) : (k[4] >= k[8] ? 1 : 2);
+        double all = fmax(k[0], 0) + fmax(k[4], 0) + fmax(k[8], 0);
+        for (int c = 0; c < 3; c++) s->axis[c] = v[3 * c + largest];
+        s->radius = sqrt(all / s->area);
+        s->width = sqrt(fmax(all - fmax(k[4 * largest], 0), 0) / s->area);
+        s->low = INFINITY;
+        s->high = -INFINITY;
+    }
+}
+
+static arap_status measure(arap_context *context, finder *f) {
+    const arap_mesh *mesh = f->mesh;
+    double *products = ARAP_NEW_ZERO(double, 9 * (size_t)mesh->part_count), d[3];
+    if (!products) return arap_fail_memory(&context->error, "the shapes of the parts");
+    for (int i = 0; i < mesh->count; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        s->area += mesh->area[i];
+        for (int c = 0; c < 3; c++) s->center[c] += mesh->area[i] * place(f, i)[c];
+    }
+    for (int p = 0; p < mesh->part_count; p++)
+        for (int c = 0; c < 3; c++) f->shapes[p].center[c] /= f->shapes[p].area;
+    for (int i = 0; i < mesh->count; i++) {
+        double *k = products + 9 * (size_t)mesh->part[i];
+        arap_sub(place(f, i), f->shapes[mesh->part[i]].center, d);
+        for (int c = 0; c < 9; c++) k[c] += mesh->area[i] * d[c / 3] * d[c % 3];
+    }
+    find_axes(f, products);
+    arap_free(products);
+    for (int i = 0; i < mesh->count; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        double along = split(f, i, d);
+        s->low = fmin(s->low, along);
+        s->high = fmax(s->high, along);
+        s->farthest = fmax(s->farthest, sqrt(arap_dot(d, d)));
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        shape *s = &f->shapes[part_of(f, t)];
+        arap_triangle_normal(mesh, t, d);
+        s->surface += sqrt(arap_dot(d, d));
+        for (int c = 0; c < 3; c++) s->normal[c] += d[c];
+    }
+    return ARAP_OK;
+}
+
+/* Is it a rod, apart from its slices? */
+static int is_slim(const shape *s) {
+    return s->farthest <= SLIM * (s->high - s->low) && s->surface > 0 &&
+           sqrt(arap_dot(s->normal, s->normal)) <= OPEN * s->surface;
+}
+
+/* The rods; returns whether there is any. */
+static int find_single_rods(finder *f, const char *may) {
+    const arap_mesh *mesh = f->mesh;
+    double across[3];
+    int any = 0;
+    for (int p = 0; p < mesh->part_count; p++)
+        any |= f->shapes[p].rod = may[p] && is_slim(&f->shapes[p]);
+    for (int i = 0; i < mesh->count && any; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        if (!s->rod) continue;
+        double *sum = s->middle[slice_of(s, split(f, i, across))];
+        for (int c = 0; c < 3; c++) sum[c] += mesh->area[i] * across[c];
+        sum[3] += mesh->area[i];
+    }
+    any = 0;
+    for (int p = 0; p < mesh->part_count; p++) {
+        shape *s = &f->shapes[p];
+        for (int k = 0; k < SLICES; k++) {
+            const double *sum = s->middle[k];
+            double max = STRAIGHT * (s->high - s->low) * sum[3];
+            s->rod = s->rod && arap_dot(sum, sum) <= max * max;
+        }
+        any |= s->rod;
+    }
+    return any;
+}
+
+/* Distance of vertex i from the nearest face of other tags than `skip`, at most `max`. */
+static double distance_from(const finder *f, const arap_bvh *faces, int i, int skip, double max) {
+    double found = max * max;
+    arap_bvh_nearest(faces, place(f, i), skip, arap_face_distance, f->mesh, &found);
+    return sqrt(found);
+}
+
+/* Pieces: parts that may belong to a rod and lie on nothing that may not. */
+static arap_status find_pieces(arap_context *context, finder *f, const char *may,
+                               const arap_bvh *faces) {
+    const arap_mesh *mesh = f->mesh;
+    arap_status status = ARAP_OK;
+    for (int p = 0; p < mesh->part_count; p++)
+        f->shapes[p].piece = may[p] && !f->shapes[p].rod && f->shapes[p].surface > 0;
+    for (int i = 0; i < mesh->count && !status; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        if (s->piece && distance_from(f, faces, i, 1, LYING * s->radius) < LYING * s->radius)
+            s->piece = 0;
+        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    return status;
+}
+
+/* Sets of rods and pieces that touch. */
+static arap_status unite_touching(arap_context *context, finder *f) {
+    int count = f->mesh->part_count;
+    arap_touching touching = {0};
+    char *chosen = ARAP_NEW(char, count);
+    double *reach = ARAP_NEW(double, count);
+    arap_status status =
+        chosen && reach ? ARAP_OK : arap_fail_memory(&context->error, "the rods among the parts");
+    for (int p = 0; p < count && !status; p++) {
+        chosen[p] = (char)(f->shapes[p].rod || f->shapes[p].piece);
+        reach[p] = TOUCHING * f->shapes[p].width;
+    }
+    if (!status) status = arap_touching_create(context, f->mesh, chosen, &touching);
+    if (!status) status = arap_touching_unite(context, &touching, reach, STAGE, f->parent);
+    arap_touching_clear(&touching);
+    arap_free(chosen);
+    arap_free(reach);
+    return status;
+}
+
+/* The largest member of every set, in `largest` (parts): -1 if it is not a rod. */
+static void find_largest(const finder *f, int *largest) {
+    int count = f->mesh->part_count;
+    for (int p = 0; p < count; p++) largest[p] = -1;
+    for (int p = 0; p < count; p++) {
+        int *best = &largest[arap_find_root(f->parent, p)];
+        if (*best < 0 || f->shapes[p].radius > f->shapes[*best].radius) *best = p;
+    }
+    for (int p = 0; p < count; p++)
+        if (largest[p] >= 0 && !f->shapes[largest[p]].rod) largest[p] = -1;
+}
+
+/* The sets that are rods, and where they touch what is not. */
+static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, int *largest,
+                             int *set, char *contact) {
+    const arap_mesh *mesh = f->mesh;
+    double across[3];
+    arap_status status = ARAP_OK;
+    find_largest(f, largest);
+    for (int p = 0; p < mesh->part_count; p++) {
+        int root = arap_find_root(f->parent, p);
+        set[p] = largest[root] < 0 ? -1 : root;
+        f->tags[p] = set[p] >= 0;
+        f->shapes[p].end_distance = INFINITY;
+    }
+    arap_face_bvh_tag(mesh, f->tags, faces);
+    for (int i = 0; i < mesh->count && !status; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        if (set[mesh->part[i]] < 0) continue;
+        f->apart[i] = distance_from(f, faces, i, 1, NOWHERE);
+        double along = split(f, i, across), end = END * (s->high - s->low);
+        if (along <= s->low + end || along >= s->high - end)
+            s->end_distance = fmin(s->end_distance, f->apart[i]);
+        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    for (int p = 0; p < mesh->part_count; p++) {
+        const shape *lead = set[p] < 0 ? NULL : &f->shapes[largest[set[p]]];
+        if (lead && lead->end_distance <= FREE * lead->width) set[p] = -1;
+    }
+    for (int p = 0; p < mesh->part_count; p++) f->shapes[p].end_distance = INFINITY;
+    for (int i = 0; i < mesh->count; i++) { /* now of the whole set, at its root */
+        int root = set[mesh->part[i]];
+        if (root < 0) continue;
+        f->shapes[root].end_distance = fmin(f->shapes[root].end_distance, f->apart[i]);
+    }
+    for (int p = 0; p < mesh->part_count; p++) /* the only part lies on nothing */
+        if (set[p] >= 0 && f->shapes[set[p]].end_distance >= NOWHERE) set[p] = -1;
+    for (int i = 0; i < mesh->count; i++) {
+        int root = set[mesh->part[i]];
+        contact[i] = root >= 0 && f->apart[i] <= f->shapes[root].end_distance +
+                                                     FREE * f->shapes[largest[root]].width;
+    }
+    return status;
+}
+
+arap_status arap_find_rods(arap_context *context, const arap_mesh *mesh, const char *may, int *set,
+                           char *contact) {
+    size_t parts = (size_t)mesh->part_count;
+    finder f = {.mesh = mesh,
+                .shapes = ARAP_NEW_ZERO(shape, parts),
+                .parent = ARAP_NEW(int, parts),
+                .tags = ARAP_NEW(int, parts)};
+    int *largest = ARAP_NEW(int, parts);
+    arap_bvh *faces = NULL;
+    arap_status status = ARAP_OK;
+    memset(contact, 0, (size_t)mesh->count);
+    for (size_t p = 0; p < parts; p++) set[p] = -1;
+    if (!f.shapes || !f.parent || !f.tags || !largest) goto no_memory;
+    if (!memchr(may, 1, parts)) goto done;
+    status = measure(context, &f);
+    if (status || !find_single_rods(&f, may)) goto done;
+    f.apart = ARAP_NEW(double, mesh->count);
+    if (!f.apart) goto no_memory;
+    for (int p = 0; p < mesh->part_count; p++) {
+        f.parent[p] = p;
+        f.tags[p] = may[p];
+    }
+    status = arap_face_bvh(context, mesh, f.tags, &faces);
+    if (!status) status = find_pieces(context, &f, may, faces);
+    if (!status) status = unite_touching(context, &f);
+    if (!status) status = find_free(context, &f, faces, largest, set, contact);
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the rods among the parts");
+done:
+    arap_bvh_free(faces);
+    arap_free(f.shapes);
+    arap_free(f.parent);
+    arap_free(f.tags);
+    arap_free(f.apart);
+    arap_free(largest);
+    return status;
+}

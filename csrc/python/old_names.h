@@ -1,0 +1,13 @@
+/* Arguments by the names that they had before version 0.3. */
+#ifndef ARAP_PYOLD_NAMES_H
+#define ARAP_PYOLD_NAMES_H
+
+#include "python/object.h"
+
+/* The present name of an argument, or NULL if `name` is not an old one. */
+const char *arap_new_name(const char *name);
+
+/* A DeprecationWarning; -1: it was made an error. */
+int arap_warn_old_name(const char *owner, const char *old, const char *now);
+
+#endif

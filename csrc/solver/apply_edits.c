@@ -1,0 +1,59 @@
+/* The edits of a solver: see apply_edits.h.
+ *
+ * A constraint of the user is a row at the vertex and another at its mirror image. The rows of
+ * peaks and attachments stay in place, as do springs; marks decide whether they count. O(edits log
+ * edits + rows); fails only on out-of-memory, since edits are checked before. */
+#include "solver/apply_edits.h"
+
+#include "solver/excluded.h"
+#include "solver/rigid.h"
+#include "solver/smoothness.h"
+#include "springs/spring_weights.h"
+
+/* A constraint of the user, and its image where there is one. */
+static arap_status add_constraint(arap_context *context, arap_solver *s, int vertex, int bone,
+                                  double target) {
+    arap_constraint row = {vertex, bone, target, s->settings.constraint_strength, 0};
+    arap_status status = arap_append_constraint(context, &s->constraints.list, row);
+    if (status || !s->symmetry.vertex) return status;
+    row.vertex = s->symmetry.vertex[vertex];
+    row.bone = s->symmetry.bone[bone];
+    int is_image = row.vertex >= 0 && row.bone >= 0 && (row.vertex != vertex || row.bone != bone);
+    return is_image ? arap_append_constraint(context, &s->constraints.list, row) : status;
+}
+
+void arap_release_constraints(arap_solver *s) {
+    for (int r = 0; r < s->constraints.peaks + s->constraints.attachments; r++) {
+        arap_constraint *row = &s->constraints.list.rows[r];
+        int lead = arap_lead(&s->parts, row->vertex);
+        row->released = (arap_find_mark(&s->marks, lead, row->bone) & ARAP_RELEASED) != 0;
+    }
+    if (s->mesh.spring_start) arap_springs_release(&s->mesh, &s->parts, &s->marks);
+}
+
+arap_status arap_take_edits(arap_context *context, arap_solver *s, const arap_edits *edits) {
+    arap_marks marks;
+    arap_status status = arap_take_rigid_parts(context, s, edits);
+    if (!status)
+        status = arap_marks_create(context, edits, &s->mesh, &s->skeleton, &s->symmetry, &s->parts,
+                                   &marks);
+    if (status) return status;
+    arap_marks_clear(&s->marks);
+    s->marks = marks;
+    s->constraints.list.count = s->constraints.peaks + s->constraints.attachments;
+    for (int c = 0; c < edits->constraint_count && !status; c++) {
+        int bone = arap_deforming(&s->skeleton, edits->constraint_bone[c]);
+        if (bone >= 0)
+            status = add_constraint(context, s, s->mesh.weld[edits->constraint_vertex[c]], bone,
+                                    edits->constraint_target[c]);
+    }
+    arap_release_constraints(s);
+    return status ? status : arap_smooth(context, s, edits);
+}
+
+arap_status arap_apply_edits(arap_context *context, const arap_solver *s,
+                             const arap_influences *offered, arap_influences *influences) {
+    if (!s->marks.count && !offered) return ARAP_OK;
+    return arap_edit_influences(context, &s->marks, &s->mesh, &s->skeleton, arap_is_excluded, s,
+                                offered, influences);
+}

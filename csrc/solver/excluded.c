@@ -1,0 +1,28 @@
+/* Bones that are excluded from a vertex: see excluded.h. Edits by a person override inner_bones.h:
+ * a bone that an edit allows is not excluded, and no bone is excluded if the bone inside the part
+ * is excluded or locked. O(locks of the vertex + log marks + depth of the skeleton); cannot fail.
+ */
+#include "solver/excluded.h"
+
+/* By locks and marks. */
+static int is_refused(const arap_solver *s, int vertex, int bone, int mark) {
+    if (mark & ARAP_EXCLUDED) return 1;
+    for (int i = s->mesh.first[vertex]; i >= 0 && s->locks.vertex; i = s->mesh.next[i])
+        if (arap_is_locked(&s->locks, i, bone)) return 1;
+    return 0;
+}
+
+int arap_is_excluded(const void *solver, int vertex, int bone) {
+    const arap_solver *s = solver;
+    int lead = arap_lead(&s->parts, vertex), part = s->mesh.part[vertex];
+    int mark = arap_find_mark(&s->marks, lead, bone);
+    if (is_refused(s, vertex, bone, mark)) return 1;
+    if ((mark & ARAP_ALLOWED) || !arap_inner_excludes(&s->inner, &s->skeleton, part, bone))
+        return 0;
+    int keeper = s->inner.keeper[part];
+    return keeper < 0 || !is_refused(s, vertex, keeper, arap_find_mark(&s->marks, lead, keeper));
+}
+
+arap_excluded_fn arap_excluded_of(const arap_solver *s) {
+    return s->locks.vertex || s->marks.count || s->inner.count ? arap_is_excluded : NULL;
+}

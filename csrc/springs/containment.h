@@ -1,0 +1,32 @@
+/* Which parts of the mesh surround which bones. */
+#ifndef ARAP_CONTAINMENT_H
+#define ARAP_CONTAINMENT_H
+
+#include "mesh/bvh.h"
+#include "springs/bone_lines.h"
+
+/* A part around a line of a bone (bone_lines.h). share: the share of its rays that meet the part;
+ * off: the length of their mean vector relative to their mean length: 0 with the bone in the
+ * middle, 0.64 in the axis of half a tube. */
+typedef void (*arap_containment_fn)(void *data, int line, int bone, int part, double share,
+                                    double off);
+
+/* Results for a mesh and its bones, for a second visit. All zero before. */
+typedef struct arap_containments {
+    struct arap_surrounding *found;
+    int count, known;
+    arap_bvh *faces; /* of the mesh, if somebody has made it and it is still of use */
+} arap_containments;
+void arap_containments_drop_faces(arap_containments *surroundings);
+void arap_containments_clear(arap_containments *surroundings);
+
+/* Call `visit` for every line of a deforming bone, in ascending order, and every part that its rays
+ * meet. stage: the name under which progress is reported. kept: of the same mesh and bones. */
+arap_status arap_visit_containments(arap_context *context, const arap_mesh *mesh,
+                                    const arap_bone_lines *lines, const char *stage,
+                                    arap_containments *kept, arap_containment_fn visit, void *data);
+
+/* The same for what has been found: nothing, if nobody has looked. */
+void arap_visit_kept(const arap_containments *kept, arap_containment_fn visit, void *data);
+
+#endif

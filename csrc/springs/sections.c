@@ -1,0 +1,342 @@
+/* Cross sections of limbs: see sections.h.
+ *
+ * A spring (bone_springs.h) holds one vertex. But a limb may sag, bulge or turn around its bone,
+ * and is where it belongs as long as its middle is. So the skin of a part around the middle of a
+ * bone b is a section, with one spring between its mean and the bone: S sum_poses max(0, |sum_i c_i
+ * (f_i - T_b v_i)| - q)^2,   sum_i c_i = 1, S = section sum_i s_i,   c_i ~ h_i s_i (1 - x_i^2)^2,
+ *     q = SLACK r min(1, r / length of b),   r the radius of the limb there:
+ * a limb so near to its bone is where it belongs and pays nothing for it, and a slender one is tied
+ * to its bone more closely than a body with short bones. s_i is the full strength of the spring of
+ * vertex i to b, h_i what is left of it, x_i the distance of its foot from the middle of the bone
+ * in units of REACH of the length. Vertices that follow other bones, as in a web between fingers,
+ * have little part in the mean, but a section does not give way itself: where all springs of a
+ * finger have given way, as those of a palm that follows four bones, the finger stays on its bone.
+ * Locked vertices are excluded: the others would compensate for them.
+ *
+ * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, this is a
+ * convex function of the weights that couples all vertices of a section. The matrix of the global
+ * step does without these couplings: with n the point of |n| <= q that is nearest to the present e,
+ *     max(0, |e| - q)^2 <= |e - n|^2 <= sum_i c_i |e_i - d_i|^2,   d_i = n + (e_i - e) at present,
+ * with equality at the present weights, the right-hand side is a spring of strength S c_i to a
+ * point, as a spring is, and lowering it lowers the left one. So `tie` adds S c_i to the diagonal
+ * blocks; the slope is exact,
+ *     S c_i v_i^T sum_poses T_b^T (e - n).
+ *
+ * Spines and bendy bones take vertices of one bone to places of their own; with any, there are no
+ * sections. O(springs) memory; O(poses x bones of all sections) per iteration, sections in
+ * parallel, and O(entries of the members). Fails only on out-of-memory or when cancelled. */
+#include "springs/sections.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "springs/bone_lines.h"
+
+#define REACH 0.35 /* of the length of the bone, from its middle */
+#define SLACK 0.22 /* of the radius of a thick limb: its middle may be so far from its place */
+
+/* The line that a spring goes to and what its vertex has of the section there, 0: nothing. */
+static double reach_of(const arap_bone_lines *lines, const arap_spring *spring, int *line) {
+    double place, point[3];
+    *line = arap_nearest_line(lines, spring->bone, spring->point);
+    const arap_bone_line *l = &lines->line[*line];
+    if (spring->whole || !(l->length > 0)) return 0;
+    arap_line_distance(l, spring->point, &place, point);
+    double x = (place / l->length - 0.5) / REACH, rest = 1 - x * x;
+    return rest > 0 ? spring->strength * rest * rest : 0;
+}
+
+/* Sections are numbered by part and line as their first vertices come. */
+typedef struct numbering {
+    int *last;   /* (lines) section of the part that was last seen there, or -1 */
+    int *part;   /* (lines) that part */
+    int *member; /* (vertices) ascending by part */
+    int *begin;  /* (parts + 1) */
+} numbering;
+
+static arap_status allocate(arap_context *context, const arap_mesh *mesh, arap_sections *s) {
+    size_t springs = mesh->spring_start[mesh->count];
+    s->bone = ARAP_NEW(int, springs);
+    s->strength = ARAP_NEW_ZERO(double, springs);
+    s->slack = ARAP_NEW_ZERO(double, springs);
+    s->mean = ARAP_NEW(double, 4 * springs);
+    s->start = ARAP_NEW_ZERO(size_t, springs + 2);
+    s->vertex = ARAP_NEW(int, springs);
+    s->base = ARAP_NEW(double, springs);
+    s->spring = ARAP_NEW(size_t, springs);
+    s->share = ARAP_NEW(double, springs);
+    s->tie = ARAP_NEW_ZERO(double, mesh->count);
+    s->energy = ARAP_NEW(double, springs);
+    s->own = ARAP_NEW(size_t, springs);
+    if (s->bone && s->strength && s->slack && s->mean && s->start && s->vertex && s->base &&
+        s->spring && s->share && s->tie && s->energy && s->own)
+        return ARAP_OK;
+    return arap_fail_memory(&context->error, "the sections of limbs");
+}
+
+/* The section of each spring, -1: none, and how many members they have, in start[section + 2]. */
+static void number_sections(const arap_mesh *mesh, const arap_bone_lines *lines, numbering *n,
+                            double share, int *section, double *base, arap_sections *s) {
+    for (int i = 0; i < mesh->count; i++) n->begin[mesh->part[i]]++;
+    for (int p = 0; p < mesh->part_count; p++) n->begin[p + 1] += n->begin[p];
+    for (int i = mesh->count - 1; i >= 0; i--) n->member[--n->begin[mesh->part[i]]] = i;
+    for (int k = 0; k < lines->count; k++) n->part[k] = -1;
+    for (int m = 0; m < mesh->count; m++) {
+        int i = n->member[m];
+        for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
+            const arap_spring *spring = &mesh->spring[j];
+            int line;
+            base[j] = reach_of(lines, spring, &line);
+            section[j] = -1;
+            if (!(base[j] > 0)) continue;
+            if (n->part[line] != mesh->part[i]) {
+                n->part[line] = mesh->part[i];
+                n->last[line] = s->count;
+                s->bone[s->count++] = spring->bone;
+            }
+            section[j] = n->last[line];
+            s->strength[section[j]] += share * spring->strength;
+            s->start[section[j] + 2]++;
+        }
+    }
+}
+
+static void find_slack(const arap_mesh *mesh, const arap_bone_lines *lines, arap_sections *s) {
+    for (int k = 0; k < s->count; k++) {
+        const arap_spring *first = &mesh->spring[s->spring[s->start[k]]];
+        double length = lines->line[arap_nearest_line(lines, s->bone[k], first->point)].length;
+        double sum = 0, radius = 0;
+        for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
+            const double *v = mesh->v + 3 * (size_t)s->vertex[m];
+            radius += s->base[m] * sqrt(arap_distance2(v, mesh->spring[s->spring[m]].point));
+            sum += s->base[m];
+        }
+        radius /= sum;
+        s->slack[k] = SLACK * radius * fmin(1, radius / length);
+    }
+}
+
+arap_status arap_sections_create(arap_context *context, const arap_mesh *mesh,
+                                 const arap_skeleton *skeleton, const arap_poses *poses,
+                                 double strength, arap_sections *s) {
+    arap_bone_lines lines = {0};
+    *s = (arap_sections){0};
+    if (!(strength > 0) || !mesh->spring_start || poses->bendy.count || poses->spines.count)
+        return ARAP_OK;
+    size_t springs = mesh->spring_start[mesh->count];
+    arap_status status = arap_bone_lines_create(context, skeleton, &lines);
+    int *section = ARAP_NEW(int, springs);
+    double *base = ARAP_NEW(double, springs);
+    numbering n = {.last = ARAP_NEW(int, lines.count),
+                   .part = ARAP_NEW(int, lines.count),
+                   .member = ARAP_NEW(int, mesh->count),
+                   .begin = ARAP_NEW_ZERO(int, mesh->part_count + 1)};
+    if (!status) status = allocate(context, mesh, s);
+    if (!status && (!section || !base || !n.last || !n.part || !n.member || !n.begin))
+        status = arap_fail_memory(&context->error, "the sections of limbs");
+    if (status) goto done;
+    number_sections(mesh, &lines, &n, strength, section, base, s);
+    for (int k = 0; k < s->count; k++) s->start[k + 2] += s->start[k + 1];
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
+            if (section[j] < 0) continue;
+            size_t m = s->start[section[j] + 1]++;
+            s->vertex[m] = i;
+            s->base[m] = base[j];
+            s->spring[m] = j;
+        }
+    find_slack(mesh, &lines, s);
+
+done:
+    arap_bone_lines_clear(&lines);
+    arap_free(section);
+    arap_free(base);
+    arap_free(n.last);
+    arap_free(n.part);
+    arap_free(n.member);
+    arap_free(n.begin);
+    if (status) arap_sections_clear(s);
+    return status;
+}
+
+static void forget_patterns(arap_sections *s) {
+    arap_free(s->first);
+    arap_free(s->bones);
+    arap_free(s->place);
+    arap_free(s->slope);
+    s->first = NULL;
+    s->bones = s->place = NULL;
+    s->slope = NULL;
+}
+
+void arap_sections_clear(arap_sections *s) {
+    forget_patterns(s);
+    arap_free(s->bone);
+    arap_free(s->strength);
+    arap_free(s->slack);
+    arap_free(s->mean);
+    arap_free(s->start);
+    arap_free(s->vertex);
+    arap_free(s->base);
+    arap_free(s->spring);
+    arap_free(s->share);
+    arap_free(s->tie);
+    arap_free(s->energy);
+    arap_free(s->own);
+    *s = (arap_sections){0};
+}
+
+static int is_fixed(const arap_influences *in, int i) {
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (!in->locked[e]) return 0;
+    return 1;
+}
+
+/* Shares of the members, their mean, and the ties. */
+static void weigh(const arap_mesh *mesh, const arap_influences *in, arap_sections *s) {
+    memset(s->tie, 0, (size_t)mesh->count * sizeof *s->tie);
+    for (int k = 0; k < s->count; k++) {
+        double sum = 0, *mean = s->mean + 4 * (size_t)k;
+        memset(mean, 0, 4 * sizeof *mean);
+        for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
+            const arap_spring *spring = &mesh->spring[s->spring[m]];
+            int out = spring->released || is_fixed(in, s->vertex[m]);
+            s->share[m] = out ? 0 : spring->held * s->base[m];
+            sum += s->share[m];
+        }
+        for (size_t m = s->start[k]; m < s->start[k + 1] && sum > 0; m++) {
+            const double *v = mesh->v + 3 * (size_t)s->vertex[m];
+            s->share[m] /= sum;
+            for (int c = 0; c < 3; c++) mean[c] += s->share[m] * v[c];
+            mean[3] += s->share[m];
+            s->tie[s->vertex[m]] += s->strength[k] * s->share[m];
+        }
+    }
+}
+
+arap_status arap_sections_begin(arap_context *context, const arap_mesh *mesh,
+                                const arap_influences *in, arap_sections *s) {
+    size_t places = 0, fill = 0;
+    int bones = 0;
+    forget_patterns(s);
+    if (!s->count) return ARAP_OK;
+    for (size_t m = 0; m < s->start[s->count]; m++) {
+        s->own[m] = places;
+        places += in->start[s->vertex[m] + 1] - in->start[s->vertex[m]];
+    }
+    for (int k = 0; k < s->count; k++)
+        if (s->bone[k] >= bones) bones = s->bone[k] + 1;
+    for (size_t e = 0; e < in->start[in->count]; e++)
+        if (in->bone[e] >= bones) bones = in->bone[e] + 1;
+    int *at = ARAP_NEW(int, bones);
+    arap_status status = ARAP_OK;
+    s->first = ARAP_NEW(size_t, s->count + 1);
+    s->bones = ARAP_NEW(int, places + (size_t)s->count);
+    s->place = ARAP_NEW(int, places);
+    if (!at || !s->first || !s->bones || !s->place) {
+        status = arap_fail_memory(&context->error, "the sections of limbs");
+        goto done;
+    }
+    weigh(mesh, in, s);
+    for (int b = 0; b < bones; b++) at[b] = -1;
+    for (int k = 0; k < s->count; k++) {
+        int count = 0, *bone = s->bones + fill;
+        s->first[k] = fill;
+        at[s->bone[k]] = 0;
+        bone[count++] = s->bone[k];
+        for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
+            int *place = s->place + s->own[m];
+            for (size_t e = in->start[s->vertex[m]]; e < in->start[s->vertex[m] + 1]; e++) {
+                int b = in->bone[e];
+                if (at[b] < 0) {
+                    at[b] = count;
+                    bone[count++] = b;
+                }
+                *place++ = at[b];
+            }
+        }
+        for (int a = 0; a < count; a++) at[bone[a]] = -1;
+        fill += (size_t)count;
+    }
+    s->first[s->count] = fill;
+    s->slope = ARAP_NEW(double, 8 * fill);
+    if (!s->slope) status = arap_fail_memory(&context->error, "the sections of limbs");
+
+done:
+    arap_free(at);
+    return status;
+}
+
+typedef struct add_task {
+    const arap_mesh *mesh;
+    const arap_poses *poses;
+    const arap_influences *in;
+    arap_sections *sections;
+} add_task;
+
+/* Where the mean of a section is, and where its bone takes it, except for the slack: slope and
+ * energy. */
+static void add_section(void *data, int k, int worker) {
+    const add_task *t = data;
+    arap_sections *s = t->sections;
+    size_t first = s->first[k], count = s->first[k + 1] - first;
+    double *moment = s->slope + 8 * first, *slope = moment + 4 * count, energy = 0;
+    (void)worker;
+    memset(moment, 0, 8 * count * sizeof *moment);
+    for (int c = 0; c < 4; c++) moment[c] = -s->mean[4 * (size_t)k + (size_t)c];
+    for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
+        const double *v = t->mesh->v + 3 * (size_t)s->vertex[m];
+        const double *w = t->in->weight + t->in->start[s->vertex[m]];
+        size_t size = t->in->start[s->vertex[m] + 1] - t->in->start[s->vertex[m]];
+        for (size_t e = 0; e < size; e++) {
+            double *to = moment + 4 * s->place[s->own[m] + e], own = s->share[m] * w[e];
+            for (int c = 0; c < 3; c++) to[c] += own * v[c];
+            to[3] += own;
+        }
+    }
+    for (int p = 0; p < t->poses->count; p++) {
+        const double *pose = t->poses->transform + 12 * (size_t)p * (size_t)t->poses->columns;
+        double off[3] = {0}, weight = s->strength[k] * arap_pose_weight(t->poses, p);
+        for (size_t a = 0; a < count; a++) {
+            const double *x = pose + 12 * s->bones[first + a], *u = moment + 4 * a;
+            for (int r = 0; r < 3; r++)
+                off[r] += x[4 * r] * u[0] + x[4 * r + 1] * u[1] + x[4 * r + 2] * u[2] +
+                          x[4 * r + 3] * u[3];
+        }
+        double far = sqrt(arap_dot(off, off)), slack = s->slack[k];
+        for (int r = 0; r < 3; r++) off[r] *= far > slack ? 1 - slack / far : 0;
+        energy += weight * arap_dot(off, off);
+        for (size_t a = 0; a < count; a++) {
+            const double *x = pose + 12 * s->bones[first + a];
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 4; c++)
+                    slope[4 * a + (size_t)c] += weight * off[r] * x[4 * r + c];
+        }
+    }
+    s->energy[k] = energy;
+}
+
+arap_status arap_sections_add(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
+                              const arap_influences *in, arap_sections *s, double *product,
+                              double *energy) {
+    add_task task = {mesh, poses, in, s};
+    *energy = 0;
+    if (!s->count) return ARAP_OK;
+    arap_status status = arap_parallel_short(context, s->count, add_section, &task);
+    for (int k = 0; k < s->count && !status; k++) {
+        size_t first = s->first[k], count = s->first[k + 1] - first;
+        const double *slope = s->slope + 8 * first + 4 * count;
+        *energy += s->energy[k];
+        for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
+            const double *v = mesh->v + 3 * (size_t)s->vertex[m];
+            const int *place = s->place + s->own[m];
+            for (size_t e = in->start[s->vertex[m]]; e < in->start[s->vertex[m] + 1]; e++) {
+                const double *g = slope + 4 * *place++;
+                product[e] += s->share[m] * (arap_dot(g, v) + g[3]);
+            }
+        }
+    }
+    return status;
+}

@@ -1,0 +1,161 @@
+/* Weakening of springs: see spring_weights.h.
+ *
+ * If the weights leave a spring (bone_springs.c) with a mean squared relative error q over the
+ * poses, it keeps h = max(WEAKEST, g / sqrt(best g of its bone)),   g = (1 + q / YIELD^2)^-2 of its
+ * strength from the next stage on (g: the weight of a robust estimator, Geman & McClure 1987): webs
+ * between fingers and skirts around two legs cannot follow one bone. Why the square root: if all
+ * springs of a short bone are bad, as of a neck or a vertebra, they would otherwise give way until
+ * the bone moves nothing. q comes from the Gram matrix of the poses and the local step's R_i (x -
+ * v_i).
+ *
+ * O(springs x influences^2) time, O(influences + bones) memory. arap_springs_yield fails on
+ * out-of-memory; the rest cannot fail. */
+#include "springs/spring_weights.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define YIELD 0.3   /* relative error at which a spring keeps a quarter of its strength */
+#define WEAKEST 0.1 /* share that is always left */
+#define CHUNK 32    /* vertices of a task */
+
+static double weight_of(const arap_spring *spring) {
+    return spring->released ? 0 : spring->held * spring->strength;
+}
+
+static int are_weighed(const arap_spring *spring, const arap_spring *end) {
+    while (spring < end && spring->weight == weight_of(spring)) spring++;
+    return spring == end;
+}
+
+void arap_springs_weigh(arap_mesh *mesh) {
+    for (int i = 0; i < mesh->count; i++) {
+        double before, after;
+        arap_spring *spring = mesh->spring + mesh->spring_start[i];
+        const arap_spring *end = mesh->spring + mesh->spring_start[i + 1];
+        if (are_weighed(spring, end)) continue; /* adds nothing */
+        arap_mesh_tie(mesh, i, &before);
+        for (; spring < end; spring++) spring->weight = weight_of(spring);
+        arap_mesh_tie(mesh, i, &after);
+        mesh->rest_energy += after - before;
+    }
+}
+
+/* A point moved by `share` of a column, as a term of sum_terms y G y. */
+typedef struct term {
+    int column;
+    double y[4];
+} term;
+
+static term make_term(int column, double share, const double *point) {
+    return (term){column, {share * point[0], share * point[1], share * point[2], share}};
+}
+
+/* Mean squared relative error of spring j of vertex i. terms: scratch */
+static double spring_error(const arap_mesh *mesh, const arap_poses *poses,
+                           const arap_influences *in, int i, const arap_spring *spring,
+                           double along, term *terms) {
+    const double *v = mesh->v + 3 * (size_t)i;
+    double sum = 0, rest = poses->total * arap_distance2(spring->point, v);
+    int count = 0;
+    for (int k = 0; k < 2 && spring->share[k] > 0; k++)
+        terms[count++] = make_term(spring->column[k], spring->share[k], spring->point);
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        int column[2];
+        double share[2];
+        int columns = arap_bone_columns(&poses->bendy, i, in->bone[e], column, share);
+        for (int k = 0; k < columns; k++)
+            terms[count++] = make_term(column[k], -in->weight[e] * share[k], v);
+    }
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < count; b++) {
+            size_t pair =
+                (size_t)terms[a].column * (size_t)poses->columns + (size_t)terms[b].column;
+            const double *g = poses->gram + 16 * pair;
+            for (int r = 0; r < 4; r++)
+                for (int c = 0; c < 4; c++) sum += terms[a].y[r] * g[4 * r + c] * terms[b].y[c];
+        }
+    return rest > 0 ? fmax(0, (sum - 2 * along + rest) / rest) : 0;
+}
+
+/* A robust weight of each spring, for now in `held`. */
+typedef struct yield_task {
+    arap_mesh *mesh;
+    const arap_poses *poses;
+    const arap_influences *in;
+    const double *along;
+    term *terms; /* (workers, most) */
+    size_t max;
+} yield_task;
+
+static void yield_chunk(void *data, int chunk, int worker) {
+    const yield_task *y = data;
+    arap_mesh *mesh = y->mesh;
+    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    for (int i = chunk * CHUNK; i < end; i++)
+        for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
+            arap_spring *spring = &mesh->spring[j];
+            double error = spring_error(mesh, y->poses, y->in, i, spring, y->along[j],
+                                        y->terms + (size_t)worker * arap_apart(y->max));
+            double give = 1 + error / (YIELD * YIELD);
+            spring->held = 1 / (give * give);
+        }
+}
+
+arap_status arap_springs_yield(arap_context *context, arap_mesh *mesh, const arap_poses *poses,
+                               const arap_influences *in, const double *along) {
+    size_t widest = 0;
+    for (int i = 0; i < in->count; i++) {
+        size_t size = in->start[i + 1] - in->start[i];
+        if (size > widest) widest = size;
+    }
+    arap_status status = arap_poses_gram_of(context, mesh, poses, in);
+    if (status) return status;
+    size_t springs = mesh->spring_start[mesh->count];
+    yield_task y = {mesh, poses, in, along, NULL, 2 * widest + 2};
+    y.terms = ARAP_NEW(term, (size_t)context->threads * arap_apart(y.max));
+    double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */
+    if (!y.terms || !best) {
+        status = arap_fail_memory(&context->error, "bone springs");
+        goto done;
+    }
+    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, yield_chunk, &y);
+    if (status) goto done;
+    for (size_t j = 0; j < springs; j++) {
+        const arap_spring *spring = &mesh->spring[j];
+        best[spring->bone] = fmax(best[spring->bone], spring->held);
+    }
+    for (size_t j = 0; j < springs; j++) {
+        arap_spring *spring = &mesh->spring[j];
+        double max = best[spring->bone];
+        spring->held = fmax(WEAKEST, max > 0 ? spring->held / sqrt(max) : 0);
+    }
+    arap_springs_weigh(mesh);
+
+done:
+    arap_free(y.terms);
+    arap_free(best);
+    return status;
+}
+
+void arap_springs_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *cluster) {
+    for (int i = 0; i < mesh->count; i++) {
+        const arap_spring *from;
+        int any = arap_mesh_springs(coarse, cluster[i], &from);
+        for (size_t j = mesh->spring_start[i]; any && j < mesh->spring_start[i + 1]; j++)
+            mesh->spring[j].held = from->held;
+    }
+    arap_springs_weigh(mesh);
+}
+
+void arap_springs_release(arap_mesh *mesh, const arap_rigid_parts *parts, const arap_marks *marks) {
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
+            arap_spring *spring = &mesh->spring[j];
+            int mark = arap_find_mark(marks, arap_lead(parts, i), spring->bone);
+            spring->released = (mark & (ARAP_RELEASED | ARAP_EXCLUDED)) != 0;
+        }
+    arap_springs_weigh(mesh);
+}
