@@ -80,8 +80,8 @@ def test_of_each_scene():
 
 
 def test_only_options_of_today():
-    """Operators on weights have the options of the table, which are those of the panel, and their old
-    names."""
+    """Operators on weights have the options of the table, which are those of the panel, and these
+    options' old names."""
     options = package("model.options").Options().as_dict()
     beside = {"only_selected_bones", "rna_type", *package("base.old_names").OPTIONS}
     for name in ("araplbs_auto_weight", "araplbs_refine_weights"):
