@@ -21,6 +21,7 @@ from ..skeleton.bone_distances import NEARER, distances_from_own
 from ..skeleton.bone_evidence import SKIN
 from ..skeleton.bone_names import words_of
 from ..skeleton.generators import is_of_engine
+from ..skeleton.skeleton import hanging
 from .patch import JoinedMeshes
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def find_doubles(skeleton: Skeleton) -> list[Double]:
     same_place = _same_place(skeleton)
     if not same_place.any():
         return []
-    hangs_on = _hangs_on(skeleton.parents)
+    hangs_on = hanging(skeleton.parents)
     same_place &= ~hangs_on & ~hangs_on.T
     doubled = np.count_nonzero(hangs_on[same_place.any(1)], axis=0)
     most = np.maximum(MOST * np.count_nonzero(hangs_on[skeleton.deform], axis=0), LEAST - 1)
@@ -71,18 +72,6 @@ def find_doubles(skeleton: Skeleton) -> list[Double]:
         if sizes[0] < sizes[1]:
             found.append(Double(branch, originals))
             free &= ~branch
-    return found
-
-
-def _hangs_on(parents: Integers) -> Bools:
-    """(m, m) bool: this bone is that one or hangs on it, at any distance."""
-    bones = np.arange(len(parents))
-    found = np.zeros((len(parents),) * 2, bool)
-    above: Integers = bones
-    while len(bones):
-        found[bones, above] = True
-        above = parents[above]
-        bones, above = bones[above >= 0], above[above >= 0]
     return found
 
 

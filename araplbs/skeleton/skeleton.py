@@ -118,3 +118,15 @@ class Skeleton:
             "bone_segments": self.segments,
             "bone_stretch": self.stretch,
         }
+
+
+def hanging(parents: Integers) -> Bools:
+    """(m, m) bool: this bone is that one or hangs on it, at any distance."""
+    bones = np.arange(len(parents))
+    found = np.zeros((len(parents),) * 2, bool)
+    above: Integers = bones
+    while len(bones) and not found[bones, above].all():
+        found[bones, above] = True
+        above = parents[above]
+        bones, above = bones[above >= 0], above[above >= 0]
+    return found

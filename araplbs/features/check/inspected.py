@@ -18,6 +18,7 @@ from ...measures.deformation import bones_of, joints_of
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights, make_sparse_weights
 from ...skeleton.poses import Poses
+from ...skeleton.skeleton import hanging
 from ...skeleton.symmetry import on_one_side, reflected
 from .findings import Finding
 from .quantities import connected, factors
@@ -77,6 +78,11 @@ class Inspected:
 
     def __len__(self) -> int:
         return len(self.vertices)
+
+    @cached_property
+    def hangs_on(self) -> Bools:
+        """See hanging(), of the bones."""
+        return hanging(self.skeleton.parents)
 
     @cached_property
     def axes(self) -> Floats:

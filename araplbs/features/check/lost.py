@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...model.sparse_weights import make_sparse_weights
+from ...skeleton.skeleton import hanging
 
 if TYPE_CHECKING:
     from ...base.arrays import Bools, Floats
@@ -35,9 +36,9 @@ def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) ->
     owner = np.full(before.count, -1)
     mine = before.weights > OWN
     owner[before.vertices[mine]] = before.bones[mine]
-    hangs = _hanging(skeleton.parents)
+    hangs_on = hanging(skeleton.parents)
     ways = _ways(np.asarray(problem.arguments["vertices"]), owner, skeleton.heads, skeleton.tails)
-    was, now = (_moved(rows, owner, hangs, ways, count) for rows in (before, after))
+    was, now = (_moved(rows, owner, hangs_on, ways, count) for rows in (before, after))
     looked = np.bincount(owner[owner >= 0], minlength=count) >= LEAST
     return [int(bone) for bone in np.flatnonzero(looked & (was > 0) & (now < LOST * was))]
 
@@ -58,17 +59,6 @@ def _normalized(rows: SparseWeights) -> SparseWeights:
     return rows._replace(weights=rows.weights / np.where(sums > 0, sums, 1)[rows.vertices])
 
 
-def _hanging(parents: np.ndarray) -> Bools:
-    """(m, m): whether the second bone is the first one, or hangs on it."""
-    hangs = np.eye(len(parents), dtype=bool)
-    for bone, above in enumerate(parents):
-        steps = 0
-        while above >= 0 and steps < len(parents):
-            hangs[above, bone] = True
-            above, steps = parents[above], steps + 1
-    return hangs
-
-
 def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Floats:
     """(n,) the sum of the distances of each vertex from two axes across its bone, 0 without one."""
     along = tails - heads
@@ -84,11 +74,11 @@ def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Fl
 
 
 def _moved(
-    rows: SparseWeights, owner: np.ndarray, hangs: Bools, ways: Floats, count: int
+    rows: SparseWeights, owner: np.ndarray, hangs_on: Bools, ways: Floats, count: int
 ) -> Floats:
     """(m,) how far each bone takes its skin by these weights, summed over the skin."""
     bone = owner[rows.vertices]
-    with_it = (bone >= 0) & hangs[bone, rows.bones]
+    with_it = (bone >= 0) & hangs_on[rows.bones, bone]
     taken = (rows.weights * ways[rows.vertices])[with_it]
     return np.bincount(bone[with_it], taken, minlength=count).astype(float)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Integers
+from ...base.arrays import Floats, Integers
 from ...skeleton.bone_names import is_end_bone
 from .findings import Finding
 from .quantities import ramp
@@ -56,23 +56,11 @@ def deaf_bones(look: Inspected) -> Iterator[Finding]:
 def response_of(look: Inspected, bone: int, vertices: Integers) -> float:
     """Share of the way that these vertices go along when the bone turns about any axis, with all
     bones that hang on it; those far from its joint count for more."""
-    hangs = _hanging(look.skeleton, bone)
     rows, at = look.entries(vertices)
-    along = np.bincount(rows, look.shares[at] * hangs[look.rows.bones[at]], len(vertices))
+    hangs = look.hangs_on[look.rows.bones[at], bone]
+    along = np.bincount(rows, look.shares[at] * hangs, len(vertices))
     way = np.linalg.norm(look.vertices[vertices] - look.skeleton.heads[bone], axis=1)
     return float((along * way).sum() / max(float(way.sum()), 1e-300))
-
-
-def _hanging(skeleton: Skeleton, bone: int) -> Bools:
-    """(m,) bool: the bone and what hangs on it."""
-    found = np.zeros(len(skeleton.names), bool)
-    for b, above in enumerate(skeleton.parents):
-        chain = [b]
-        while above >= 0 and chain[-1] != bone and len(chain) <= len(found):
-            chain.append(int(above))
-            above = skeleton.parents[above]
-        found[b] = chain[-1] == bone
-    return found
 
 
 def own_skin(look: Inspected) -> Iterator[tuple[int, Integers, float]]:
