@@ -72,6 +72,13 @@ def as_report(skeleton: Skeleton, measures: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
+def measured_report(
+    problem: Problem, rows: SparseWeights, poses: Poses, **more: Any
+) -> dict[str, Any]:
+    """as_report() of measure()."""
+    return as_report(problem.skeleton, measure(problem, rows, poses, **more))
+
+
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
@@ -103,10 +110,9 @@ def compare(
     """{"before", "after"}: as_report() of two SparseWeights over these Poses. later: before() is
     called, and measured, when it is asked for."""
     if later:
-        found = measure(problem, after, poses, threads=threads, progress=progress)
         return Compared(
-            as_report(problem.skeleton, found),
-            lambda: as_report(problem.skeleton, measure(problem, before(), poses, threads=threads)),
+            measured_report(problem, after, poses, threads=threads, progress=progress),
+            lambda: measured_report(problem, before(), poses, threads=threads),
         )
     progress = Progress.of(progress)
     arguments, skeleton = problem.arguments, problem.skeleton

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.progress import Listener
 from ..character.pose_sets import measured_poses
-from .deformation import as_report, measure
+from .deformation import measured_report
 
 if TYPE_CHECKING:
     from ..character.problem import Problem
@@ -67,10 +67,7 @@ def standing(
     if not has_weights(present):
         return {"worse": False}
     poses = measured_poses(problem, options)
-    found = measure(problem, present, poses, threads=threads, progress=progress)
-    before = as_report(problem.skeleton, found)
-    both = before, deformation["after"]
-    stretch, drift = (
-        (b[key], a[key]) for key in ("surface_strain", "limb_drift") for b, a in [both]
-    )
+    before = measured_report(problem, present, poses, threads=threads, progress=progress)
+    after = deformation["after"]
+    stretch, drift = ((before[key], after[key]) for key in ("surface_strain", "limb_drift"))
     return {"file": before, "worse": stretches_more(stretch, drift)}

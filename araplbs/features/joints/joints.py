@@ -17,7 +17,7 @@ from ...base.refusal import Refused
 from ...character.mesh import Mesh
 from ...character.pose_sets import pose_set
 from ...character.problem import Problem
-from ...measures.deformation import as_report, bones_of, in_words, measure
+from ...measures.deformation import bones_of, in_words, measured_report
 from ...model.sparse_weights import SparseWeights, make_sparse_weights
 from ...skeleton.poses import Poses, spread
 from ...skeleton.skeleton import Skeleton
@@ -243,8 +243,7 @@ class JointRun:
 
     def _measure(self, problem: Problem, rows: SparseWeights) -> dict[str, Any]:
         poses = pose_set(problem, self.options)
-        found = measure(problem, rows, poses, threads=self._threads)
-        return as_report(problem.skeleton, found)
+        return measured_report(problem, rows, poses, threads=self._threads)
 
 
 def _with_locked(problem: Problem, rows: SparseWeights) -> SparseWeights:

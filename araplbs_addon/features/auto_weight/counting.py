@@ -7,7 +7,7 @@ import bpy
 from araplbs.base.worker import Worker
 from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import gains
-from araplbs.measures.deformation import as_report, measure
+from araplbs.measures.deformation import measured_report
 
 from ...blender.data.views import redraw_views
 from ...blender.read.read_mesh import present_weights
@@ -50,8 +50,8 @@ def count_again(outcome, context):
     before, rows = problem.present(earlier), task.rows
 
     def work(progress):
-        found = measure(problem, rows, measured_poses(problem, options), threads=threads)
-        report = as_report(skeleton, found)
+        poses = measured_poses(problem, options)
+        report = measured_report(problem, rows, poses, threads=threads)
         return gains(problem, before, rows, report, options, threads, progress)
 
     _count(outcome, work)

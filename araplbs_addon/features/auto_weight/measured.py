@@ -7,7 +7,7 @@ from araplbs.base.progress import Listener, Progress
 from araplbs.base.refusal import Refused
 from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import gains
-from araplbs.measures.deformation import as_report, measure
+from araplbs.measures.deformation import measured_report
 from araplbs.measures.standing import has_weights
 
 from ...blender.read.blender_weights import blender_weights
@@ -79,5 +79,5 @@ class MeasuredWeighting(WeightingTask):
         if rows is None:
             return None
         poses = measured_poses(self.problem, self.options)
-        found = measure(self.problem, rows, poses, threads=self.threads)
-        return as_report(self.problem.skeleton, found)["surface_strain"]
+        report = measured_report(self.problem, rows, poses, threads=self.threads)
+        return report["surface_strain"]
