@@ -38,12 +38,13 @@ def _property(option, default, update):
     return FloatProperty(precision=decimals, step=10 ** (2 - decimals), **limits, **common)
 
 
-def option_properties(table=Options, update=None, **defaults):
-    """{name: property} of all options, for the annotations of an operator. update: called with the
-    properties and the context when one is changed."""
+def option_properties(table=Options, update=None, is_operator=True, **defaults):
+    """{name: property} of all options and of their old names, for the annotations of an operator
+    or of a group of settings. update: called with the properties and the context when one is
+    changed."""
     options = table(**defaults)
     own = {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
-    return own | old_properties(fields(table), is_operator=True)
+    return own | old_properties(fields(table), is_operator=is_operator)
 
 
 def option_names(table=Options):
@@ -96,8 +97,11 @@ class BoneChoice:
 def options_of(properties, table=Options):
     """The options that an operator's properties hold."""
     old = old_values(properties)
-    values = {o: old.get(o.name, getattr(properties, o.name)) for o in fields(table)}
-    return table(**{o.name: _within_limits(o, value) for o, value in values.items()})
+
+    def value_of(option):
+        return _within_limits(option, old.get(option.name, getattr(properties, option.name)))
+
+    return table(**{o.name: value_of(o) for o in fields(table)})
 
 
 def _within_limits(option, value):

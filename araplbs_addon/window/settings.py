@@ -18,14 +18,10 @@ class ARAPLBS_settings(bpy.types.PropertyGroup):
     """One property for each of the Options, and further properties of the tab. Features add their
     own."""
 
-    __annotations__ = (
-        option_properties()
-        | old_properties(fields(Options))
-        | {
-            "only_selected_bones": bone_choice(),
-            "preset": StringProperty(options={"HIDDEN"}),  # the one that was loaded last
-        }
-    )
+    __annotations__ = option_properties(is_operator=False) | {
+        "only_selected_bones": bone_choice(),
+        "preset": StringProperty(options={"HIDDEN"}),  # the one that was loaded last
+    }
 
     @property
     def last_report(self):
@@ -45,8 +41,7 @@ def present_options(context):
 
 def own_properties(table, update=None):
     """{name: property} of the options of a feature that Auto-weight does not have."""
-    declared = option_properties(table, update) if update else option_properties(table)
-    declared |= old_properties(fields(table))
+    declared = option_properties(table, update, is_operator=False)
     taken = {*option_names(), *old_properties(fields(Options))}
     return {name: prop for name, prop in declared.items() if name not in taken}
 
