@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from scenes import addon, auto_weight, select, tube_and_rig
+from scenes import add_armature, add_tube, addon, auto_weight, bind, select, tube_and_rig
 
 
 def near(ob, height, width=0.2):
@@ -13,6 +13,33 @@ def near(ob, height, width=0.2):
 def weighted(**options):
     tube, rig = tube_and_rig()
     auto_weight(tube, rig, **options)
+    return tube, rig
+
+
+def skin_of_another_bone():
+    """A tube and its rig, bound: a bone that hangs elsewhere, which the artist has given skin."""
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
+        ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
+        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
+        ("prop", (0, 0, 2.0), (0, 0.2, 2.4), "middle"),
+    ]
+    tube, rig = add_tube(), add_armature(bones=bones)
+    for low, group in enumerate(("lower", "middle", "prop")):
+        own = [v.index for v in tube.data.vertices if low <= min(v.co.z, 2.99) < low + 1]
+        tube.vertex_groups.new(name=group).add(own, 1.0, "REPLACE")
+    bind(tube, rig)
+    return tube, rig
+
+
+def tails_that_point_back():
+    """A tube and its rig: bones that point back along a thin limb."""
+    places = np.linspace(0, 3, 11)[:-1]
+    bones = [
+        (f"b{k}", (0, 0, z), (0, 0.05, z - 3), f"b{k - 1}" if k else None)
+        for k, z in enumerate(places)
+    ]
+    tube, rig = add_tube("Tube", radius=0.25, rings=41), add_armature(bones=bones)
     return tube, rig
 
 

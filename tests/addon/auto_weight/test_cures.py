@@ -14,7 +14,6 @@ from scenes import (
     add_tube,
     addon,
     auto_weight,
-    bind,
     entries,
     package,
     select,
@@ -118,17 +117,7 @@ def held(tube, name):
 
 def lost_skin():
     """(tube, rig, entries before): a bone that hangs elsewhere, which the artist has given skin."""
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
-        ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
-        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
-        ("prop", (0, 0, 2.0), (0, 0.2, 2.4), "middle"),
-    ]
-    tube, rig = add_tube(), add_armature(bones=bones)
-    for low, group in enumerate(("lower", "middle", "prop")):
-        own = [v.index for v in tube.data.vertices if low <= min(v.co.z, 2.99) < low + 1]
-        tube.vertex_groups.new(name=group).add(own, 1.0, "REPLACE")
-    bind(tube, rig)
+    tube, rig = flaws.skin_of_another_bone()
     before = entries(tube)
     select(tube, rig)
     auto_weight()
@@ -235,12 +224,7 @@ def test_optimize_joints_of_a_bone_outside():
 
 def test_joints_and_tails():
     """The other way to read the bones, of results that stretch much."""
-    places = np.linspace(0, 3, 11)[:-1]
-    bones = [
-        (f"b{k}", (0, 0, z), (0, 0.05, z - 3), f"b{k - 1}" if k else None)
-        for k, z in enumerate(places)
-    ]
-    tube, rig = add_tube("Tube", radius=0.25, rings=41), add_armature(bones=bones)
+    tube, rig = flaws.tails_that_point_back()
     select(tube, rig)
     auto_weight(bone_directions="TAILS")
     torn = at_hand().facts["stretch"][1]

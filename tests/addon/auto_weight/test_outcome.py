@@ -522,12 +522,7 @@ def test_parts_that_leave_are_named():
 def test_tails_that_point_aside_and_what_helps():
     """Bones that point back along a thin limb, as importers leave those of one side: the surface
     tears. The button sets one option; then it stretches by less than half, and nothing is said."""
-    places = np.linspace(0, 3, 11)[:-1]
-    bones = [
-        (f"b{k}", (0, 0, z), (0, 0.05, z - 3), f"b{k - 1}" if k else None)
-        for k, z in enumerate(places)
-    ]
-    tube, rig = add_tube("Tube", radius=0.25, rings=41), add_armature(bones=bones)
+    tube, rig = flaws.tails_that_point_back()
     select(tube, rig)
     auto_weight(bone_directions="TAILS")
     note, torn = at_hand().notes[0], at_hand().facts["stretch"][1]

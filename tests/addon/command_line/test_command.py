@@ -31,7 +31,7 @@ def test_one_file(character, tmp_path, capfd):
     before = character.read_bytes()
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     # Without bone springs, so that nothing but strain counts.
-    assert run("weight", character, "--output", out, "--json", report, "--truss", 0) == 0
+    assert run("weight", character, "--output", out, "--json", report, "--firmness", 0) == 0
     assert character.read_bytes() == before
     assert folder_of(tmp_path) == ["in.blend", "out.blend", "report.json"]
     objects = opened(out)

@@ -3,15 +3,13 @@
 import json
 
 import bpy
+import flaws
 import numpy as np
 import pytest
 from command import opened, run, save
 from scenes import (
-    add_armature,
-    add_tube,
     addon,
     auto_weight,
-    bind,
     deform_names,
     entries,
     package,
@@ -19,7 +17,7 @@ from scenes import (
     weights,
 )
 
-WORSE = ("--truss", 300, "--initial", "nearest")
+WORSE = ("--firmness", 300, "--initial", "nearest")
 
 
 @pytest.fixture
@@ -56,7 +54,8 @@ def test_fails(good, tmp_path):
     out = tmp_path / "out.blend"
     assert run("weight", source, "-o", out, "--if-worse", "fail", *WORSE) == 3
     assert out.exists(), "it is there to be looked at"
-    assert run("weight", out, "-o", tmp_path / "b.blend", "--if-worse", "fail", "--truss", 0) == 0
+    again = tmp_path / "b.blend"
+    assert run("weight", out, "-o", again, "--if-worse", "fail", "--firmness", 0) == 0
 
 
 def test_kept(good, tmp_path, capfd):
@@ -123,17 +122,7 @@ def test_bind_compares(good):
 
 def test_lost_bones_are_named(tmp_path, capfd):
     """A bone that hangs elsewhere has the skin in the file, and loses it."""
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
-        ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
-        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
-        ("prop", (0, 0, 2.0), (0, 0.2, 2.4), "middle"),
-    ]
-    tube, rig = add_tube(), add_armature(bones=bones)
-    for low, group in enumerate(("lower", "middle", "prop")):
-        own = [v.index for v in tube.data.vertices if low <= min(v.co.z, 2.99) < low + 1]
-        tube.vertex_groups.new(name=group).add(own, 1.0, "REPLACE")
-    bind(tube, rig)
+    tube, _rig = flaws.skin_of_another_bone()
     before, source, path = entries(tube), save(tmp_path / "in.blend"), tmp_path / "report.json"
     out = tmp_path / "out.blend"
     assert run("weight", source, "-o", out, "--json", path, "--if-worse", "keep") == 0
