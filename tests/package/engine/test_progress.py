@@ -201,16 +201,29 @@ def test_references_to_the_progress_function():
     threading.current_thread() is not threading.main_thread(), reason="signals need the main thread"
 )
 def test_control_c_stops_the_work():
-    """Without a progress function too: between steps Python's signal handlers have their turn."""
+    """Without a progress function too: between steps Python's signal handlers have their turn.
+    The thread that sends the signal has its turn when the call lets the GIL go, not before:
+    Python itself makes no thread give way before an hour is over."""
+    solver = make(iterations=10**6, tolerance=0, max_influences=0)
     # A shell's background job ignores it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    solver = make(iterations=10**6, tolerance=0, max_influences=0)
-    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        solver.iterate(10**6)
-    timer.join()
-    signal.signal(signal.SIGINT, before)
+    usual, begun = sys.getswitchinterval(), threading.Event()
+
+    def interrupt():
+        begun.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    sys.setswitchinterval(3600)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            begun.set()
+            solver.iterate(10**6)
+    finally:
+        sys.setswitchinterval(usual)
+        thread.join()
+        signal.signal(signal.SIGINT, before)
     np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
 
 

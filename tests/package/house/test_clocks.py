@@ -18,7 +18,7 @@ FILES = [
 ]
 CLOCKS = {
     *("sleep", "monotonic", "perf_counter", "process_time", "thread_time", "time_ns"),
-    *("monotonic_ns", "perf_counter_ns"),
+    *("monotonic_ns", "perf_counter_ns", "Timer", "alarm", "setitimer"),
 }
 # A limit that only ends what hangs, and 0: the others get the processor, or one look.
 LAST_RESORTS = {"HANGS", "3 * HANGS", "0"}
@@ -87,6 +87,7 @@ def test_exceptions_are_files():
         *("time.sleep(0.1)", "end = time.monotonic() + 5", "start = time.perf_counter()"),
         *("process.wait(120)", "process.communicate(timeout=60)", "thread.join(1.5)"),
         *("time.time() < end", "perf_counter()", "done = run(x, timeout=PATIENCE)"),
+        *("timer = threading.Timer(0.2, stop)", "signal.alarm(1)"),
     ],
 )
 def test_what_is_found(line):
