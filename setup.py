@@ -18,6 +18,7 @@ Environment:
   ARAPLBS_TSAN=1           the thread sanitizer; output in build/tsan
 """
 
+import filecmp
 import importlib.metadata
 import os
 import shlex
@@ -141,6 +142,12 @@ class build_ext(_build_ext):
             listing.write_text("\n".join(objects))
         ext.sources, ext.depends, ext.extra_objects = [], [*objects, str(listing)], objects
         super().build_extension(ext)
+
+    def copy_file(self, source, target, *how, **more):
+        """What is the same stays: tests may be running on it."""
+        if os.path.exists(target) and filecmp.cmp(source, target, shallow=False):
+            return target, False
+        return super().copy_file(source, target, *how, **more)
 
     def compile_one(self, source, stem, flags):
         obj, dep, cmd = (stem.with_name(stem.name + end) for end in (".o", ".d", ".cmd"))

@@ -3,7 +3,7 @@
 # memory and bad input, again under the sanitizers; tests/addon on the zip installed in each
 # Blender that this machine can have; tests/window under Xvfb in the chroots.  The zips are those that
 # are released, made by the cross compiler; if that is missing, Linux gets gcc's. As many runs as
-# there are processors go side by side, plus one window.
+# there are processors go side by side, in addition to a window and a program of Windows.
 # usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
 #   A run that is named runs all of its tests. Else all Windows beds and arm64-core run a part,
@@ -88,6 +88,7 @@ run() {
   local name=$1 version=$2 results=$3 start=$SECONDS code child
   shift 3
   say "$name ($version)"
+  times >"$OUT/$name.before"
   for _ in 1 2; do
     code=0
     # In the background a shell lets its children ignore Ctrl-C, which one of the tests sends.
@@ -104,17 +105,40 @@ run() {
   done
   # A window ends well with any result of its tests.
   [ $code != 0 ] || ! grep -qE '^(FAILED|ERROR)' "$OUT/$name.log" || code=1
-  times >"$OUT/$name.times"  # of this shell, which starts nothing else, and of its children
+  times >"$OUT/$name.times"  # of this shell and of its children
   say "$name: $([ $code = 0 ] && echo good || echo "exit code $code"), $((SECONDS - start)) s"
   grep -E '^(FAILED|ERROR)' "$OUT/$name.log" || [ $code = 0 ] || where "$OUT/$name.log" || tail -15 "$OUT/$name.log"
   row "$name" "$version" $((SECONDS - start)) $code "$results"
 }
 
-# start COMMAND...: in parallel with the others, as soon as a slot is free.
-lane=  # the process that opens one window after the other, see below
+# start COMMAND...: in parallel with the others, as soon as a slot is free. What computes all the time
+# gives way to the lanes, whose programs wait for each other again and again: each wait would take
+# as long as others compute at a stretch.
+lanes=none
 start() {
-  while [ "$(jobs -rp | grep -cvFx "${lane:-none}")" -ge "$SLOTS" ]; do wait -n || true; done
-  "$@" &
+  while [ "$(jobs -rp | grep -cvE "^($lanes)$")" -ge "$SLOTS" ]; do wait -n || true; done
+  give_way "$@" &
+}
+give_way() {
+  renice -n $(($(nice) + 5)) -p $BASHPID >/dev/null 2>&1 || true
+  "$@"
+}
+
+# in_lane NAME VERSION...: these runs, one after the other, in addition to the slots.
+in_lane() {
+  [ $# -gt 0 ] || return 0
+  if [ "$SLOTS" = 1 ]; then
+    start in_turn "$@"
+  else
+    in_turn "$@" &
+    lanes+="|$!"
+  fi
+}
+in_turn() {
+  while [ $# -gt 0 ] && [ -z "${stopped:-}" ]; do
+    run_of "$1" "$2"
+    shift 2
+  done
 }
 trap 'trap "" TERM; kill $(jobs -rp) 2>/dev/null || true; wait' EXIT
 trap 'exit 130' INT TERM
@@ -211,11 +235,23 @@ chroot_bed() {
 
 version_of() { awk -F'\t' -v bed="$1" '$1 == bed && $2 == "ok" { print $3 }' build/beds.tsv; }
 
-# open_windows NAME VERSION...: they wait for clocks and for drawing more than they compute.
-open_windows() {
-  while [ $# -gt 0 ] && [ -z "${stopped:-}" ]; do
-    chroot_bed "$1" "$2"
-    shift 2
+run_of() {  # run_of NAME VERSION
+  case $1 in
+    bpy*) venv_bed "$@" ;;
+    win-core) win_core "$@" ;;
+    arm64-core) arm64_core "$@" ;;
+    win*) wine_bed "$@" ;;
+    *) chroot_bed "$@" ;;
+  esac
+}
+
+there=()
+look_for() {  # look_for NAME...: there = NAME VERSION ..., of those that are wanted and that there are
+  local name version
+  there=()
+  for name in "$@"; do
+    version=$(version_of "${name%-gui}")
+    [ -z "$version" ] || ! want "$name" || there+=("$name" "$version")
   done
 }
 
@@ -262,21 +298,20 @@ linux_zip() {
 
 # As a function, so that the script may be edited while it runs.
 main() {
-  local beds=() targets=() shown=() name state what version
+  local beds=() targets=() name state what
   for name in "${ALL_BEDS[@]}"; do
     if want "$name" || want "$name-gui" || { [ "$name" = bpy45 ] && want farm; }; then
       beds+=("$name")
     fi
   done
-  if want check; then
-    start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
-    wait
-  fi
+  # As `make check` compiles, which otherwise would compile everything once more.
+  ! want check || ARAPLBS_WERROR=1 tools/build_module.sh >"$OUT/build.log" 2>&1 || true
   make -s build
   if [ ${#beds[@]} -gt 0 ] && ! linux_zip; then
     row extension - - fail "make extension"
     beds=()
   fi
+  # Of the slots the longest first, so that none is left alone at the end.
   want asan && start asan
   if want core; then
     browser
@@ -294,34 +329,22 @@ main() {
     done <build/beds.tsv
     # What is slow has to run somewhere.
     grep -qE '^(sid|bpy52).ok' build/beds.tsv || named+="bpy45 "
+    look_for sid-gui trixie-gui
+    in_lane "${there[@]}"
     if [ ${#targets[@]} -gt 0 ] &&
       ! "$VENV/bin/python" tools/cross.py "${targets[@]}" >"$OUT/cross.log" 2>&1; then
       row cross - - fail "tools/cross.py: $(tail -1 "$OUT/cross.log")"
       : >build/beds.tsv
     fi
+    look_for win45 win-core win42 win50 win52
+    in_lane "${there[@]}"
+  fi
+  want check && start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
+  if [ ${#beds[@]} -gt 0 ]; then
     if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
-    # Windows in addition to all slots; of the rest the longest first, so that none is left alone at
-    # the end.
-    for name in sid-gui trixie-gui; do
-      version=$(version_of "${name%-gui}")
-      [ -n "$version" ] && want "$name" && shown+=("$name" "$version")
-    done
-    if [ ${#shown[@]} -gt 0 ] && [ "$SLOTS" = 1 ]; then
-      start open_windows "${shown[@]}"
-    elif [ ${#shown[@]} -gt 0 ]; then
-      open_windows "${shown[@]}" &
-      lane=$!
-    fi
-    for name in $(printf '%s\n' win-core win45 "${beds[@]}" | awk '!seen[$0]++'); do
-      version=$(version_of "$name")
-      [ -n "$version" ] && want "$name" || continue
-      case $name in
-        bpy*) start venv_bed "$name" "$version" ;;
-        win-core) start win_core "$version" ;;
-        arm64-core) start arm64_core "$version" ;;
-        win*) start wine_bed "$name" "$version" ;;
-        *) start chroot_bed "$name" "$version" ;;
-      esac
+    for name in sid bpy52 bpy42 bpy45 trixie bpy50 arm64-core; do
+      look_for "$name"
+      [ ${#there[@]} = 0 ] || start run_of "${there[@]}"
     done
   fi
   wait

@@ -2,10 +2,10 @@
 
 usage: summary.py ROWS.tsv     with lines  name  version  seconds  exit code  results.xml
                                or          name  -  -  skip|fail  reason
-Next to RESULTS.xml is NAME.times, the output of bash's `times` printed: on a crowded machine
-seconds of the processor tell more than those of a clock. Exit code 1 when a run failed, or when
-there was none. What failed stands last, a line for a test: of a long log the end is what everybody
-sees.
+Next to RESULTS.xml are NAME.before and NAME.times, the output of bash's `times` then and at the
+end: on a crowded machine seconds of the processor tell more than those of a clock. Exit code 1
+when a run failed, or when there was none. What failed stands last, a line for a test: of a long log
+the end is what everybody sees.
 """
 
 import re
@@ -45,11 +45,15 @@ def counts(results):
 
 def processor(results):
     """Seconds that a run and all its processes took of the processor."""
-    times = Path(results).with_suffix(".times")
-    if not times.exists():
+    before, after = (Path(results).with_suffix(end) for end in (".before", ".times"))
+    if not after.exists():
         return "-"
+    return str(round(seconds(after) - (seconds(before) if before.exists() else 0)))
+
+
+def seconds(times):
     found = re.findall(r"(\d+)m([\d.]+)s", times.read_text())
-    return str(round(sum(60 * int(minutes) + float(seconds) for minutes, seconds in found)))
+    return sum(60 * int(minutes) + float(part) for minutes, part in found)
 
 
 def row(name, version, seconds, code, what):

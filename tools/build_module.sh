@@ -15,5 +15,7 @@ if [ "${ARAPLBS_ASAN:-}" = 1 ] || [ "${ARAPLBS_TSAN:-}" = 1 ]; then
   "$VENV/bin/python" setup.py -q build
 else
   "$VENV/bin/python" setup.py -q build_ext --inplace
-  echo "$ROOT" >"$(echo "$VENV"/lib/python3.*/site-packages)/araplbs.pth"
+  # Written once: it may be read while `make check` builds and tests run.
+  path=$(echo "$VENV"/lib/python3.*/site-packages)/araplbs.pth
+  [ "$(cat "$path" 2>/dev/null)" = "$ROOT" ] || echo "$ROOT" >"$path"
 fi
