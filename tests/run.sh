@@ -34,17 +34,19 @@ WIN_LESS=(tests/addon/*/test_bendy_{gltf,groups,motion,parameters,refusals,weigh
   tests/addon/*/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,new_vertices}.py
   tests/addon/*/test_{reduce_bones,bake_bones,transfer,transfer_shapes,command_page,energy,volume,export_game}.py
   tests/addon/*/test_{scenes_table,scene_settings,result_views,outcome,originals,written_weights,bake}.py
-  tests/addon/*/test_{quantize,quantize_gltf,targets,tab,session_box,session_groups,session_rest}.py)
+  tests/addon/*/test_{quantize,quantize_gltf,targets,tab,session_box,session_groups,session_rest,session_storm}.py
+  tests/addon/compare)
 WIN_LESS_OF=(tests/addon/every_feature/test_guard.py::test_fault
   tests/addon/every_feature/test_every_task.py::test_{progress_and_stopping,changed_meanwhile}
   tests/addon/auto_weight/test_operator.py::test_every_option_reaches_the_solver
+  tests/addon/every_feature/test_jobs.py::test_{pictures_of_the_worst,only_what_is_new,old_broken_report}
   tests/addon/report_problem/test_report_problem.py::test_no_name_of_the_file)
 # What another compiler target or system may change: files, processes, threads, memory, the kernels,
 # every function once (test_properties.py), bits, and arrays, settings and sentences at the border
 # to Python. What is computed from there on is Linux's, in core: one compiler makes both modules. The hosted
 # workflow runs all of them, on Windows itself.
 WIN_CORE_PART=(tests/package/command_line/test_{cli,cli_arguments,cli_jobs,farm_process,mcp,outputs,printed}.py
-  tests/package/gltf/test_{gltf_formats,gltf_scenes}.py tests/package/restore tests/package/house/test_native_module.py
+  tests/package/restore tests/package/house/test_native_module.py
   tests/package/api/test_{api,build,examples,settings,sparse_weights}.py
   tests/package/auto_weight/test_{clean_up,progress_parts,replay}.py
   tests/package/engine/test_{arrays,bad_arrays,bad_settings,bad_values,ending,faults,fixtures,forest}.py

@@ -126,7 +126,7 @@ def test_failures_among_jobs(three, tmp_path, capfd):
 
 
 @pytest.mark.outside
-def test_resume(three, tmp_path, capfd):
+def test_only_what_is_new_is_done(three, tmp_path, capfd):
     """Only what has another input, other options, or not the output that was written is done."""
     out, reports = tmp_path / "out", tmp_path / "rep"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-pytestmark = pytest.mark.outside
+pytestmark = pytest.mark.installs
 ZIP = Path(os.environ["ARAPLBS_ZIP"])
 STEP = Path(__file__).parents[1] / "update_step.py"
 NATIVE = (".so", ".pyd")

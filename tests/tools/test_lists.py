@@ -1,0 +1,39 @@
+"""The lists of tests that run in fewer places, in tests/run.sh and tools/asan.sh, name tests that
+there are: one that was renamed would run everywhere again, and nobody would see it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+
+LISTS = {
+    "tests/run.sh": ("WIN_PART", "WIN_LESS", "WIN_LESS_OF", "WIN_CORE_PART", "ARM_PART"),
+    "tools/asan.sh": ("LONG", "PURE"),
+}
+CASES = [(script, name) for script, names in LISTS.items() for name in names]
+
+
+def listed(script, name):
+    """Its words, with braces and patterns expanded: FILE, FOLDER or FILE::BEGINNING_OF_A_TEST."""
+    text = (ROOT / script).read_text("utf-8")
+    (words,) = re.findall(rf"^{name}=\(.*?\)$", text, flags=re.MULTILINE | re.DOTALL)
+    print_all = f'{words}\nprintf "%s\\n" "${{{name}[@]}}"'
+    command = ["bash", "-c", print_all]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(("script", "name"), CASES)
+def test_what_is_listed_is_there(script, name):
+    found = listed(script, name).split()
+    assert found
+    for each in found:
+        path, _, test = each.partition("::")
+        files = list(ROOT.glob(path if "/" in path else f"tests/package/*/{path}"))
+        assert files, each
+        assert not test or any(has(file, test) for file in files), each
+
+
+def has(file: Path, beginning):
+    return re.search(rf"^def {beginning}", file.read_text("utf-8"), flags=re.MULTILINE)
