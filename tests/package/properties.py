@@ -3,6 +3,7 @@ test_properties.py asks of each. A case is how to run it and its problem, whose 
 conversion: contiguous, of the very type that is read."""
 
 import ast
+import functools
 from pathlib import Path
 
 import araplbs
@@ -463,6 +464,7 @@ def arrays_of(problem):
     return found
 
 
+@functools.cache
 def declared():
     """{function or type: which of HOW it takes}, by the stubs; of a type, all of its methods."""
     tree = ast.parse((ROOT / "araplbs/_engine.pyi").read_text(encoding="utf-8"))
