@@ -42,6 +42,8 @@ PRESETS = str(Path(__file__).parent)
 
 def register():
     for cls in CLASSES:
+        if issubclass(cls, bpy.types.Operator):
+            cls.bl_translation_context = translate.OURS
         bpy.utils.register_class(guarded(cls))
     for part in PARTS:
         part.register()

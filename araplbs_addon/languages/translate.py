@@ -14,7 +14,8 @@ from araplbs.base.printed import printable
 from .catalogue import Sentences, read_catalogue
 
 FILES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.po"))}
-CONTEXTS = ("*", "Operator")  # Blender's: of everything, and of labels of operators
+OURS = "Auto-weight"  # of operators and options: Blender translates "Accept" as "Open Folder" there
+CONTEXTS = ("*", OURS)  # Blender's: everything else
 
 
 @lru_cache(maxsize=len(FILES))
@@ -32,7 +33,7 @@ def translated(text):
 
 
 def messages(language):
-    """As Blender takes them: its own translation of a text goes first."""
+    """As Blender takes them: its own translation of a text goes first, except in OURS."""
     plain = sentences(language).plain
     return {(context, english): text for english, text in plain.items() for context in CONTEXTS}
 

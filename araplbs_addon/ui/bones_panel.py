@@ -124,10 +124,10 @@ def draw_corrections(layout, ob, rows=3):
         column.operator(remove.bl_idname, text="", icon="REMOVE").index = -1
 
 
-def draw_rigid(layout, ob):
+def draw_rigid(layout, ob, text="Mark Rigid Part"):
     """The menu of rigid parts; its button counts them."""
     count = sum(item.kind == "RIGID" and item.use for item in ob.data.araplbs.edits)
-    text = f"Rigid Parts: {count}" if count else "Mark Rigid Part"
+    text = f"Rigid Parts: {count}" if count else text
     layout.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)
 
 

@@ -22,10 +22,10 @@ from ..window.sidebar import (
     InTab,
     abreast,
     draw_large,
+    draw_named,
     draw_wrapped,
     list_room,
     row_text,
-    split_named,
     unit,
 )
 
@@ -126,7 +126,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
     def _draw_buttons(self, layout, shown):
         is_chosen = 0 <= shown.active < len(found.findings)
         row = layout.row(align=True)
-        sub = row.row(align=True)
+        sub = abreast(row, "Select", "View", others=1.0, icons=True)  # and the eye
         sub.enabled = is_chosen
         sub.operator(check.SELECT, text="Select", icon="RESTRICT_SELECT_OFF").index = -1
         sub.operator(check.VIEW, text="View", icon="ZOOM_SELECTED").index = -1
@@ -163,7 +163,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
             button.poses = "POSE" if manager.araplbs_errors == "POSE" else "POSES"
         if context.mode == "PAINT_WEIGHT":
             bone_shares.draw_choice(layout, context)
-        split_named(layout, "Preview").prop(manager, "araplbs_deformer", text="")
+        draw_named(layout, manager, "araplbs_deformer", text="Preview")
         if deformer_view.view.message:
             draw_wrapped(layout, context, deformer_view.view.message, icon="INFO")
         row = layout.row(align=True)

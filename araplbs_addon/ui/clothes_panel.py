@@ -10,7 +10,7 @@ from ..features.restore import operator as restore
 from ..features.transfer import operator as transfer
 from ..features.transfer_shapes import operator as shapes
 from ..window.settings import settings_of
-from ..window.sidebar import Closed, abreast, draw_large, draw_wrapped
+from ..window.sidebar import Closed, abreast, draw_large, draw_named, draw_wrapped
 from .menus import draw_rows
 
 
@@ -26,9 +26,12 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
             draw_wrapped(layout, context, str(reason), icon="INFO")
         else:
             column = layout.column(align=True)
-            for word, meshes in (("From", targets.sources), ("To", targets.meshes)):
-                names = names_in_line([ob.name for ob in meshes])
-                draw_wrapped(column, context, f"{word}: {names}", icon="MESH_DATA")
+            sources, meshes = (
+                names_in_line([ob.name for ob in objects])
+                for objects in (targets.sources, targets.meshes)
+            )
+            draw_wrapped(column, context, f"From: {sources}", icon="MESH_DATA")
+            draw_wrapped(column, context, f"To: {meshes}", icon="MESH_DATA")
         row, _button = draw_large(
             layout, transfer.IDNAME, text="Transfer", icon="MOD_DATA_TRANSFER"
         )
@@ -42,5 +45,5 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
         row = abreast(layout, "Keep Weights", "Restore")
         row.operator(keep.IDNAME)
         row.operator(restore.IDNAME, text="Restore")
-        layout.prop(settings, "sources")
+        draw_named(layout, settings, "sources")
         layout.prop(settings, "distance")

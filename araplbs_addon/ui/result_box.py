@@ -29,6 +29,7 @@ SETS = (
     (outcomes.BEFORE, "Before"),
     (outcomes.AFTER, "After"),
 )
+EDGES_OF_BOX = 0.6  # units
 BESIDE_SETS = 2.6  # units: two buttons with an icon, and the edges of the box
 ARROW = "\N{RIGHTWARDS ARROW}"
 
@@ -85,7 +86,8 @@ def _draw_gains(context, layout, outcome):
         words = problems_in_words(facts["problems"], ARROW)
         draw_wrapped(row, context, words, icon="CHECKMARK" if good else "INFO")
         if outcome.findings:
-            row = layout.row(align=True)
+            texts = ("Show", "Repair")[: 1 + bool(facts["problems"][1])]
+            row = abreast(layout, *texts, others=EDGES_OF_BOX, icons=True)
             row.operator(PROBLEMS, text="Show", icon="VIEWZOOM")
             if facts["problems"][1]:
                 row.operator_context = "INVOKE_DEFAULT"
@@ -125,7 +127,7 @@ def _draw_note(context, layout, index, note):
         button.operator_context = "INVOKE_DEFAULT"
         setattr(button.operator(AUTO_WEIGHT, text=text), option, value)
     elif note.control:
-        button.operator("wm.call_panel", text=text).name = "VIEW3D_PT_araplbs_bones"
+        button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
     elif note.selects:
         button.operator(result.SELECT, text=text).index = index
 

@@ -13,11 +13,11 @@ from ..window.sidebar import abreast, draw_named, grid_of_two
 from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_masked
 
 
-def draw_session_buttons(layout):
+def draw_session_buttons(layout, in_tab=False):
     """Nothing where no session is running."""
     if not current_session():
         return
-    row = layout.row(align=True)
+    row = abreast(layout, "Accept", "Cancel", icons=True) if in_tab else layout.row(align=True)
     row.operator(OBJECT_OT_araplbs_accept.bl_idname, icon="CHECKMARK")
     row.operator(OBJECT_OT_araplbs_restore.bl_idname, icon="X")
 
@@ -29,7 +29,7 @@ def draw_session(layout, context):
     _draw_facts(layout, session)
     row = layout.column()
     row.scale_y = 1.5
-    draw_session_buttons(row)
+    draw_session_buttons(row, in_tab=True)
     if session.moves_joints:
         return
     _draw_settings(layout, context)
@@ -39,7 +39,7 @@ def draw_session(layout, context):
     else:
         masked = is_masked(ob)  # brushes stay in the toolbar
         grid = (draw_for_selected if masked else _draw_brushes)(layout, context, ob)
-        draw_rigid(grid, ob)
+        draw_rigid(grid, ob, text="Rigid Parts")  # short: half of the width is there
     if ob and ob.type == "MESH":
         draw_corrections(layout, ob, rows=2)
 

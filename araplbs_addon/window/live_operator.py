@@ -2,6 +2,7 @@
 
 import time
 
+from araplbs.base.sentence import Sentence
 from araplbs.measures.deformation import in_percent
 from bpy.types import Operator
 
@@ -130,10 +131,10 @@ def session_facts(session):
     """Short texts about a session, for status bar and viewport."""
     frame = session.frame
     if session.state == READING or frame is None:
-        return [session.stage]
-    state = "converged" if frame.done else session.stage
+        return [Sentence("Reading rig")]
+    state = Sentence("converged") if frame.done else Sentence("computing")
     if session.state in {KEEPING, RESTORING}:
-        state = "writing" if session.state == KEEPING else "restoring"
+        state = Sentence("writing" if session.state == KEEPING else "restoring")
     stretch = []
     if frame.strains and frame.strains[1] is not None:
         stretch = [f"Stretch {in_percent(frame.strains[1])}"]

@@ -8,6 +8,7 @@ import numpy as np
 from araplbs.model.options import Options
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from ..languages.translate import OURS
 from .old_names import old_properties, old_values
 
 
@@ -19,6 +20,7 @@ def _property(option, default, update):
         "default": default,
         "options": set(),  # nothing here can be animated
         "update": update,
+        "translation_context": OURS,
     }
     if "choices" in about:
         return EnumProperty(items=about["choices"], **common)

@@ -129,11 +129,6 @@ class LiveSession(ABC):
         """The latest intermediate result, None before the first."""
 
     @property
-    def stage(self):
-        """The present activity."""
-        return self.worker.stage if self.worker else "reading"
-
-    @property
     @abstractmethod
     def settled(self):
         """Converged and shown, with nothing left that was asked for."""

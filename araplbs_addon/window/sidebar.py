@@ -12,9 +12,11 @@ from .session import current_session
 TAB = "Auto-weight"
 UNIT = 20  # pixels
 EDGES = 4.9  # units that tabs, panel, box, icon and label have around a text, at most (Blender 4.3)
-ICON = 0.9  # unit
+ICON, BUTTON_ICON = 0.9, 1.0  # units, of a label and of a button
 PANEL = 2.8  # units that tabs and the edges of the panel take of the width
-AROUND, LEAST_AROUND = 1.5, 0.4  # units that a button has around its text
+AROUND, LEAST_AROUND = 1.5, 0.65  # units that a button has around its text, and in a full row
+LEAST_OF_GRID = 0.4  # the same in a grid
+ARROW = 1.0  # unit that a menu or a list has to the right of its text
 LEAST_NAME = 5  # letters of the kind of a thing; with less room there is only its place
 NAME_SHARE = 0.46  # of a row, for the name of a property
 AROUND_NAME = 0.5  # units around that
@@ -24,7 +26,9 @@ LETTER = 6.5  # pixels, about
 DOTS = "\N{HORIZONTAL ELLIPSIS}"
 _WIDE = r"\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef"
 WIDE = re.compile(f"[{_WIDE}]")
-PIECES = re.compile(f"[{_WIDE}] *|[^{_WIDE} ]+ *| +")  # a wide letter, or a word
+_NUMBERS = r"[\d.,]+(?: \u2192 [\d.,]+)?(?: %)?"  # "13 → 2", "27.3 → 20.2 %"
+# A wide letter, numbers that belong together, or a word.
+PIECES = re.compile(f"[{_WIDE}] *|{_NUMBERS}(?=[ {_WIDE}]|$) *|[^{_WIDE} ]+ *| +")
 NEVER_FIRST = "、。，：；）」！？"
 NEVER_DRAWN = 100  # pixels: a sidebar that is not seen is not as wide
 POPOVER = 280  # pixels: the width of a panel that is not in the sidebar
@@ -107,6 +111,11 @@ def wrapped(text, room, width=text_width):
     return [line.rstrip() for line in lines]
 
 
+def is_broken(text, room, width=text_width):
+    """Whether a word of the text is wider."""
+    return any(width(piece.rstrip()) > room for piece in PIECES.findall(text))
+
+
 @lru_cache(maxsize=512)
 def shortened(text, room, width=text_width):
     """The text, or its beginning and its end, which set names of one rig apart, if only these
@@ -121,6 +130,14 @@ def shortened(text, room, width=text_width):
     return text[:1] + DOTS
 
 
+def beginning(text, room):
+    """The text, or as much of its beginning as has room."""
+    end = len(text)
+    while end > 1 and text_width(text[:end] + DOTS * (end < len(text))) > room:
+        end -= 1
+    return text[:end].rstrip() + DOTS if end < len(text) else text
+
+
 def list_room(context):
     """Pixels for the text of a row of the list."""
     return text_room(context) - LIST_EDGES * unit(context)
@@ -130,21 +147,25 @@ def row_text(name, place, room):
     """The kind of a thing and its place: what is the same in several rows is made short first,
     never the end of the place."""
     least = min(text_width(place), LEAST_PLACE * room)
-    kind, name = name, shortened(name, room - least - text_width(": "))
-    if name != kind and len(name) < LEAST_NAME:
+    kind, name = name, beginning(name, room - least - text_width(": "))
+    if name != kind and len(name) + len(WIDE.findall(name)) < LEAST_NAME:
         return shortened(place, room)
     return f"{name}: {shortened(place, room - text_width(f'{name}: '))}"
 
 
 def draw_wrapped(layout, context, text, icon="NONE", beside=""):
     """A text, translated, in as many lines as the width of the panel asks for. beside: the text of
-    a button next to it, for which this returns the layout."""
+    a button next to it, or below it if that is shorter, for which this returns the layout."""
+    words = translated(text)
     room = text_room(context) + (ICON * unit(context) if icon == "NONE" else 0)
+    lines = wrapped(words, room)
     if beside:
         room -= text_width(translated(beside)) + AROUND * unit(context)
-        layout = layout.row()
+        narrow = wrapped(words, room)
+        if len(narrow) <= len(lines) + 1 and not is_broken(words, room):
+            layout, lines = layout.row(), narrow
     column = layout.column(align=True)
-    for number, line in enumerate(wrapped(translated(text), room)):
+    for number, line in enumerate(lines):
         follows = "BLANK1" if icon != "NONE" else "NONE"
         column.label(text=line, icon=follows if number else icon, translate=False)
     if not beside:
@@ -162,19 +183,27 @@ def draw_large(layout, operator, **more):
     return row, row.operator(operator, **more)
 
 
-def abreast(layout, *texts, others=0.0):
-    """A row for buttons with these texts, or a column if they have no room next to each other.
-    others: units that something else in the row takes."""
+def abreast(layout, *texts, others=0.0, icons=False):
+    """A row for buttons with these texts, or a column if they have no room next to each other, even
+    when Blender makes them narrower. others: units that something else in the row takes; icons:
+    whether they have some."""
     context = bpy.context
-    room = panel_room(context) - others * unit(context)
-    needed = sum(text_width(translated(text)) + AROUND * unit(context) for text in texts)
-    return layout.row(align=True) if needed <= room else layout.column(align=True)
+    size, icon = unit(context), BUTTON_ICON if icons else 0.0
+    room = panel_room(context) - others * size
+    widths = [text_width(translated(text)) for text in texts]
+    natural = [width + (AROUND + icon) * size for width in widths]
+    share = min(1.0, room / sum(natural))
+    fits = all(
+        width + (LEAST_AROUND + icon) * size <= share * own
+        for width, own in zip(widths, natural, strict=True)
+    )
+    return layout.row(align=True) if fits else layout.column(align=True)
 
 
 def grid_of_two(layout, *texts):
     """A grid for buttons with these texts, in two columns if there is room."""
     context = bpy.context
-    widest = max(text_width(translated(text)) for text in texts) + LEAST_AROUND * unit(context)
+    widest = max(text_width(translated(text)) for text in texts) + LEAST_OF_GRID * unit(context)
     columns = 2 if 2 * widest <= panel_room(context) else 1
     return layout.grid_flow(row_major=True, columns=columns, even_columns=True, align=True)
 
@@ -188,12 +217,18 @@ def split_named(layout, name):
     return split
 
 
-def draw_named(layout, properties, name, above=False, **more):
+def draw_named(layout, properties, name, above=False, text="", **more):
     """A property, as Blender's use_property_split has it; above: its name is a line of its own, as
-    it is in a narrow sidebar."""
-    text, context = properties.bl_rna.properties[name].name, bpy.context
-    room = NAME_SHARE * panel_room(context) - AROUND_NAME * unit(context)
-    if above or text_width(translated(text)) > room:
+    it is in a narrow sidebar. text: another name."""
+    about, context = properties.bl_rna.properties[name], bpy.context
+    text, whole, size = text or about.name, panel_room(context), unit(context)
+    room = NAME_SHARE * whole - AROUND_NAME * size
+    above = above or text_width(translated(text)) > room
+    if about.type == "ENUM":
+        value = about.enum_items[getattr(properties, name)].name
+        room = (1 - NAME_SHARE) * whole - (LEAST_AROUND + ARROW) * size
+        above = above or text_width(translated(value)) > room
+    if above:
         layout = layout.column(align=True)
         layout.label(text=text)
     else:

@@ -194,16 +194,23 @@ def files_in_the_window():
         view.filebrowser_display_type = before
 
 
+def as_idname(name):
+    """object.araplbs_check, of OBJECT_OT_araplbs_check, too."""
+    kind, found, rest = name.partition("_OT_")
+    return f"{kind.lower()}.{rest}" if found else name
+
+
 def settled(ui, watched, idname):
     """Answers a dialog by Enter, and waits for the end of all work; a session is left running."""
     yield 8
-    if watched.asked and not any(name == idname for name, _result in watched.ended):
-        yield from tap(ui, "RET")
-        yield 8
-    if browser := next((a for a in ui.window.screen.areas if a.type == "FILE_BROWSER"), None):
+    browser = next((a for a in ui.window.screen.areas if a.type == "FILE_BROWSER"), None)
+    if browser:  # it has drawn what the operator asks, too
         at = browser.x + browser.width // 2, browser.y + browser.height // 2
         for value in ("PRESS", "RELEASE"):
             ui.event("RET", value, at=at)
+        yield 8
+    elif watched.asked and not any(as_idname(name) == idname for name, _result in watched.ended):
+        yield from tap(ui, "RET")
         yield 8
     if session():
         yield from wait_until(lambda: session() is None or session().settled)

@@ -80,7 +80,7 @@ class Runner:
         self.results = Path(results)
         self.suite = ElementTree.Element("testsuite")
         self.ui = Ui(Path(pictures))
-        tests = [t for t in find_tests() if name_part in t[1]]
+        tests = [t for t in find_tests() if name_part in f"{t[0]}::{t[1]}"]
         self.tests = self.left_of(tests) if self.results.exists() else tests
         self.quiet, self.dog, self.hung = guard.Quiet(), guard.Watchdog(pictures), 0
         self.steps, self.turns = self.run_all(), 0
@@ -111,7 +111,7 @@ class Runner:
             return 0.0
         except StopIteration:
             self.dog.end()
-            with self.ui.override():
+            with bpy.context.temp_override(window=self.ui.window):  # it may have no 3D view left
                 bpy.ops.wm.quit_blender()
 
     def run_all(self):

@@ -15,7 +15,7 @@ import doors
 import flaws
 import numpy as np
 import scenes
-from doors import OURS, Watched, world
+from doors import OURS, Watched, as_idname, world
 from driver import (
     cancel,
     clear,
@@ -47,13 +47,17 @@ failed = []  # what is wrong with doors
 closed = {}  # call: (room, reason) where it was not to be pressed
 
 
-def character(bones=None):
+def character(painted=False):
     """A tube in three colors of trouble: weights that are spoiled, a control bone, corrections,
-    shape keys, an animation, a page."""
+    shape keys, an animation, a page. painted: it had weights of the artist before."""
     clear()
-    rig = scenes.add_armature(bones=bones)
+    rig = scenes.add_armature()
     tube = scenes.add_tube(**SHAPE)
     scenes.bind(tube, rig)
+    if painted:
+        for number, bone in enumerate(rig.data.bones):
+            own = [v.index for v in tube.data.vertices if number <= min(v.co.z, 2.99) < number + 1]
+            tube.vertex_groups.new(name=bone.name).add(own, 1.0, "REPLACE")
     settings = bpy.context.scene.araplbs
     settings.pose_count, settings.iterations = POSES, 1
     scenes.auto_weight(tube, rig, pose_count=POSES, iterations=1)
@@ -62,36 +66,58 @@ def character(bones=None):
     return tube, rig
 
 
-def scene_of_result(ui, active="Tube", mode="OBJECT"):
-    """As after two presses: three sets of weights, each kind of note, and problems that are
-    left."""
-    tube, rig = character()
+def scene_of_result(ui):
+    """As after two presses: three sets of weights, and problems that are left."""
+    tube, rig = character(painted=True)
     outcomes = scenes.addon("features.auto_weight.outcome")
     scenes.select(tube, rig)
     for _ in range(2):
         scenes.auto_weight(pose_count=POSES, iterations=1)
         flaws.stretch(tube, rig)
     outcome = outcomes.outcome_at_hand(bpy.context)
+    assert all(outcome.slots.values()), "three sets"
     with ui.override():
         bpy.ops.object.araplbs_check()
     outcome.findings, outcome.poses = flaws.found().findings, flaws.found().list.poses
     outcome.facts |= {"problems": (9, len(outcome.findings)), "stretch": (0.1, 0.2)}
-    note = scenes.package("reports.notes").Note
-    remedies = scenes.package("reports.doubts")
-    outcome.notes[:] = [
-        note("1 bone without skin", bones=("middle",)),
-        note("1 rigid part", places=(("Tube", 0),)),
-        note("1 vertex has more than 1", above=1),
-        note("1 control bone left out", control=True),
-        *(
-            note("?", urgent=True, remedy=remedy)
-            for remedy in (remedies.JOINTS, remedies.TAILS, remedies.CONTROL)
-        ),
-    ]
-    scenes.select(tube, rig, active=bpy.data.objects[active])
-    go_to(ui, mode)
+    outcome.notes[:] = notes_of({})
+    scenes.select(tube, rig, active=tube)
+    bpy.ops.ed.undo_push(message="set-up")
     flaws.found().__init__()
     yield 2
+    return outcome
+
+
+def scene_of_notes(ui):
+    """Nothing but notes, of each kind that has a button."""
+    outcome = yield from scene_of_result(ui)
+    outcome.facts = {"stretch": (None, None)}
+    remedies = scenes.package("reports.doubts")
+    found = notes_of({"above_limit": 5}, deaf=("upper",), lost=("middle",))
+    for facts in (
+        {"tails_aside": ["lower"]},
+        {"bone_directions": remedies.JOINTS},
+        {"control_bones": {"lower": "SERVED"}},
+    ):
+        found += notes_of({"deformation": {"after": {"surface_strain": 0.9}}} | facts)[:1]
+    outcome.notes[:] = list({note.text: note for note in found}.values())
+
+
+def notes_of(facts, **more):
+    """The Notes of a report with these facts."""
+    tube = {"object": "Tube", "vertex": 0}
+    report = {
+        "options": {"max_influences": 4},
+        "deformation": {"after": {"surface_strain": None}},
+        "idle_in_skin": ["middle"],
+        "unseen_parts": [tube | {"rigid": False}],
+        "rigid": [tube],
+        "control_bones": {"lower": "ROOT"},
+        "far_from_bones": [],
+        "above_limit": 0,
+        "held_cost": 0,
+    }
+    return scenes.package("reports.notes").result_notes(report | facts, **more)
 
 
 def go_to(ui, mode):
@@ -230,6 +256,7 @@ TAB = (
     ("object", scene_to_weight, ""),
     ("preset", scene_of_preset, ""),
     ("result", scene_of_result, ""),
+    ("notes", scene_of_notes, ""),
     ("paint", of(scene_to_weight, "Tube", "WEIGHT_PAINT"), ""),
     ("edit", of(scene_to_weight, "Tube", "EDIT"), ""),
     ("session", scene_of_session, ""),
@@ -374,12 +401,6 @@ def try_door(ui, room, set_up, call, press, place):
 def fail(words):
     print("door that fails:", words, flush=True)
     failed.append(words)
-
-
-def as_idname(name):
-    """object.araplbs_check, of OBJECT_OT_araplbs_check, too."""
-    kind, found, rest = name.partition("_OT_")
-    return f"{kind.lower()}.{rest}" if found else name
 
 
 def assert_good():

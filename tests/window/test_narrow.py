@@ -1,13 +1,15 @@
-"""The tab in a sidebar that is made narrow with the mouse, to be looked at: no word may be cut."""
+"""The tab in a sidebar as wide as at first, and in one made narrow with the mouse, to be looked at:
+no word may be cut."""
 
 import doors
 import numpy as np
 import test_doors
 from driver import open_sidebar, region, still, when_named
+from test_labels import ROOMS, languages
 
 NARROW = 220  # pixels
 EDGES = (0, 9)  # pixels from the edge of the region at which it may be taken
-ROOMS = [room for room in (*test_doors.TAB, *test_doors.BELOW) if room[0] != "preset"]
+LOOKED_AT = ("en_US", "de_DE", "ja_JP")
 
 
 def make_narrow(ui, width=NARROW):
@@ -31,13 +33,22 @@ def make_narrow(ui, width=NARROW):
 
 
 def test_narrow_sidebar(ui):
+    """Each room at the width that a sidebar has at first, and made narrow; in languages with long
+    words, and with wide letters, too."""
     when_named()
     yield from open_sidebar(ui)
-    for width in (region(ui, "UI").width, NARROW):
-        yield from make_narrow(ui, width)
-        assert abs(region(ui, "UI").width - width) < 5
-        for name, set_up, below in ROOMS:
-            with test_doors.only_below(below), doors.undrawn():
-                yield from test_doors.enter(ui, set_up)
-                ui.picture(f"sidebar-{width}-{name}")
-                yield from test_doors.leave(ui)
+    with languages() as view:
+        for width in (region(ui, "UI").width, NARROW):
+            view.language = LOOKED_AT[0]
+            yield from make_narrow(ui, width)
+            assert abs(region(ui, "UI").width - width) < 5
+            for name, set_up, below in ROOMS:
+                view.language = LOOKED_AT[0]
+                with test_doors.only_below(below), doors.undrawn():
+                    yield from test_doors.enter(ui, set_up)
+                    for language in LOOKED_AT:
+                        view.language = language
+                        region(ui, "UI").tag_redraw()
+                        yield 6
+                        ui.picture(f"sidebar-{width}-{name}-{language}")
+                    yield from test_doors.leave(ui)

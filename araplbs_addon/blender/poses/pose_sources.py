@@ -10,6 +10,7 @@ from numbers import Real
 
 import bpy
 from araplbs.base.refusal import Refused
+from araplbs.base.sentence import Sentence, counted, joined
 
 WEIGHT = "araplbs_weight"  # custom property of an action: how often its poses count
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
@@ -88,11 +89,11 @@ class Found:
 
     def __str__(self):
         counts = (
-            (self.assets, "pose asset"),
-            (self.actions, "action"),
-            (self.markers, "marked frame"),
+            (self.assets, counted(self.assets, "1 pose asset", "{count} pose assets")),
+            (self.actions, counted(self.actions, "1 action", "{count} actions")),
+            (self.markers, counted(self.markers, "1 marked frame", "{count} marked frames")),
         )
-        return ", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts if n) or "nothing"
+        return joined([text for count, text in counts if count], ", ") or Sentence("nothing")
 
     def lacks(self, which):
         """Why this choice of options.animation has no poses; None: it has."""

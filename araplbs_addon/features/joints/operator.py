@@ -9,7 +9,7 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...languages.translate import translated
+from ...languages.translate import OURS, translated
 from ...window.command import WHICH, Command
 from ...window.live_operator import LiveOperator
 from ...window.properties import OptionProperties, option_properties
@@ -79,6 +79,7 @@ class OBJECT_OT_araplbs_lock_joints(Operator):
             ("HEAD", "Heads", "Where bones begin"),
             ("TAIL", "Tails", "Where bones end"),
         ),
+        translation_context=OURS,
     )
 
     @classmethod

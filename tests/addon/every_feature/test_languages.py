@@ -2,6 +2,7 @@
 
 import sys
 
+import bpy
 import pytest
 from paths import ROOT
 from scenes import addon
@@ -29,4 +30,14 @@ def test_the_language_of_the_interface_decides():
     assert translate.translated("{count} vertices") == "{count} vertices"
     assert translate.sentences("de_DE").translate("3 vertices") == "3 Punkte"
     messages = translate.messages("ja_JP")
-    assert messages["Operator", "Check Weights"] == messages["*", "Check Weights"]
+    assert messages[translate.OURS, "Check Weights"] == messages["*", "Check Weights"]
+
+
+def test_labels_are_our_own_words():
+    """Blender's Japanese for "Accept" is "Open Folder": it is another context's."""
+    ours = addon("languages.translate").OURS
+    for kind in addon("registration").CLASSES:
+        if issubclass(kind, bpy.types.Operator):
+            assert kind.bl_rna.translation_context == ours, kind.bl_idname
+    option = bpy.context.scene.araplbs.bl_rna.properties["control_bones"]
+    assert option.translation_context == ours
