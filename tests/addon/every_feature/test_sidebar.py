@@ -1,0 +1,64 @@
+"""How texts are laid out in a sidebar of any width: where lines end, and what stands in one row."""
+
+import bpy
+import pytest
+from rows_of import Rows
+from scenes import addon
+
+sidebar = addon("window.sidebar")
+
+
+def wide(text):
+    """As many as letters, those of East Asia twice."""
+    return len(text) + len(sidebar.WIDE.findall(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "lines"),
+    [
+        ("Stretch in poses 12.6 %", 21, ["Stretch in poses", "12.6 %"]),
+        ("Stretch in poses 10.0 → 20.0 %", 25, ["Stretch in poses", "10.0 → 20.0 %"]),
+        ("ポーズでのストレッチ 10.0 → 20.0 %", 32, ["ポーズでのストレッチ", "10.0 → 20.0 %"]),
+        ("9 → 3件の問題", 9, ["9 → 3件の", "問題"]),
+        ("1 vertex has more than 4", 12, ["1 vertex has", "more than 4"]),
+        ("3rd bone of 2", 9, ["3rd bone", "of 2"]),
+    ],
+)
+def test_numbers_stay_together(text, room, lines):
+    assert sidebar.wrapped(text, room, wide) == lines
+
+
+def in_a_narrow_panel(monkeypatch, units):
+    monkeypatch.setattr(sidebar, "text_room", lambda context: units * sidebar.unit(context))
+
+
+@pytest.mark.parametrize(("units", "is_beside"), [(20, True), (5, False)])
+def test_a_button_has_a_row_of_its_own_before_words_are_broken(monkeypatch, units, is_beside):
+    in_a_narrow_panel(monkeypatch, units)
+    layout = Rows()
+    sidebar.draw_wrapped(layout, bpy.context, "1 bone without skin", "INFO", beside="Select")
+    assert [part.kind for part in layout.parts] == (["row"] if is_beside else ["column", "row"])
+
+
+@pytest.mark.parametrize(("units", "rows"), [(20, 1), (6, 2)])
+def test_a_name_goes_above_a_value_that_needs_the_width(monkeypatch, units, rows):
+    in_a_narrow_panel(monkeypatch, units)
+    layout = Rows()
+    sidebar.draw_named(layout, bpy.context.scene.araplbs.transfer, "sources")
+    assert layout.count == rows
+
+
+@pytest.mark.parametrize(("units", "kind"), [(20, "row"), (2, "column")])
+def test_buttons_stand_abreast_if_both_fit(monkeypatch, units, kind):
+    in_a_narrow_panel(monkeypatch, units)
+    layout = Rows()
+    assert sidebar.abreast(layout, "Accept", "Cancel", icons=True).kind == kind
+
+
+def test_rows_show_what_differs():
+    """The place of a finding, and the beginning of its kind."""
+    room = sidebar.text_width("Skin Through…: upperarm.l")
+    row = sidebar.row_text("Skin Through Skin", "upperarm.l", room)
+    assert row.startswith("Skin") and row.endswith("…: upperarm.l")
+    assert sidebar.row_text("Skin Through Skin", "upperarm.l", 10 * room).startswith("Skin Through")
+    assert sidebar.row_text("ストレッチ", "upper", sidebar.text_width("upper:")) == "upper"
