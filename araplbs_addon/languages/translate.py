@@ -14,8 +14,8 @@ from araplbs.base.printed import printable
 from .catalogue import Sentences, read_catalogue
 
 FILES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.po"))}
-OURS = "Auto-weight"  # of operators and options: Blender translates "Accept" as "Open Folder" there
-CONTEXTS = ("*", OURS)  # Blender's: everything else
+OURS = "Auto-weight"  # of operators and options: Blender's Japanese for "Accept" is "Open Folder"
+CONTEXTS = ("*", "Operator", OURS)  # Blender's: of everything, and of buttons of its operators
 
 
 @lru_cache(maxsize=len(FILES))

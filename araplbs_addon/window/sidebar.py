@@ -200,11 +200,16 @@ def abreast(layout, *texts, others=0.0, icons=False):
     return layout.row(align=True) if fits else layout.column(align=True)
 
 
-def grid_of_two(layout, *texts):
-    """A grid for buttons with these texts, in two columns if there is room."""
+def grid_columns(texts):
+    """How many of the buttons with these texts have room next to each other: two at most."""
     context = bpy.context
     widest = max(text_width(translated(text)) for text in texts) + LEAST_OF_GRID * unit(context)
-    columns = 2 if 2 * widest <= panel_room(context) else 1
+    return 2 if 2 * widest <= panel_room(context) else 1
+
+
+def grid_of_two(layout, *texts):
+    """A grid for buttons with these texts, in two columns if there is room."""
+    columns = grid_columns(texts)
     return layout.grid_flow(row_major=True, columns=columns, even_columns=True, align=True)
 
 

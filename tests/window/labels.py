@@ -12,8 +12,10 @@ BEFORE = 1.3  # units to the left of the text of a label with an icon
 with_icon = set()  # lines that have one, of which introspect() says nothing
 FIRST_SHARE = 0.4  # of a split in two, as properties have it
 OUR_SHARE = scenes.addon("window.sidebar").NAME_SHARE
+columns = {}  # of a grid, by the text of its first button
+LEAST_OF_GRID = 0.4
 ROWS = {"LAYOUT_ROW", "LAYOUT_ROW_FLOW", "LAYOUT_COLUMN_FLOW"}
-CHECK, LABEL = 6656, 10240  # kinds of buttons, as introspect() has them
+CHECK, LABEL, MENU = 6656, 10240, 2048  # kinds of buttons, as introspect() has them
 
 
 def unit():
@@ -49,6 +51,9 @@ def _cut(item, width):
         widths = [width * share, width * (1 - share)]
     elif kind in ROWS or kind == "LAYOUT_SPLIT":
         widths = _shared(parts, width)
+    elif kind == "LAYOUT_GRID_FLOW":
+        own = width / columns.get(parts[0].get("draw_string"), 1)
+        widths = [own + (LEAST - LEAST_OF_GRID) * unit()] * len(parts)
     else:
         widths = [width] * len(parts)
     return [t for each, own in zip(parts, widths, strict=True) for t in _cut(each, own)]
@@ -61,7 +66,7 @@ def _is_seen(item):
 def _least(item):
     if item["type"] == LABEL and item["draw_string"] in with_icon:
         return BEFORE * unit()
-    return (LEAST + (ICON if item["type"] == CHECK else 0)) * unit()
+    return (LEAST + (ICON if item["type"] in {CHECK, MENU} else 0)) * unit()  # a mark, an arrow
 
 
 def _shared(parts, width):

@@ -11,6 +11,7 @@ import test_doors
 from driver import open_sidebar, region
 
 sidebar = scenes.addon("window.sidebar")
+translated = scenes.addon("languages.translate").translated
 LANGUAGES = ("en_US", "de_DE", "es", "fr_FR", "ja_JP", "ko_KR", "zh_HANS")
 ROOMS = [room for room in (*test_doors.TAB, *test_doors.BELOW) if room[0] != "preset"]
 SCROLLER = 1.6  # units of a list that its bar and edges take
@@ -28,7 +29,17 @@ class Trees:
             setattr(kind, name, self._watched(kind, getattr(kind, name), name == "draw_item"))
         self._before.append((sidebar, "wrapped", sidebar.wrapped))
         sidebar.wrapped = self._noting(sidebar.wrapped)
+        self._before.append((sidebar, "grid_columns", sidebar.grid_columns))
+        sidebar.grid_columns = self._noting_columns(sidebar.grid_columns)
         return self
+
+    def _noting_columns(self, grid_columns):
+        def noting(texts):
+            found = grid_columns(texts)
+            labels.columns[translated(texts[0])] = found
+            return found
+
+        return noting
 
     def _noting(self, wrapped):
         def noting(text, room):
