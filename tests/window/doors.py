@@ -4,6 +4,7 @@ as a person does. Blender's own "Copy Python Command" says what they would call.
 import re
 import webbrowser
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import bpy
 import flaws
@@ -225,6 +226,7 @@ def world(ui):
     outcome = scenes.addon("features.auto_weight.outcome").outcome_at_hand(bpy.context)
     state = {
         "file": scenes.snapshot(),
+        "exported": sorted(exported()),
         "scene": values_of(bpy.context.scene.araplbs),
         "findings": (id(found.list), manager.araplbs_check.active, manager.araplbs_check.show),
         "views": (manager.araplbs_errors, manager.araplbs_deformer),
@@ -245,6 +247,11 @@ def world(ui):
         if ob.type == "ARMATURE":
             state[ob.name] = [bone_values(ob, bone) for bone in ob.data.bones]
     return state
+
+
+def exported():
+    """Files that were written for games, to where the file browser proposes."""
+    return list(Path.home().glob("*.glb"))
 
 
 def keys_of(ob):

@@ -395,6 +395,8 @@ def try_door(ui, room, set_up, call, press, place):
         pressed.setdefault(idname or call, []).append(room)
         opened.add((place, call))
     shutil.rmtree(ui.pictures / PAGE, ignore_errors=True)
+    for file in doors.exported():
+        file.unlink()
     yield from leave(ui)
 
 
