@@ -314,9 +314,13 @@ def only_below(name):
 
 def try_tab(ui, rooms):
     yield from open_sidebar(ui)
-    draw_little(ui)
     for name, set_up, below in rooms:
-        with only_below(below), doors.undrawn(), doors.files_in_the_window():
+        with (
+            little_drawn(ui),
+            only_below(below),
+            doors.undrawn(),
+            doors.files_in_the_window(),
+        ):
             yield from enter(ui, set_up)
             found = yield from doors.doors_of_sidebar(ui)
             found |= yield from doors.doors_of_header(ui)
@@ -330,10 +334,39 @@ def try_tab(ui, rooms):
                     )
 
 
-def draw_little(ui):
-    """The processor draws the window, a few hundred times for each room."""
-    space = ui.area().spaces.active
+def try_menus(ui, rooms):
+    for name, set_up, menu in rooms:
+        with little_drawn(ui), doors.undrawn(), doors.files_in_the_window():
+            yield from enter(ui, set_up)
+            found = yield from doors.doors_of_menu(ui, menu)
+            yield from leave(ui)
+            assert found, f"{menu} has no entry of ours"
+            for call in found:
+                if (menu, call) not in opened:
+                    yield from try_door(
+                        ui,
+                        name,
+                        set_up,
+                        call,
+                        lambda c=call, m=menu: doors.press_in_menu(ui, m, c),
+                        menu,
+                    )
+
+
+@contextmanager
+def little_drawn(ui):
+    """The processor draws the window, a few hundred times for each room: that is most of the
+    work."""
+    preferences, space = bpy.context.preferences, ui.area().spaces.active
     space.shading.type, space.overlay.show_overlays = "WIREFRAME", False
+    space.show_gizmo = space.show_region_toolbar = False
+    system, view = preferences.system, preferences.view
+    before = system.viewport_aa, view.smooth_view, view.show_tooltips
+    system.viewport_aa, view.smooth_view, view.show_tooltips = "OFF", 0, False
+    try:
+        yield
+    finally:
+        system.viewport_aa, view.smooth_view, view.show_tooltips = before
 
 
 def enter(ui, set_up):
@@ -378,8 +411,11 @@ def try_door(ui, room, set_up, call, press, place):
     with Watched() as watched:
         yield 4
         drawn = set(watched.drawn)
-        yield from press()
-        yield from doors.settled(ui, watched, idname)
+        try:
+            yield from press()
+            yield from doors.settled(ui, watched, idname)
+        except (RuntimeError, ReferenceError) as error:  # others can be tried
+            fail(f"{room}: {call}: {error!r}")
         effect = world(ui) != before or watched.opened or watched.drawn - drawn
         effect = effect or (ui.pictures / PAGE).exists()
         results = [result for name, result in watched.ended if as_idname(name) == idname]
@@ -425,23 +461,7 @@ def test_doors_of_the_panels_below(ui):
 
 def test_doors_of_menus(ui):
     when_named()
-    draw_little(ui)
-    with doors.files_in_the_window():
-        for name, set_up, menu in MENUS:
-            yield from enter(ui, set_up)
-            found = yield from doors.doors_of_menu(ui, menu)
-            yield from leave(ui)
-            assert found, f"{menu} has no entry of ours"
-            for call in found:
-                if (menu, call) not in opened:
-                    yield from try_door(
-                        ui,
-                        name,
-                        set_up,
-                        call,
-                        lambda c=call, m=menu: doors.press_in_menu(ui, m, c),
-                        menu,
-                    )
+    yield from try_menus(ui, MENUS)
     assert_good()
 
 

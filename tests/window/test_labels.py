@@ -95,8 +95,7 @@ def test_no_word_is_cut(ui):
         raise SkipTest("introspect() of layouts crashes there")
     cut, drawn = set(), 0
     yield from open_sidebar(ui)
-    test_doors.draw_little(ui)
-    with languages() as view, Trees() as trees:
+    with test_doors.little_drawn(ui), languages() as view, Trees() as trees:
         for name, set_up, below in ROOMS:
             view.language = LANGUAGES[0]
             with test_doors.only_below(below), doors.undrawn():
