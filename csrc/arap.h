@@ -3,11 +3,12 @@
  *   Thiery & Eisemann 2018, "ARAPLBS: Robust and efficient elasticity-based optimization of
  *   weights and skeleton joints for linear blend skinning with parameterized bones".
  *
- * A solver owns a copy of everything it needs. Create it, iterate until it is done (or as long as
- * you like), read the weights. One thread at a time may use a solver; two solvers share nothing.
+ * A solver owns a copy of everything it needs. Create it, iterate until it is done (or as often as
+ * you like), and read the weights. One thread at a time may use a solver; two solvers share
+ * nothing.
  *
- * This is the only public header; settings.def is a part of it. It includes none of the other
- * headers; each of those belongs to the room of its folder (ARCHITECTURE.md). */
+ * This is the only public header; settings.def is a part of it. It includes no other header; those
+ * belong to the rooms of their folders (ARCHITECTURE.md). */
 #ifndef ARAP_H
 #define ARAP_H
 

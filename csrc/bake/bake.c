@@ -1,16 +1,16 @@
 /* Bake: see bake.h.
  *
  *     min sum_p sum_i |sum_b w_ib T_b^p v_i - x_i^p|^2   over w >= 0, sum_b w_ib = 1,
- * at most K of a vertex not 0, and, of bones that move, over the transforms. The two are found in
- * turn. One pass over the frames finds the best transforms for the weights, frame by frame
- * (motion.h), and sums over all frames (sums.h); these sums give the best weights (fit.h). Neither
- * step raises the error plus the pulls to given weights and to neighbors: transforms that must be
- * rigid start from the rotations nearest to the given ones. The error alone rises at most by as
- * much as the pulls fall: for a damping of d, by the root of 2 d in sizes of the mesh. If all
- * transforms stay, one pass is enough.
+ * at most K of a vertex not 0, and, of bones that move, over the transforms. The weights and the
+ * transforms are found in turn. One pass over the frames finds the best transforms for the weights,
+ * frame by frame (motion.h), and sums over all frames (sums.h); these sums give the best weights
+ * (fit.h). Neither step raises the error plus the pulls to given weights and to neighbors:
+ * transforms that must be rigid start from the rotations nearest to the given ones. The error alone
+ * rises at most by as much as the pulls fall: for a damping of d, by the root of 2 d in sizes of
+ * the mesh. If all transforms stay, one pass is enough.
  *
- * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for invalid input, which
- * the message names, on out-of-memory, when cancelled, and if a frame cannot be read. */
+ * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for invalid input, on
+ * out-of-memory, when cancelled, and if a frame cannot be read. */
 #include "bake/bake.h"
 
 #include <math.h>

@@ -4,8 +4,9 @@
  * round, every vertex joins the bone whose motion it follows best, then every moving bone takes
  * the best motion for its vertices. After some rounds, the clusters with the largest error are
  * split, until all bones have one. With weights 1 the two steps are those of motion.h and of the
- * sums, so a round is one pass over the frames. A cluster is split at the vertex with the largest
- * error times distance from the center: vertices nearer to it than to the center join a new bone. A
+ * sums, so a round is one pass over the frames. A cluster is split at the vertex whose error times
+ * its distance from the center is largest: vertices nearer to it than to the center join a new
+ * bone. A
  * bone that is hardly needed, because another one moves its vertices nearly as well, is then moved
  * to the worst cluster.
  *

@@ -1,17 +1,16 @@
 /* Small least squares over the simplex: see simplex.h.
  *
- * Without the limit the problem is convex. An active set method with columns made when they are
- * needed finds its solution: solve on a set S of indices, then take in the one with the steepest
- * slope
+ * Without the limit the problem is convex. An active set method, which computes columns on demand,
+ * finds its solution: solve on a set S of indices, then add the one with the steepest slope
  *     g_b = linear_b - (A w)_b - mu,   mu = linear_b - (A w)_b of those with w_b > 0,
  * until none is above 0. On S the sum is eliminated by the largest weight r,
  *     w_r = total - sum w_b,   A'_bc = A_bc - A_br - A_rc + A_rr,
  * which leaves the differences between the columns: A' is small if they are similar, and then a
  * ridge of rounding size decides. The steps of Lawson and Hanson keep the weights of S >= 0.
  *
- * Above the limit, the indices that gain least are removed one by one, and the rest is solved
- * again each time. Then an index from outside replaces one inside as long as that lowers the
- * value.
+ * If there are more than the limit allows, the indices with the least gain are removed one by one,
+ * and the rest is solved again each time. Then indices outside the set replace ones inside it as
+ * long as that lowers the value.
  *
  * O(s count) for s columns, and O(s^3) for each small solve. It cannot fail; if rounding leaves no
  * descent, it stops. */

@@ -1,9 +1,9 @@
 /* Work on a second thread: see async_task.h. A thread costs about 20 us. It is also used on one
  * processor: the search for the elimination order of a million vertices cannot report progress, so
- * the caller does.
- * Fails only if the work fails: without a thread, the caller does it. The wait for its end ends
- * when the work does, which waits for nothing: it has one thread, and `has_ended` is set under the
- * lock before it wakes. */
+ * the caller reports it.
+ * Fails only if the work fails: if no thread can be created, the caller does the work. Waiting for
+ * it ends when the work does, and the work waits for nothing: it has one thread, and `has_ended` is
+ * set under the lock before it wakes. */
 #include "base/async_task.h"
 
 #include <math.h>

@@ -1,17 +1,17 @@
 /* Progress and threads: see context.h.
  *
- * Threads belong to a call, which keeps them from one parallel section to the next, or else to one
- * section (thread_pool.h): a pool that outlives calls would be global state that does not survive
- * fork(). Sections of short chunks start on the caller's thread, because on a small mesh many of
- * them are over before a thread starts. They get more threads according to the remaining work,
- * estimated from the chunks so far.
+ * Threads belong to a call, which reuses them in its parallel sections, or else to one section
+ * (thread_pool.h): a pool that outlives calls would be global state that does not survive fork().
+ * Sections of short chunks start on the caller's thread, because on a small mesh many of them are
+ * over before a thread starts. They get more threads if the remaining work, estimated from the
+ * finished chunks, is worth it.
  *
  * On one thread, the speedup of more is estimated: a section of c equal chunks on w threads takes
  * ceil(c / w) chunk times, and all threads except one start late. The clock of one processor does
- * not show how long several wait for memory.
+ * not show how long several of them would wait for memory.
  *
  * When no thread can be created the caller does all the work. The caller's thread is the first
- * worker, and alone calls progress: between its chunks, and while it waits for the others. */
+ * worker. It alone calls progress, between its chunks and while it waits for the others. */
 #define _GNU_SOURCE
 #include "base/context.h"
 

@@ -1,5 +1,5 @@
-/* A context: how work is run. It carries the thread count, the progress callback and the error
- * text, and is passed to every function that does work. It holds no results. */
+/* A context: how work is run. It holds the thread count, the progress callback and the error text.
+ * Every function that does work takes one. It holds no results. */
 #ifndef ARAP_CONTEXT_H
 #define ARAP_CONTEXT_H
 

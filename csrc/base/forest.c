@@ -1,12 +1,12 @@
 /* Work on the nodes of a forest: see forest.h.
  *
  * Tasks are runs of consecutive nodes, and a parent comes after its children. So tasks wait only
- * for earlier ones, and a deadlock is impossible. A task waits for w nodes. It becomes ready when
- * the last of these is done, which happens once; with w = 0 it is ready from the beginning.
+ * for earlier ones, which rules out deadlocks. A task waits for w nodes. It becomes ready when the
+ * last of these is done; with w = 0 it is ready from the beginning.
  *
  * Every run ends. Under the lock, each task is waiting, ready, running or done. A worker sleeps
  * only while another one runs a task, and that worker wakes all others when it is done. If no task
- * is ready and none runs although some are not done, no event can come any more. The worker that
+ * is ready and none runs although some are not done, nothing can wake the workers. The worker that
  * finds this ends the run with ARAP_FAULT. A worker that finishes a node for a task that waits for
  * none also ends the run. Both are detected by counts, not by a clock.
  *

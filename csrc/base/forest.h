@@ -1,4 +1,4 @@
-/* Work on the nodes of a forest, each after the nodes below it, on all threads of a context. */
+/* Work on the nodes of a forest, on all threads of a context: each node after those below it. */
 #ifndef ARAP_FOREST_H
 #define ARAP_FOREST_H
 

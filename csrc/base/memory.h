@@ -1,5 +1,5 @@
-/* Allocation. All memory of the solver comes from here, so that tests can make the k-th
- * allocation fail (built with ARAP_FAULT_INJECTION) and watch every clean-up path. */
+/* Allocation. All memory of the solver comes from here. In builds with ARAP_FAULT_INJECTION, tests
+ * make the k-th allocation fail and so reach every clean-up path. */
 #ifndef ARAP_MEMORY_H
 #define ARAP_MEMORY_H
 

@@ -1,5 +1,5 @@
 /* Instruction sets of the processor: see processor.h. They do not change while the process runs, so
- * one answer is kept for all threads: a query takes a microsecond in a virtual machine. */
+ * they are queried once for all threads: in a virtual machine a query takes a microsecond. */
 #include "base/processor.h"
 
 #ifdef __x86_64__

@@ -1,8 +1,7 @@
 /* The tables of settings, their defaults and the check of ranges: see base/settings.h.
  *
- * An enum is read and written as an int, which has its size. The check is whether a number is in
- * its range, so that NaN never passes. O(settings). Fails for a number out of its range, by
- * name. */
+ * An enum is read and written as an int of the same size. The test is whether a number is inside
+ * its range, so NaN never passes. O(settings). Fails for a number out of range, and names it. */
 #include "base/settings.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  *     ARAP_WIDE_PART void sum_plain(const double *x, double *out) { ... }
  *     ARAP_WIDE(sum, (const double *x, double *out), (x, out))
  *
- * makes sum(x, out) of sum_plain. Without fused multiply-add: bits are the same. target_clones is
- * not used: it needs Linux, and a linker other than zig's. */
+ * makes sum(x, out) of sum_plain. They do not use fused multiply-add, so the bits are the same.
+ * target_clones is not used: it needs Linux, and a linker other than zig's. */
 #ifndef ARAP_WIDE_H
 #define ARAP_WIDE_H
 

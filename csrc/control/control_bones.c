@@ -7,8 +7,8 @@
  *   gain = share times (1 - d_tree / d_next), over its own skin
  *
  * gain / own is about 1/2 for a foot that hangs on the root for IK, and nearly 0 for the copy of a
- * foot. A bone between others of its chain also has little gain, so low gain alone is never
- * enough.
+ * foot. A bone between others of its chain also has little gain, so low gain alone does not
+ * decide.
  *
  * Further evidence about a bone, such as its name and its constraints, is a number: 1 or more is a
  * sign of a control bone, 2 or more a sure sign, -1 or less a sign of skin.
@@ -21,7 +21,7 @@
  *   lies outside the mesh, no bone continues it at its tail and it has hardly any gain. With a sign
  *   it may be partly inside, or in a part of the body that is far from its children; with a sure
  *   sign, anywhere. If most of its children are inside, it may continue into them and have more
- *   gain: skin that faces it, such as legs on both sides of it, is not moved from there.
+ *   gain: skin that faces it, such as legs on both sides, does not follow it.
  *   In a skeleton of joints alone, whose bones reach to all their children, the root is dropped if
  *   its joint is outside the skin, with any gain: the segments to its children are not evidence. So
  *   is a root without segments and with hardly any gain, if the body continues from its joint. A
@@ -42,9 +42,9 @@
  * Trees are removed one at a time: the surest first, then the smallest, then the one below the most
  * control bones. What remains is measured again, so that one of two copies stays; both stay if
  * nothing distinguishes them. Of single bones around the same skin, the surest also go first.
- * Thresholds are shares of areas and of bone lengths: position, rotation and scale change nothing.
- * Cost: a ranking (control_study.c) for every root and every tree that is removed. Fails only on
- * out-of-memory or when cancelled. */
+ * Thresholds are shares of areas and of bone lengths, so position, rotation and scale do not
+ * matter. Cost: a ranking (control_study.c) for every root and every tree that is removed. Fails
+ * only on out-of-memory or when cancelled. */
 #include "control/control_bones.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* Detection of control bones: bones that only steer the rig, such as roots, IK targets, pole
- * targets and weapon slots. Importers often mark them as deforming, and then they would pull at the
+ * targets and weapon slots. Importers often mark them as deforming, so they would pull on the
  * skin. */
 #ifndef ARAP_CONTROL_BONES_H
 #define ARAP_CONTROL_BONES_H

@@ -4,9 +4,9 @@
  * meshes and does not depend on the orientation of the faces; or if faces whose layers cancel
  * surround it. It is
  * computed only when asked for: O(triangles) for each bone in doubt. Ranking is O(vertices log
- * bones); when a group is removed, only the skin near it is ranked again. All lengths are relative,
- * so position, rotation and scale of the scene change nothing. Fails only on out-of-memory or when
- * cancelled. */
+ * bones); when a group is removed, only the skin near it is ranked again. All lengths are
+ * relative, so position, rotation and scale of the scene do not matter. Fails only on out-of-memory
+ * or when cancelled. */
 #include "control/control_study.h"
 
 #include "base/memory.h"

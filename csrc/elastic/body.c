@@ -10,12 +10,12 @@
  * of (s1 - 1)^2 + (s2 - 1)^2: the surface strain of measures/surface_strain.c, squared. A body of
  * tets is as thick as h = volume / surface (tets.c).
  *
- * A membrane has no bending stiffness and crumples if that saves strain. The last term, the
+ * A membrane has no bending stiffness, so it crumples if that reduces strain. The last term, the
  * cells, are one-rings that share a rotation: c_ik = a_ik / l^2, areas (docs/energy.md 1) over
  * squared lengths, times `bending`; those of wires and links count in full, because nothing else
  * holds them. They resist bending at the scale of the edges. The anchor s_i is the point of the
  * bone nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
- * distance from the bone and square to it, however it turns, like the springs of
+ * distance from the bone and square to it, in any rotation, like the springs of
  * springs/bone_springs.c; without anchors limbs flatten where they bend.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
@@ -23,7 +23,7 @@
  * if a x b = 0, any n across will do. Tets and cells take linalg/rotation.h.
  *
  * O(elements) time, about 30 ns for a triangle, 0.4 us for a vertex with a cell; 90 bytes for a
- * triangle. Fails for bad geometry and without memory. */
+ * triangle. Fails for bad geometry and on out-of-memory. */
 #include "elastic/body.h"
 
 #include <math.h>

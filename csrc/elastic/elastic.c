@@ -1,8 +1,8 @@
 /* Elastic poses: see elastic.h.
  *
- * A pose starts where the given weights move the vertices. Vertices without weights, or all of
- * them if no weights are given, start where the nearest bone moves them. From there descent.c finds
- * a minimum of
+ * A pose starts where the given weights move the vertices. Vertices without weights start where
+ * the nearest bone moves them; so do all vertices if no weights are given. From there descent.c
+ * finds a minimum of
  *
  *     E = body.c + hold.c,
  *

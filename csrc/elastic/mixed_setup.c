@@ -5,7 +5,8 @@
  * rotation. A rotation has many vectors. Each sample takes the one nearest to that of its nearest
  * earlier sample, so interpolated rotations take the short way.
  *
- * O(vertices + samples^2). Fails on out-of-memory, without elements and for too many vertices. */
+ * O(vertices + samples^2). Fails on out-of-memory, for a mesh without elements, and for too many
+ * vertices. */
 #include "elastic/mixed_state.h"
 
 #include <math.h>

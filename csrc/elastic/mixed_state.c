@@ -15,7 +15,7 @@
  *     S = (I + m sym M) / (1 + m),   l = 2 m (F - R S),
  * and what is left is a sparse positive definite system K(R) x = b(R) of
  *     sum A (a |sym M - I|^2 + m |skew M|^2 + m |n|^2) + sum h_i |x_i - y_i|^2,   a = m / (1 + m).
- * For m -> inf that is the document's.
+ * For m -> inf, this is the system of the document.
  *
  * Rotations: R_e = exp(w_e) R0, w_e = sum_j W_ej w_j, W the mean of the biharmonic weights at the
  * corners (samples.c): in the document, in 2D, an angle; here a rotation vector, relative to the
@@ -29,7 +29,7 @@
  * sums of cross products of the columns of F.
  *
  * O(vertices^1.5), with 27 times the operations of a factorization in body.c, for each evaluation.
- * Fails on out-of-memory, for too many vertices, and where K is not positive definite. */
+ * Fails on out-of-memory, for too many vertices, and if K is not positive definite. */
 #include "elastic/mixed_state.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Mixed finite elements: stretches, points and multipliers for given rotations, and how what they
- * cost depends on the rotations. */
+/* Mixed finite elements: stretches, points and multipliers for given rotations, their energy, and
+ * its gradient by the rotations. */
 #ifndef ARAP_MIXED_STATE_H
 #define ARAP_MIXED_STATE_H
 

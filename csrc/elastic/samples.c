@@ -1,14 +1,14 @@
 /* Samples and smooth functions between them: see samples.h.
  *
- * Blue noise by farthest points: each sample is the vertex farthest, along edges, from those before
- * it, the first the one farthest from the mean vertex. No two samples are closer than the last one
- * was to all others, and no vertex is farther than that from its nearest sample. Vertices
- * of an island without samples are infinitely far, so that every island gets one. Edges that
- * belong only to faces without area do not count, wires and links do.
+ * Blue noise by farthest points: the first sample is the vertex farthest from the mean vertex, and
+ * each further one is the vertex farthest, along edges, from all before it. No two samples are
+ * closer than the last one was to all others, and no vertex is farther than that from its nearest
+ * sample. Vertices of an island without samples are infinitely far, so that every island gets one.
+ * Edges that belong only to faces without area do not count; wires and links do.
  *
  * Biharmonic weights of sample s minimize |L w|^2 in the inverse of the cell areas with w = 1 at s
- * and 0 at the other samples. Constants cost nothing, so that the weights of a vertex sum to 1;
- * rounding is divided out. They may be negative.
+ * and 0 at the other samples. Constants have no energy, so the weights of a vertex sum to 1 up to
+ * rounding, which is divided out. They may be negative.
  *
  * O(samples edges log vertices) and a factorization of the bi-Laplacian; 8 bytes for each vertex
  * and sample. Fails on out-of-memory, and if the bi-Laplacian is not positive definite. */

@@ -11,11 +11,11 @@
  * R = Q, as everywhere else.
  *
  * R is not the minimum over a fixed set, and sigma follows the weights: the energy may rise from
- * one iteration to the next. Where two singular values are equal V is any basis of their plane, and
- * R jumps with it unless the stretches are equal too.
+ * one iteration to the next. If two singular values are equal, V is any basis of their plane, and
+ * R jumps with it unless the stretches are equal, too.
  *
- * In double precision and pose after pose: about 1 us each, against 20 ns of local_kernel.h. It
- * cannot fail. */
+ * It works in double precision, one pose after another: about 1 us each, compared with 20 ns in
+ * local_kernel.h. It cannot fail. */
 #include "energy/desired_local_step.h"
 
 #include <math.h>

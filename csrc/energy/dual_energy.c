@@ -6,7 +6,7 @@
  * nearest to sum_k a_ik e'_ik e_ik^T + sum_springs s (y - p_i) (x - v_i)^T f_i = sum_k [(a_ik +
  * a_ki) e'_ik - (a_ik R_i + a_ki R_k) e_ik]
  *         + sum_springs s [(y - p_i) - R_i (x - v_i)]
- * f is minus half the slope in p_i: where R is best, its own change counts nothing. The chain rule
+ * f is minus half the slope in p_i: at the best R, the derivative by R is zero. The chain rule
  * to the weights is arap_dual_force.
  *
  * A few poses are processed at a time: first all points, then all rotations and energies, then

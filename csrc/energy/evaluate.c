@@ -2,7 +2,7 @@
  *
  * The paper's edge weights, no links and no bone springs. An additional last bone, which never
  * moves, carries the vertices without weights. Costs a local step in double precision. Fails for
- * input that the mesh, the skeleton, the poses or the rows refuse. */
+ * invalid meshes, skeletons, poses and rows. */
 #include "energy/evaluate.h"
 
 #include <string.h>

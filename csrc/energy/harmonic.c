@@ -4,8 +4,8 @@
  *
  * L: cotangent Laplacian of the tets and of the triangles outside the tets, not divided by areas (0
  * for a vertex on wire edges only); bbw.c has its own, with wires and links. Weights outside the
- * influence patterns count as 0. The ARAP energy grows as the square of the edge length, this term
- * as its fourth power: the same strength smooths a finer mesh less.
+ * influence patterns count as 0. The ARAP energy grows with the square of the edge length, this
+ * term with its fourth power, so the same strength smooths a finer mesh less.
  *
  * The term couples vertices two edges apart, so the system of the global step has blocks between
  * two-rings instead of one-rings. There are about three times as many, and the factor grows at

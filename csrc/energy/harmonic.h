@@ -1,4 +1,5 @@
-/* The harmonic term of the weights (paper Eq. 13): smoother ones, at the price of energy. */
+/* The harmonic term of the weights (paper Eq. 13): it makes weights smoother, at the price of more
+ * energy. */
 #ifndef ARAP_HARMONIC_H
 #define ARAP_HARMONIC_H
 

@@ -4,9 +4,9 @@
  *     M_b = sum_k a_ik (w_kb v_k - w_ib v_i) e_ik^T       (4x3, v homogeneous)
  * gives cov_i = sum_b T_b M_b of every pose, the kernel turns that into P_b = sum T_b^T R_i,
  * and P_b gives this vertex's part of the right-hand side: + a_ik v_k^T P_b e_ik at (k, b),
- * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbors go to a slot of their own per
- * directed edge and are summed by their owners afterwards, in the order of the ring: no two
- * threads write one number, and the result does not depend on the number of threads. With clusters
+ * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbors go to one slot per directed edge.
+ * Their owners sum them afterwards, in the order of the ring, so no two threads write one number,
+ * and the result does not depend on the number of threads. With clusters
  * (rotation_clusters.h), M_b is the sum over the vertices of one, and P_b serves all of them.
  *
  * A spring (bone_springs.h) is one more edge e of weight s, to a point x that one bone b carries: s
@@ -18,10 +18,10 @@
  *
  * A bendy bone takes part with the columns of its joints (bendy.h).
  *
- * If nothing in the rings of a visit has changed since the last right-hand side (weights, springs,
- * poses), its results stay valid and it is skipped: vertices that one bone moves, locked ones and
- * rigid parts, except at their borders. The image of another
- * vertex's result is copied from there (mirror_reuse.h).
+ * If nothing in the rings of a visit (weights, springs, poses) has changed since the last
+ * right-hand side, its results stay valid and it is skipped. This happens at vertices that one
+ * bone moves, at locked ones and in rigid parts, except at their borders. The result of a mirrored
+ * vertex is copied from its partner (mirror_reuse.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. It cannot fail. */

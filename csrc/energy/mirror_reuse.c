@@ -1,16 +1,16 @@
 /* Results that both halves of a symmetric character share: see mirror_reuse.h.
  *
- * Of each pair of random poses the second is the image of the first (poses.h). Let vertex j be the
+ * In each pair of random poses, the second is the image of the first (poses.h). Let vertex j be the
  * partner of i. If the one-ring of j, with its rows and springs, is the image of that of i, then
  * sum over all poses of what the local step makes of the ring of j is the image of what it makes of
- * that of i, and so is F w. The right-hand side of a vertex takes from its own ring and those of
- * its neighbors: all of them must be images. Then it is copied from the partner, w(j, b') from
- * w(i, b), and a ring that only copied vertices would take from is not visited.
+ * that of i, and so is F w. The right-hand side of a vertex depends on its own ring and those of
+ * its neighbors, so all of them must be images. Then it is copied from the partner, w(j, b') from
+ * w(i, b), and a ring that only copied vertices depend on is not visited.
  *
  * The half on the positive side of the plane is computed; so only the rings along the border are
- * visited on both. One-rings count as images up to ALIKE of their edges and their weights, as short
- * edges of a mesh are that was saved in single precision, and poses where the bones' rests are off
- * by what makes them partners no more: the other half then takes the shape of the first.
+ * visited on both. Two one-rings match if their edges and weights agree to ALIKE, which allows for
+ * meshes saved in single precision. Poses match if the bones at rest are near enough to be
+ * partners. The second half then takes the shape of the first.
  *
  * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for patterns, all in
  * parallel. Fails on out-of-memory and when cancelled. */

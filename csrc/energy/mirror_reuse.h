@@ -1,6 +1,5 @@
-/* The half of a symmetric character that repeats the other one: the results of the local step and
- * of the product with F at a vertex are the images of those at its partner, and are copied from
- * there. */
+/* The half of a symmetric character that repeats the other one. The results of the local step and
+ * of the product with F at a vertex are images of those at its partner, and are copied from it. */
 #ifndef ARAP_MIRROR_REUSE_H
 #define ARAP_MIRROR_REUSE_H
 

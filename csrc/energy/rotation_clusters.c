@@ -6,11 +6,11 @@
  * shared rotations, is at least the ARAP energy.
  *
  * The paper takes ten k-means clusterings of the positions, of 1000 to 5000 clusters each, and one
- * of them at random for each pose, so that borders of clusters do not show in the weights. Here all
- * poses share one, which lets them be summed as before, and a cluster grows from its first vertex
- * over faces, breadth first, to vertices with nearly the weights of the first: such vertices turn
- * in nearly the same way in any pose, and where weights change most every vertex keeps a rotation
- * of its own. O(edges x influences); fails on out-of-memory only. */
+ * of them at random for each pose, so that borders of clusters do not show in the weights. Here
+ * all poses share one clustering, so they can be summed as before. A cluster grows from its first
+ * vertex over faces, breadth first, to vertices with nearly the same weights. Such vertices turn
+ * in nearly the same way in any pose. If weights change strongly, every vertex keeps its own
+ * rotation. O(edges x influences); fails on out-of-memory only. */
 #include "energy/rotation_clusters.h"
 
 #include <math.h>

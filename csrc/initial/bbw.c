@@ -10,11 +10,11 @@
  * Bounds: ADMM with w = z, z in the bounds,
  *     (Q + rho D) w = rho D (z - u) - Q_h w_h,  z = clip(w' + u),  u += w' - z,
  * w' = RELAXATION w + (1 - RELAXATION) z over-relaxed, D the diagonal of Q: the matrix is that of
- * all bones of a block. (With D = M, volumes of very different size make thousands of iterations
- * out of the hundreds that this takes.) It begins with the weights without bounds, clipped, which
- * on a surface are nearly it; rho follows the residuals, for the price of a factorization. It
+ * all bones of a block. (With D = M, volumes of very different size would need thousands of
+ * iterations instead of hundreds.) It begins with the weights without bounds, clipped, which on a
+ * surface are nearly the solution. rho follows the residuals; each change costs a factorization. It
  * stops when no weight changes by more than TOLERANCE or exceeds its bounds by as much, or after
- * MAX_ITERATIONS. That is enough for weights to start from. Cells of almost no volume count as
+ * MAX_ITERATIONS. That is accurate enough for initial weights. Cells of almost no volume count as
  * larger ones.
  *
  * The factor and its cost are those of biharmonic.c, and so are its failures; a solve with it for

@@ -5,19 +5,19 @@
  *
  * L: Laplacian of triangles or tets, with springs for wires and links; M: areas or volumes of
  * cells (two_rings.c). x: vertices without handle, h: handles (handles.c); where bones share a
- * handle each has an equal part of it. On a surface the lecture picks one vertex for each handle;
- * a bone has many.
+ * handle each has an equal part of it. The lecture picks one vertex for each handle on a surface;
+ * here a bone has many.
  *
  * Without bounds the weights of all bones sum to 1, but leave 0..1: beyond a handle they
  * overshoot, and distant bones get some weight. Negative weights are clipped here, because rows
  * may not contain them, and the rest is scaled to sum to 1.
  *
- * Handles around a limb part Q_xx into blocks that know nothing of each other; each has a
- * factor of its own and columns for the bones of the handles next to it alone, for all others it is
- * 0. A block without such a handle, of faces without area, takes the nearest bones. Q couples
+ * Handles around a limb split Q_xx into independent blocks. Each block has its own factor, and
+ * columns only for the bones of the handles next to it; for all other bones it is
+ * 0. A block without such a handle, made of faces without area, takes the nearest bones. Q couples
  * two-rings: on a surface of n vertices in one block the factor has some 40 n log n entries, of a
- * volume n^(4/3); handles inside a volume part nothing. Fails on out-of-memory, for more than
- * MAX_VERTICES, where Q cannot be factorized and for weights that are not finite. */
+ * volume n^(4/3); handles inside a volume split nothing. Fails on out-of-memory, for more than
+ * MAX_VERTICES, if Q cannot be factorized, and for weights that are not finite. */
 #include "initial/biharmonic.h"
 
 #include <math.h>

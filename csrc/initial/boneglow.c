@@ -6,21 +6,21 @@
  * Heat weights with the binary chi replaced by "a softer bone visibility test" (the lecture after
  * Wareham & Lasenby 2008): how much of the light that falls on vertex i is that of bone b. r, phi
  * and theta belong to the line from the vertex to a point of the bone: its length, its angle to the
- * bone (a rod sends no light along itself) and to the normal of the surface; V is 1 where no face
- * is in between. From the document: the system, and that chi is a soft visibility. As the paper
- * is implemented elsewhere: V, sin(phi) and 1 / r^2. Chosen here: cos(theta), the Lambert factor
- * of the lit surface; bones shine in proportion to length, so a bone cut in two gives the same
- * light;
- * both sides of a face are lit, for thin sheets and normals that point inward; wires and vertices
- * inside a volume have no side (cos = 1); H is 1 / d^2 of heat where the vertex sees its nearest
- * bone, else of the nearest point that lights it, 0 in the dark. Virtual segments and bones without
- * length send no light. An island without light takes the nearest bones, as with heat; an island
- * far from all bones follows the nearest one.
+ * bone (a rod sends no light along itself) and to the normal of the surface; V is 1 if no face is
+ * in between. The system, and the idea that chi is a soft visibility, come from the document. As
+ * the paper is implemented elsewhere: V, sin(phi) and 1 / r^2. Chosen here: cos(theta), the Lambert
+ * factor of the lit surface; bones shine in proportion to length, so a bone cut in two gives the
+ * same light; both sides of a face are lit, for thin sheets and normals that point inward; wires
+ * and vertices inside a volume have no side (cos = 1); H is 1 / d^2 of heat if the vertex sees its
+ * nearest bone; otherwise of the nearest point that lights it, and 0 in the dark. Virtual segments
+ * and bones without length send no light. An island without light takes the nearest bones, as with
+ * heat; an island far from all bones follows the nearest one.
  *
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
  * that of V |cos(theta)| over sin(alpha), divided by h: midpoints of SAMPLES equal parts of it.
- * Without V and cos it is known, a bound: bones come by it, brightest first, until the next could
- * add less than MIN_LIGHT of what there is, or MAX_LIGHTS have been looked at.
+ * Without V and cos the integral is known and is a bound. Bones are visited by this bound,
+ * brightest first, until the next could add less than MIN_LIGHT of the light so far, or MAX_LIGHTS
+ * have been visited.
  *
  * Cost: some SAMPLES rays for each vertex and bone near it, O(log faces) each, in parallel, then
  * that of heat.c. Fails as heat.c does. */

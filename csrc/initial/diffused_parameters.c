@@ -4,15 +4,15 @@
  *
  * u0_b, a place along bone b, follows from the skeleton point nearest to the vertex: if that is on
  * b, its place along b; if it is on a descendant of b, the place along b of the head of the child
- * that leads there; if it is on any other bone of the same tree, 0, since the way to it leaves b by
- * its head. A bone of another tree gives no value for b; then the position of the vertex itself is
- * used. So u is linear along a straight limb and follows a bent one, and two folds that touch do
- * not mix if each sees its own bone. The position along the bone itself (spines.h) would jump.
+ * that leads there; if it is on any other bone of the same tree, 0, since the path to it leaves b
+ * at its head. A bone of another tree gives no value for b; then the position of the vertex itself
+ * is used. So u is linear along a straight limb and follows a bent one. Two folds that touch do not
+ * mix if each sees its own bone. The position along the bone itself (spines.h) would jump.
  *
- * One factorization for all bones. Obtuse triangles may carry u a little beyond its bounds: it is
- * clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones in addition to the result.
- * Fails on out-of-memory, if the system cannot be factorized, and for parameters that are not
- * finite. */
+ * One factorization for all bones. Obtuse triangles may push u slightly out of its bounds, so it
+ * is clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones in addition to the
+ * result. Fails on out-of-memory, if the system cannot be factorized, and for parameters that are
+ * not finite. */
 #include "initial/diffused_parameters.h"
 
 #include <math.h>

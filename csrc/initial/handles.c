@@ -1,14 +1,15 @@
 /* Handles of bones: see handles.h.
  *
- * Of a volume (surfaces: surface_handles.c) vertices on a bone; and since few meshes have any, the
- * vertex nearest to each of the points an edge apart on the bone that have no handle so near, where
- * these are inside the volume and no other bone is nearer to the vertex. A vertex as near to
- * several bones is a handle of all. A bone inside that got none takes the vertex nearest to one of
- * its points, in addition to any bone that has it; a part of the mesh without any takes its vertex
- * nearest to a bone. So a bone that is nowhere inside may have no handle.
+ * In a volume (surfaces: surface_handles.c) the handles are the vertices on a bone. Few meshes
+ * have any, so points are placed on the bone, an edge apart. If such a point is inside the volume
+ * and has no handle within an edge, the vertex nearest to it becomes one, unless another bone is
+ * nearer to that vertex. A vertex equally near to several bones is a handle of all of them. A bone
+ * inside the volume without a handle takes the vertex nearest to one of its points, shared with
+ * any bone that already has it. A part of the mesh without handles takes its vertex nearest to a
+ * bone. So a bone outside the volume may have no handle.
  *
- * O(tets log tets + points (log tets + handles)), points those on bones and vertices on them; it
- * fails on out-of-memory only. */
+ * O(tets log tets + points (log tets + handles)), where the points are those on bones and the
+ * vertices on bones. Fails on out-of-memory only. */
 #include "initial/handles.h"
 
 #include <math.h>

@@ -3,14 +3,14 @@
  *   L + M H        (paper Eq. 6, docs/energy.md 5)
  *
  * L: cotangent Laplacian, plus a spring for every wire edge and, a weak one, for every link
- * between parts: a part that sees a bone of its own keeps it, one that sees none takes the
- * weights of what it sits on. M: barycentric areas. H_ii = 1 / distance^2 to the skeleton where
+ * between parts: a part that sees its own bone keeps it, and one that sees none takes the weights
+ * of the surface it sits on. M: barycentric areas. H_ii = 1 / distance^2 to the skeleton where
  * the vertex sees its nearest point, else 0. An island of which no vertex sees a bone takes H
  * without the visibility test (islands.h).
  *
  * The matrix is positive definite; O(n^1.5) for the factor, which is tried again with larger
- * sources where rounding makes it fail: an island of wires a thousand times its size from the
- * bones, faces a millionth as high as long. */
+ * sources if rounding makes it fail, as for an island of wires at a thousand times its size from
+ * the bones, or faces a million times longer than high. */
 #include "initial/heat_system.h"
 
 #include <math.h>

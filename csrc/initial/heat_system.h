@@ -1,4 +1,5 @@
-/* The factorized system by which heat spreads over the mesh, and how much of it comes in where. */
+/* The factorized system by which heat spreads over the mesh, and how much of it enters at each
+ * vertex. */
 #ifndef ARAP_HEAT_SYSTEM_H
 #define ARAP_HEAT_SYSTEM_H
 

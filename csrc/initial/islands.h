@@ -1,4 +1,4 @@
-/* Islands of a mesh and the bones that they see: which vertices are evidence for a bone. */
+/* Islands of a mesh and the bones that they see: the vertices that are evidence for a bone. */
 #ifndef ARAP_ISLANDS_H
 #define ARAP_ISLANDS_H
 

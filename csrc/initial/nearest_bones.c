@@ -4,9 +4,9 @@
  *
  * The "Voronoi indicative function" chi_b that heat weights diffuse (Baran & Popovic 2007): as
  * there, visibility does not matter; it only decides where heat enters.
- * Virtual segments count as their owners (visibility.c). Of bones equally near, around a joint, the
- * first one counts. Parts without a visible bone, or far from all bones, are treated in the same
- * way.
+ * Virtual segments count as their owners (visibility.c). If several bones are equally near, as
+ * around a joint, the first one counts. Parts without a visible bone, or far from all bones, are
+ * treated in the same way.
  *
  * O(n); it fails on out-of-memory only. */
 #include "initial/nearest_bones.h"

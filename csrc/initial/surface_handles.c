@@ -3,17 +3,18 @@
  * Bounded biharmonic weights are defined on the inside, where bones lie. A surface, a sheet or a
  * wire has no vertex on its bones, so vertices must be chosen to stand for them. The vertices
  * nearest to a bone are its cell; its handles are the core of the cell, the vertices at least CORE
- * as far from other cells, along edges, as the farthest is. Of a limb that is a band around the
- * middle of the bone; of one that ends, a hand or a head, the end; between bones side by side a
- * strip that leaves room for both sides. On the band the weight is 1, and it fades between bands.
- * A wider core makes limbs stiffer and bends sharper, a narrower one does the opposite: with 0.5
- * strain is a third higher on hands and drift of limbs half, with 0.85 both are about those of
+ * as far from other cells, along edges, as the farthest is. On a limb, this is a band around the
+ * middle of the bone; at the end of a chain, such as a hand or a head, the end; between parallel
+ * bones, a strip that leaves room for both sides. On the band the weight is 1, and it fades between
+ * bands. A wider core makes limbs stiffer and bends sharper, a narrower one does the opposite: with
+ * 0.5 strain is a third higher on hands and drift of limbs half, with 0.85 both are about those of
  * heat.
  *
  * Vertices that do not see their nearest bone take the cell of the next vertex along edges that
  * does, and are not handles. Vertices at equal distance from several bones belong to no cell,
  * except to the cell of a bone that is nearest nowhere else (twins, a tiny bone at a joint). An
- * island without a border is handle as a whole, one that is far from all bones that of the nearest.
+ * island without a border is a handle as a whole. An island far from all bones is a handle of the
+ * nearest one.
  *
  * O(edges log edges); it fails on out-of-memory only. */
 #include "initial/surface_handles.h"

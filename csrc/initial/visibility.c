@@ -6,10 +6,10 @@
  *
  * Virtual segments count as their owner only if the owner's own bone is inside the mesh: most
  * of the vertices that see it as their nearest bone have it behind their surface. The root of a
- * game rig lies on the floor and deforms nothing, but the gaps from it to its children run through
- * the whole body and would give it half of all weights. The normals of most
- * vertices decide which side of a surface is its inside, so that a mesh turned inside out makes no
- * difference. Fails only on out-of-memory or when cancelled. */
+ * game rig lies on the floor and deforms nothing. But the gaps between it and its children run
+ * through the whole body, and would give it half of all weights. The majority of the normals
+ * decides which side of a surface is its inside, so a mesh that is turned inside out gives the
+ * same result. Fails only on out-of-memory or when cancelled. */
 #include "initial/visibility.h"
 
 #include "base/memory.h"

@@ -8,14 +8,14 @@
  * energy, so no step raises it and no stage has to start over. E is relative to the rest energy of
  * the start throughout, as that of springs changes with x.
  *
- * Direction of the pull on joints. At the point J where two bones meet, skin of weights w and a
+ * Direction of the pull on joints. At the point J where two bones meet, skin of weights w and an
  * anchor near J have r = (w A_b + (1 - w) A_up - R_i) (J - v_i): the loss by blending, which grows
  * with the distance from the joint. With equal s on all sides the sum is least with J at their
  * centroid. As s goes with 1 / |e|^2 of the start, springs around a circle leave this open (log |x|
  * is harmonic: the sum of e / |e|^2 is 0 anywhere inside), and edges decide, whose least stretch is
- * in the middle. A anchor that stayed behind as joints move would have r = (1 - w) (A_up - A_b) dJ
- * in addition, of first order in the angle where the former is of second: it would tie the joint to
- * where it was.
+ * in the middle. An anchor that stayed in place while joints move would have r = (1 - w) (A_up -
+ * A_b) dJ in addition, of first order in the angle where the former is of second: it would tie the
+ * joint to its old place.
  *
  * The slope. With dr/dx = A_b - R_i,
  *     -1/2 dE/dx = s sum_p R_i^T (T_b x - f_i) + A_b^T R_i e - e - A_b^T (T_b x - f_i);
@@ -31,7 +31,8 @@
  * m2m_horse, q_trex, q_rat, leap_hand) the two are equal by tests/bench/yardstick.py, geometric
  * means of strain by area and p99, random poses and animations: joints displaced by 2 %, anchor
  * 0.3: 1.00 and 1.02, 1.00 and 0.97; the artist's joints, no anchor: 1.02 and 1.04, 1.01 and 1.02,
- * drift 0.81. If anchors also slide along their bones, joints slide as well, with the same strain.
+ * drift 0.81. If anchors also slid along their bones, joints would slide as well, for the same
+ * strain.
  *
  * Cost: one local step more per step of the joints, and O(springs influences^2) per try. Fails
  * on out-of-memory only. */

@@ -8,7 +8,7 @@
  * at the best rotations R_i, whose own derivative is zero. arap_local_step_pull computes the first
  * sum.
  *
- * A spring is one more edge, from its vertex to a anchor that moves with the joints
+ * A spring is one more edge, from its vertex to an anchor that moves with the joints
  * (joints/anchors.c), so its share of N_bc is summed again at every try.
  *
  * Vertices with a spine in their ring are not included: see joints/spines.c.

@@ -12,10 +12,11 @@
  *
  * Once joints have moved, STBs turn about their new axes by the same angles, and vertices without
  * parameters of their own get those of their new positions along the bones. The quadratic ignores
- * this; halving of steps compensates for it (joints/step.c).
+ * this; halving the steps compensates for it (joints/step.c).
  *
- * Poses in parallel, each in the order of the edges. O(poses edges influences), with the curvature
- * influences squared; memory 72 bytes x reached vertices x poses. Fails on out-of-memory only. */
+ * Poses run in parallel, each in the order of the edges. O(poses edges influences), with the
+ * curvature influences squared; memory 72 bytes x reached vertices x poses. Fails on out-of-memory
+ * only. */
 #include "joints/spines.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* STBs and spines whose two ends are joints that move (paper section 4.4): their positions, and the
- * ARAP energy of the vertices near them, with its slope and curvature. */
+/* STBs and spines whose ends are moving joints (paper section 4.4): their positions, and the ARAP
+ * energy of the vertices near them, with its slope and curvature. */
 #ifndef ARAP_JOINT_SPINES_H
 #define ARAP_JOINT_SPINES_H
 

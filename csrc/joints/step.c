@@ -3,7 +3,7 @@
  * A step minimizes the quadratic of joints/system.h with the present rotations, and the terms of
  * places. A joint that would move farther than max_shift is moved by max_shift, and the others are
  * solved again. Bones that would become too short hold their joints back. Then the whole step is
- * halved until the energy, with new rotations, does not rise. Nothing is stored until then: a
+ * halved until the energy, with new rotations, does not rise. Nothing is stored before, so a
  * cancelled step changes nothing. A step costs a dense solve, and a local step per halving. */
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  *     B_J = sum_p D_p^T C^T (g_p - S P X P^T g_p).
  * K is a number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
  * sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the poses are
- * visited for it. Of a pose that counts w_p times its terms of both sums do; dc_p stays the same.
+ * visited for it. If a pose counts w_p times, so do its terms in both sums; dc_p stays the same.
  * A single component moves freely (S P = 0) and stays in place.
  *
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming

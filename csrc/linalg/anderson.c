@@ -5,7 +5,7 @@
  *     mixed = g - sum theta_j dg_j,   theta = argmin |f - sum theta_j df_j|
  * over the last `window` differences, by the normal equations, made definite by a small multiple
  * of their trace. O(window size) time a step; memory: 2 window + 2 vectors, the differences in
- * single precision: they only say where to look.
+ * single precision, because they only guide the search.
  *
  * Fails only on out-of-memory; if the equations are singular, nothing is mixed. */
 #include "linalg/anderson.h"

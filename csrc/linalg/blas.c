@@ -1,6 +1,6 @@
 /* BLAS calls: see blas.h. O(rows columns^2) for a product, O(n^3) for Cholesky, which returns
  * whether the matrix is positive definite. With more than UNHEARD rows, LAPACK takes longer than
- * Esc may wait. Such a matrix is factorized panel by panel here, as LAPACK does internally.
+ * Esc may take to act. Such a matrix is factorized panel by panel here, as LAPACK does internally.
  *
  * If OpenBLAS gives wrong results, plain loops replace it everywhere, also in CHOLMOD, which is
  * compiled to call these functions (tools/sources.py). */

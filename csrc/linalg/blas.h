@@ -1,4 +1,5 @@
-/* The few BLAS calls that we make: to OpenBLAS, or to plain loops if OpenBLAS gives wrong results.
+/* The few BLAS routines that we use: those of OpenBLAS, or plain loops if OpenBLAS gives wrong
+ * results.
  * */
 #ifndef ARAP_BLAS_H
 #define ARAP_BLAS_H

@@ -1,4 +1,4 @@
-/* Does OpenBLAS compute as plain loops do, on this processor? */
+/* Tests whether OpenBLAS and plain loops agree on this processor. */
 #ifndef ARAP_BLAS_TEST_H
 #define ARAP_BLAS_TEST_H
 

@@ -2,13 +2,13 @@
  *
  *   A = P' L L' P,  x = P' L'^-1 L^-1 P b
  *
- * with P the postorder of the order the matrix comes in. CHOLMOD chooses between the
+ * where P is the postorder of the given order. CHOLMOD chooses between the
  * supernodal (BLAS) and the simplicial factorization by flops per non-zero. For n unknowns of
  * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
  * that an iteration allocates nothing.
  *
  * The numbers of a supernodal factor are computed here (supernodes.h): on all threads, with polls
- * for cancellation. A simplicial one is little work, and CHOLMOD computes it.
+ * for cancellation. CHOLMOD computes a simplicial factor itself, because that is little work.
  *
  * In single precision a factor takes half the time and memory, and a solve with it is off by eps
  * times the condition number. It preconditions conjugate gradients with A in double, which need one

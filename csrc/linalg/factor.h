@@ -1,4 +1,4 @@
-/* Sparse Cholesky factorization. factor.c is the only file that knows CHOLMOD. */
+/* Sparse Cholesky factorization. factor.c is the only file that uses CHOLMOD. */
 #ifndef ARAP_FACTOR_H
 #define ARAP_FACTOR_H
 

@@ -1,5 +1,5 @@
 /* Plain loops for BLAS: see plain_blas.h. O(m n k), O(n^2 k), O(m^2 n) or O(m n^2), O(n^3 / 3);
- * inner loops go down columns, which compilers make vectors of. They never fail, and allocate
+ * inner loops run down columns, which compilers vectorize. They never fail, and allocate
  * nothing. */
 #include "linalg/plain_blas.h"
 

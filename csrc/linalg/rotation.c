@@ -4,11 +4,10 @@
  * in A (Horn 1987): the best rotation is the eigenvector of the largest eigenvalue. Cyclic
  * Jacobi finds it to rounding, degenerate or not; about 1 us.
  *
- * The formula of local_kernel.h comes first, with Newton steps until they end. It is as accurate
- * unless z, the distance of the best rotation from the next best, is tiny or Newton's method went
- * astray;
- * about 0.15 us, for four side by side. It cannot fail: of a matrix of zeros the identity is
- * nearest. */
+ * The formula of local_kernel.h comes first, with Newton steps until they converge. It is as
+ * accurate unless z, the distance of the best rotation from the next best, is tiny or Newton's
+ * method went astray; about 0.15 us, for four side by side. It cannot fail: for a matrix of zeros
+ * it returns the identity. */
 #include "linalg/rotation.h"
 
 #include <math.h>

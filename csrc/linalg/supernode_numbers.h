@@ -4,8 +4,9 @@
  *
  * BLAS cannot be stopped. A product of more than LONG flops is cut into pieces of PIECE flops, with
  * a poll for cancellation between two of them. This does not slow a product down. A long Cholesky
- * factorization goes by panels of columns: the products of the columns before it are subtracted
- * from each. Cuts depend only on sizes, so the bits are the same on any number of threads. */
+ * factorization works on panels of columns: the products of the columns before a panel are
+ * subtracted from it. Cuts depend only on sizes, so the bits are the same on any number of threads.
+ */
 
 /* Rows of a piece of a product of so many numbers for each. */
 static int OF(rows_of_piece)(int wide, int inner) {

@@ -3,8 +3,8 @@
  * The left-looking method of CHOLMOD (Chen, Davis, Hager & Rajamanickam 2008): a supernode begins
  * with its columns of the matrix, the products of earlier ones are subtracted from it, a dense
  * product each, and its dense block is factorized. Products and the order in which they are
- * subtracted are those of CHOLMOD's own loop over all supernodes, which goes by linked lists: the
- * plan goes through these once. So all bits are CHOLMOD's, in any parallel order.
+ * subtracted are those of CHOLMOD's own loop over all supernodes, which follows linked lists; the
+ * plan follows them once. So all bits are those of CHOLMOD, in any parallel order.
  *
  * In parallel: in the elimination tree a supernode waits only for those below it (base/forest.h).
  * Subtrees with a PARTS-th of the work, at most, are done as a whole. O(n^1.5) flops for a surface

@@ -4,8 +4,8 @@
  * linear blending, give
  *     v -> R v + T p* - R p*
  * Transforms that are not rigid motions are split into their rotation and the rest, S_b, which is
- * blended linearly: v -> R sum_b w_b S_b (v - p*) + T p*, so that one bone alone takes a vertex
- * where its transform does.
+ * blended linearly: v -> R sum_b w_b S_b (v - p*) + T p*, so a single bone moves a vertex exactly
+ * by its transform.
  *
  * O(poses x entries), about 40 ns each; memory 200 bytes per pose and bone; vertices in parallel.
  * Fails on out-of-memory and for numbers that are not finite. */

@@ -1,6 +1,6 @@
-/* Visible measures of a deforming mesh, over any number of poses: how much its surface is strained,
- * how far limbs drift from their bones and how its volume changes. Independent of the energy that
- * weights minimize. */
+/* Visible measures of a deforming mesh, over any number of poses: the strain of its surface, the
+ * drift of limbs from their bones, and the change of its volume. They do not depend on the
+ * energy that weights minimize. */
 #ifndef ARAP_DEFORMATION_H
 #define ARAP_DEFORMATION_H
 

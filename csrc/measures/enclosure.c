@@ -5,8 +5,8 @@
  * the directed edges of a closed part the tail has the lower index, and the other half are their
  * reverses: of those with one lower end, each other end is met once in either direction.
  *
- * O(triangles), and so again for a pose, groups of poses in parallel; 24 bytes for a triangle while
- * it is made. Fails on out-of-memory. */
+ * O(triangles) at creation and for each pose, groups of poses in parallel; 24 bytes for a triangle
+ * during creation. Fails on out-of-memory. */
 #include "measures/enclosure.h"
 
 #include "base/memory.h"

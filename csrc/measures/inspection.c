@@ -2,8 +2,8 @@
  *
  * Neighbors. With m the mean of the rows of the neighbors of i, contrast is |w_i - m|_1 / 2, the
  * share of the weight that would have to move to other bones, and roughness the mean contrast of
- * the neighbors where i is left out of theirs: around a border or a tip it is large as well, around
- * a speckle it is not. O(entries x ring^2).
+ * the neighbors where i is left out of theirs: it is large around borders and tips as well, but
+ * not around a speckle. O(entries x ring^2).
  *
  * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all its
  * entries are reached or the limit is exceeded: O(k log k) of the k vertices on the way, which

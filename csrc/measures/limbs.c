@@ -1,11 +1,11 @@
 /* Limbs and how far they drift from their bones: see limbs.h.
  *
- * A vertex belongs to the bone nearest to it; the middle of a bone are those of its vertices whose
+ * A vertex belongs to the bone nearest to it; the middle of a bone consists of its vertices whose
  * nearest point lies at 0.3 to 0.7 of its length. They are a limb if there are at least 6, if their
  * mean lies within half of their mean distance r from the line of the bone, and r is at most 1.5
- * lengths of it: the bone runs inside of them. As posed, the limb has drifted by the distance
- * between the mean of these vertices and the place to which the bone takes their mean at rest, in
- * units of r.
+ * times its length, so that the bone runs inside of them. As posed, the limb has drifted by the
+ * distance between the mean of these vertices and the place to which the bone takes their mean at
+ * rest, in units of r.
  *
  * O(vertices x log bones), by a tree of the bones, vertices in parallel. Fails on out-of-memory. */
 #include "measures/limbs.h"

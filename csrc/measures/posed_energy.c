@@ -4,7 +4,7 @@
  *     R_i nearest to cov_i = sum_k a_ik e'_ik e_ik^T
  *
  * (docs/energy.md 3), each pose as often as it counts, relative to #poses sum_ik a_ik |e_ik|^2.
- * How the points were posed is not known, so every edge is read in every pose: about 0.2 us
+ * It is unknown how the points were posed, so every edge is read in every pose: about 0.2 us
  * per vertex and pose. O(vertices) memory, vertices in parallel. Fails on out-of-memory and
  * for points that are not finite. */
 #include "measures/posed_energy.h"

@@ -6,13 +6,13 @@
  *     s(w_p, w_v) = sum_{j != k} w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2)
  * over the surface. As published, the integral is the sum over triangles of their area times the
  * value at their centroid, with the mean weights of their corners. A triangle counts for a vertex
- * only through bones that both have: bone j after bone j, the triangles that have it are listed by
- * their other bones k > j, and each vertex that has it visits the lists of its own k. Terms below
- * exp(-FAR) are left out.
+ * only through bones that both have: for one bone j after another, its triangles are listed by
+ * their other bones k > j, and each vertex of bone j visits the lists of its own bones k. Terms
+ * below exp(-FAR) are left out.
  *
  * A vertex costs about 10 ns for each triangle that shares a pair: 13,000 vertices of 4 influences
- * take about a second, dense weights of many bones their square, which is what the definition asks
- * for. Memory: 16 bytes for each bone of a triangle, 32 for each pair of one j. Vertices in
+ * take about a second, and dense weights of many bones take the square of that, as the definition
+ * requires. Memory: 16 bytes for each bone of a triangle, 32 for each pair of one j. Vertices in
  * parallel, each summed in a fixed order. Fails on out-of-memory, when cancelled, and for
  * invalid input. */
 #include "measures/rotation_centers.h"

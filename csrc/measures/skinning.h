@@ -1,4 +1,5 @@
-/* Linear blend skinning by bones of any kind: where given weights take points in given poses. */
+/* Linear blend skinning by bones of any kind: the positions to which given weights move points in
+ * given poses. */
 #ifndef ARAP_SKINNING_H
 #define ARAP_SKINNING_H
 
