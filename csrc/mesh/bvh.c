@@ -4,10 +4,10 @@
  * bounds, which is insensitive to slivers and coincident primitives: depth <= log2(count) + 1.
  * The centers are sorted in place, so that each level reads them one after another, in 16 bytes
  * each; boxes are read only in the leaves, and joined on the way up. Faces with tags are split
- * by part first: a query that passes over its own part then does so high up in the tree. The nodes
- * are stored depth-first, so the left child of node i is i + 1. A leaf has half of what it may have
- * at least, or all there are, so it is known how many nodes a tree has at most, and the right child
- * can have its place before the left one is built: large trees are split level by level, then
+ * by part first: so a query that skips its own part does so high up in the tree. The nodes
+ * are stored depth-first, so the left child of node i is i + 1. Every leaf is at least half full,
+ * unless it is the only one. This bounds the number of nodes of a subtree, so the right child gets
+ * its place before the left one is built: large trees are split level by level, then
  * subtrees are built, both on all threads. O(n log n) to build, O(log n) for a query near the
  * primitives. Fails on out-of-memory only. */
 #include "mesh/bvh.h"

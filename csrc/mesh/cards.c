@@ -7,9 +7,9 @@
  * 0. A strip bent into a sock or a sleeve has a short boundary for its area and is not a card; a
  * narrow band around a limb is one.
  *
- * An edge is of the boundary where its triangles have the same third vertex: both sides of a card
- * may be modeled, one on the other: A is the area of one of them, all area divided by how many
- * triangles there are at the boundary. Collapsed triangles do not count.
+ * An edge is on the boundary if all its triangles have the same third vertex: both sides of a card
+ * may be modeled, one on the other. A is the area of one side: the whole area divided by the
+ * number of triangles at the boundary. Collapsed triangles do not count.
  *
  * O(triangles x log neighbors). Fails on out-of-memory only. */
 #include "mesh/cards.h"

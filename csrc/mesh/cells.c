@@ -1,9 +1,9 @@
 /* Points in cells: see cells.h.
  *
- * Cells have numbers by their place, points are found by a hash of those. Other points with the
- * same hash are farther away, so they do not matter. The cell of p comes first: if a point is found
- * there, only cells that may have a nearer one are left, often none. O(points) to create, O(1) for
- * a query. Fails on out-of-memory only. */
+ * Cells are numbered by position, and points are found by a hash of these numbers. Other points
+ * with the same hash are farther away, so they do not matter. The cell of p is searched first. If
+ * it has a point, only cells that may have a nearer one are left, often none. O(points) to create,
+ * O(1) for a query. Fails on out-of-memory only. */
 #include "mesh/cells.h"
 
 #include <math.h>

@@ -1,11 +1,12 @@
 /* Nearest points of a surface: see closest.h.
  *
- * Through the hierarchy of faces, that of match.c in transfer/: O(log triangles) for a point, those
- * of one part passed over as whole branches, O(triangles log triangles) to build it; of no points
- * nothing is built, the parts alone are found. The side is given by the vertex normals,
+ * Through the hierarchy of faces, that of match.c in transfer/: O(log triangles) for a point,
+ * skipping one part as whole branches, and O(triangles log triangles) to build it. Without points,
+ * nothing is built; only the parts are found. The side is given by the vertex normals,
  * interpolated linearly in the triangle, because triangle normals are ambiguous beyond an edge. On
- * a sheet it follows the orientation. Triangles that welding has collapsed are left out. Fails on
- * out-of-memory, for meshes that arap_mesh_create refuses, and for owners that are not vertices. */
+ * a sheet, the side follows the orientation. Triangles that welding has collapsed are left out.
+ * Fails on out-of-memory, for meshes that arap_mesh_create refuses, and for owners that are not
+ * vertices. */
 #include "mesh/closest.h"
 
 #include "base/memory.h"

@@ -1,22 +1,24 @@
 /* A coarser mesh: see coarse.h.
  *
- * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): of the vertices, one
- * after another, one that is still free takes its nearest free neighbors, up to MOST together.
- * The caller says in which order (solver/visits.c); they are visited in strides of about the golden
- * section of it, so that clusters do not grow into stripes along it, and of neighbors that are
- * equally near the first in it is taken: the numbers of the vertices decide nothing. The clusters
- * of a finer level are scattered already and are visited from the last one that was made to the
- * first: the last ones are the smallest, and grow. Strides would change that whole order, and so
- * all coarser levels, as soon as there is one cluster more. A mesh of triangles keeps about a third
- * of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored mesh get
- * clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they would lose
- * their faces. If there are thousands that make up most of the mesh, those down to ARAP_FEW_OF_PART
- * lose vertices, too, or every visit would go through all of them; a triangle with two corners left
- * becomes an edge. Smaller ones would be so loose that weights get worse. A triangle between three
- * clusters is one of the coarse mesh, a tet between four is a tet, between three a triangle,
- * between two an edge: a thin volume becomes a sheet or a wire rather than come apart. Clusters are
- * either on the surface of a volume or inside, so that it keeps its shape. O(edges), prolonging
- * times the influences, on all threads. Fails only on out-of-memory. */
+ * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): the vertices are visited
+ * one after another, and each that is still free takes its nearest free neighbors, up to MOST
+ * together.
+ * The caller says in which order (solver/visits.c); they are visited in strides of about the
+ * golden section of this order, so that clusters do not grow into stripes. Of neighbors that are
+ * equally near, the first in the order is taken, so the numbers of the vertices do not matter. The
+ * clusters of a finer level are already scattered. They are visited from the last one to the
+ * first, because the last ones are the smallest and should grow. With strides, a single additional
+ * cluster would change the whole order, and with it all coarser levels. A mesh of triangles keeps
+ * about a third of its vertices, dense regions stay dense, parts stay apart, and partners of a
+ * mirrored mesh get clusters that are partners. Parts of fewer than LEAST vertices keep all of
+ * them, because they would lose their faces. If there are thousands that make up most of the mesh,
+ * those down to ARAP_FEW_OF_PART lose vertices, too, because every visit would go through all of
+ * them. A triangle with two corners left becomes an edge. Smaller parts would be so loose that the
+ * weights get worse. A triangle between three clusters is one of the coarse mesh, a tet between
+ * four is a tet, between three a triangle, between two an edge: so a thin volume becomes a sheet or
+ * a wire and does not come apart. A cluster is either on the surface of a volume or inside, so that
+ * the volume keeps its shape. O(edges), and O(edges x influences) to prolong weights, on all
+ * threads. Fails only on out-of-memory. */
 #include "mesh/coarse.h"
 
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  * The weights of a point are those of the four corners of its tet, mixed by the barycentric
  * coordinates: linear in every tet, continuous over the volume. A point outside takes the nearest
- * point of the volume, so coordinates are never negative. Of several equally near tets the first
- * one counts; they give the same point. Through the hierarchy O(log tets) per point, O(tets log
- * tets) to build it. Tets without volume count as their faces.
+ * point of the volume, so coordinates are never negative. If several tets are equally near, the
+ * first one counts; all give the same point. Through the hierarchy O(log tets) per point, O(tets
+ * log tets) to build it. Tets without volume count as their faces.
  *
  * Distances are measured in units of the box of the tets, so the caller's units do not matter.
  * Fails on out-of-memory, and for points whose squares overflow in this unit. */

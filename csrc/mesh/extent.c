@@ -1,19 +1,20 @@
 /* The extent of a mesh: see extent.h.
  *
- * It is the bounding box of all vertices, which is right for every careful mesh. But one
+ * It is the bounding box of all vertices, which is right for almost every mesh. But one
  * stray vertex 1e5 sizes away would make lengths that are shares of the diagonal, such as that
  * within which vertices are welded, larger than limbs. So
- *   - a vertex lies far off when it is beyond FENCE diagonals of the box of all but the outermost
- *     SHARE of the coordinates on either side of each axis; the box is that of the others;
- *   - of things far apart (a second mesh 1e5 sizes away) none is far off: if the box is more than
- * FENCE times larger than the largest part connected by faces and edges, and than the root of twice
- * the surface, the larger of these is the diagonal. Both limits are generous: no real model has 99
- * % of its vertices in 2 % of its size. If neither applies, the numbers are those of the plain box,
- * bit for bit.
+ *   - a vertex is far away if it is more than FENCE diagonals outside the box that leaves out the
+ *     outermost SHARE of the coordinates at both ends of each axis; the extent is the box of the
+ *     others;
+ *   - if two things are far apart (a second mesh 1e5 sizes away), neither is far away: if the box
+ * is more than FENCE times larger than the largest part connected by faces and edges, and than the
+ * root of twice the surface, the larger of these is the diagonal. Both limits are generous: no real
+ * model has 99 % of its vertices in 2 % of its size. If neither applies, the numbers are those of
+ * the plain box, bit for bit.
  *
- * O(n) for the quantiles, which most meshes do without; parts cost a union-find, and only in the
+ * O(n) for the quantiles, which most meshes do not need, and a union-find for the parts in the
  * second case. Fails on out-of-memory, if the square of the box's size overflows, and if parts are
- * so far apart that transforms of one are rounding errors of another. */
+ * so far apart that the transform of one is a rounding error of another. */
 #include "mesh/extent.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The position and size of a mesh, regardless of vertices far away from it. */
+/* The position and size of a mesh, without vertices far away from it. */
 #ifndef ARAP_EXTENT_H
 #define ARAP_EXTENT_H
 

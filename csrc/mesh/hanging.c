@@ -3,10 +3,10 @@
  * The ends of a card (cards.h) are around the vertex that is farthest from its center, and around
  * the one that is farthest from that, by AROUND of the distance of the two. A vertex touches if a
  * face of a part that is not a card is nearer than the card is wide, w = 2 A / P, or 1 / REACH of
- * its length P / 2. Cards lie on each other in layers: they do not count. A part that touches by
- * one end hangs, if not more than LYING of its area touches at all; the other end may touch again,
- * as that of long hair does at a shoulder. All vertices that touch and are connected with an end by
- * such belong to that end.
+ * its length P / 2. Other cards do not count, because cards lie on each other in layers. A part
+ * hangs if one end touches and no more than LYING of its area does. The other end may touch again,
+ * like long hair at a shoulder. All touching vertices that are connected with an end through
+ * touching vertices belong to that end.
  *
  * O(vertices of cards x log triangles). Fails only on out-of-memory or when cancelled. */
 #include "mesh/hanging.h"

@@ -1,4 +1,4 @@
-/* Cards that touch something with an end, and how they are attached. */
+/* Cards that touch another part with an end, and how they are attached. */
 #ifndef ARAP_HANGING_H
 #define ARAP_HANGING_H
 

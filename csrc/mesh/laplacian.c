@@ -6,7 +6,7 @@
  *
  * The paper couples wire edges by extra rows of a least-squares system (its HBM). Springs in
  * the Laplacian itself keep the matrix unchanged, need no second factorization, and give no
- * negative weights; as strong as here they hold both ends together just as the rows do.
+ * negative weights; at this strength they hold both ends together as well as the rows do.
  * A part made of nothing but wires is a curve, and could have a curve's Laplacian; measured on wire
  * creatures of 85 to 1,000 vertices that gives better heat weights, but from springs, with which
  * influences spread wider, the energy ends 0 to 17 % lower.

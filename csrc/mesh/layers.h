@@ -1,4 +1,4 @@
-/* Layers: parts of a mesh that lie on each other, as clothes do. */
+/* Layers: parts of a mesh that lie on each other, such as clothes. */
 #ifndef ARAP_LAYERS_H
 #define ARAP_LAYERS_H
 

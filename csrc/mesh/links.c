@@ -6,17 +6,18 @@
  * another part, and with d0 the smallest distance found
  *   - vertices within d0 + TOUCHING x (size of the part) are linked: the root of a hair
  *     card, the neck of a head, all of a button;
- *   - so are vertices within d0 + LAYERED x size over a surface that faces the same way:
- *     a jacket over a body, but not one thigh to the other.
+ *   - so are vertices within d0 + LAYERED x size over a surface that faces the same way: a jacket
+ *     is linked to the body, but not one thigh to the other.
  * Among these links, the ones between layers of cloth (layers.c) are stronger (rings.c).
- * A link goes to the corner of the triangle that is nearest in barycentric terms. Parts that
- * are farther than FAR from everything stay loose. Parts joined so far count as one in the
- * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
+ * A link goes to the corner of the triangle that is nearest in barycentric terms. Parts that are
+ * farther than FAR from everything else stay loose. In the next round, parts that have been joined
+ * count as one, until nothing new is joined. Otherwise a pair of parts could be linked to each
+ * other only.
  *
- * O(vertices of the smaller parts x log triangles), at most log2(parts) times: a vertex looks again
- * when what it has found has been joined to its own part. A sample of a part's vertices bounds the
- * search of the others, and each search starts from the previous result. The links are the same as
- * without bounds. Fails only on out-of-memory or when cancelled. */
+ * O(vertices of the smaller parts x log triangles), at most log2(parts) times: a vertex searches
+ * again if the part that it found has been joined to its own. A sample of a part's vertices bounds
+ * the search of the others, and each search starts from the previous result. The bounds do not
+ * change the links. Fails only on out-of-memory or when cancelled. */
 #include "mesh/links.h"
 
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * that follow within the tolerance: O(n) unless most vertices coincide. Faces that lose
  * a corner to welding are dropped. Corners of closed solids that only touch stay apart (solids.h).
  *
- * A vertex far away (extent.h) is a mistake, and so are its faces, edges and tets: they are
- * dropped, because they would outweigh all others. It is solved as a loose vertex.
+ * A vertex far away (extent.h) is a mistake. Its faces, edges and tets are dropped, because they
+ * would outweigh all others. The vertex itself is solved as a loose one.
  *
  * Parts: connected components over faces and edges, by union-find, numbered by their lowest
  * vertex. Fails on out-of-memory and for indices out of range and coordinates that are not finite.

@@ -1,5 +1,5 @@
 /* The mesh of a problem: welded, centered, scaled to a bounding box diagonal of 1, with the
- * one-rings and ARAP weights that the energy is summed over. */
+ * one-rings and ARAP weights of the energy. */
 #ifndef ARAP_MESH_H
 #define ARAP_MESH_H
 

@@ -2,8 +2,8 @@
  *
  * Triangle: Ericson 2004, section 5.1.5; by the signs of products of edges, without square roots.
  * Tet: with the volumes v_i of the tets that p makes with the four faces, sum v_i = v, the
- * barycentric coordinates are v_i / v; inside, all are >= 0. Where v is mostly rounding, so are
- * they, and do not say where p is. There, and outside, the nearest point is that of the nearest
+ * barycentric coordinates are v_i / v; inside, all are >= 0. If v is mostly rounding, so are they,
+ * and they do not tell where p is. Then, and outside, the nearest point is that of the nearest
  * face. Constant cost; nothing fails. */
 #include "mesh/nearest.h"
 

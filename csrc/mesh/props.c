@@ -1,11 +1,11 @@
 /* Props: see props.h.
  *
- * Parts that may be of a prop are closed. They are of one if their surfaces cross, or if a vertex
- * of one is nearer to the other than TOUCHING of its own radius about its mean. A set touches the
- * vertices of other parts that are nearer than NEAR of its radius. A set is a prop if
- *   - its largest part can lead, and is thick, V^(1/3) >= THICK A^(1/2), with volume V and area A:
- * a cape with two sides is not;
- *   - the area that it touches is no more than LYING of its own: a sole lies on the foot.
+ * Only closed parts can belong to a prop. Two parts belong to one prop if their surfaces cross, or
+ * if a vertex of one is nearer to the other than TOUCHING of its own radius about its mean. A set
+ * touches the vertices of other parts that are nearer than NEAR of its radius. A set is a prop if
+ *   - its largest part can lead, and is thick: V^(1/3) >= THICK A^(1/2), with volume V and area A
+ * (a cape with two sides is not thick);
+ *   - the area that it touches is at most LYING of its own (a sole lies on the foot).
  *
  * O(vertices x log triangles of such parts); without such parts only the boundaries are measured.
  * Fails only on out-of-memory or when cancelled. */

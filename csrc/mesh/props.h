@@ -1,4 +1,4 @@
-/* Closed loose parts that touch each other, and little of the rest: pistols, tools, bags. */
+/* Closed loose parts that touch each other and little else: pistols, tools, bags. */
 #ifndef ARAP_PROPS_H
 #define ARAP_PROPS_H
 

@@ -2,17 +2,17 @@
  *
  * A rod is a loose part whose surface is closed and slim about a straight line: its axis, the
  * direction in which its vertices, by their areas, are spread most. Sleeves, straps around a body
- * and cards of hair are not. Its shape does not prove that it is hard: a tie, a braid or a row of
- * studs is a rod as well. But those hang on the skin or lie along it. A rod is a rod whose ends
- * are both free: farther from everything else than it is thick. It crosses the surface that it lies
- * on, and does not follow it.
+ * and cards of hair are not rods. Its shape does not prove that it is hard: a tie, a braid or a row
+ * of studs is a rod as well. But those hang on the skin or lie along it. So both ends of a rod must
+ * be free: farther from everything else than the rod is thick. Such a rod crosses the surface
+ * that it lies on and does not follow it.
  *
  * Swords are made of several parts. A part that touches a rod (guard, grip, pommel), directly or
- * by another one, belongs to it if it is smaller and touches nothing else, unless it is a rod,
- * too. The largest rod of all these decides.
+ * through another part, belongs to it if it is smaller, touches nothing else, and is not itself a
+ * rod. The largest rod among them decides.
  *
- * O(vertices of the parts that may be rods x log triangles); nothing but the spread is computed
- * where there is no rod. Fails only on out-of-memory or when cancelled. */
+ * O(vertices of the parts that may be rods x log triangles); without rods, only the spread is
+ * computed. Fails only on out-of-memory or when cancelled. */
 #include "mesh/rods.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* Sheets: see sheets.h.
  *
  * With the variances l1 >= l2 >= l3 of the area of a part along its axes, sqrt(l3 / l2) is its
- * thickness as a share of its width. From FLAT on, the part is not a sheet; below, it counts as the
- * more of a sheet the thinner it is, smoothly. A part without width is a line, not a sheet.
+ * thickness as a share of its width. From FLAT on, the part is not a sheet. Below, it counts as a
+ * sheet to a degree that rises smoothly as it gets thinner. A part without width is a line, not a
+ * sheet.
  *
  * O(vertices + parts) time and memory. Fails only on out-of-memory. */
 #include "mesh/sheets.h"

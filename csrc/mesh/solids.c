@@ -1,10 +1,10 @@
-/* Which vertices at one place stay apart, because closed solids only touch there: see solids.h.
+/* Vertices at one place that stay apart, because closed solids only touch there: see solids.h.
  *
  * The upper and the lower jaw of a figure of boxes share the corners of a face, and still move
- * apart. Split edges of one surface, as glTF has them, share their corners as well, and must not.
+ * apart. The two sides of a split edge in glTF share their corners as well, and must stay together.
  *
- * Solids. Two triangles that alone meet in an edge of the welded mesh belong to one solid. If more
- * than two meet there, those that share the caller's two vertices go in pairs. The others are
+ * Solids. If exactly two triangles meet in an edge of the welded mesh, they belong to one solid. If
+ * more than two meet there, those that share the caller's two vertices are paired. The others are
  * sorted by their angle about the edge: a triangle bounds a solid together with the first one that
  * is met on its inner side and that runs along the edge in the other direction. If these choices
  * are not one to one, all triangles there belong to one solid, which counts as open, and so does

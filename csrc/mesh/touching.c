@@ -1,7 +1,8 @@
 /* Sets of parts that touch: see touching.h.
  *
  * A tree holds the faces of the chosen parts alone, of which there are few compared with all. Each
- * vertex of them looks for the nearest face of another part, each edge for faces that it crosses.
+ * vertex of theirs searches for the nearest face of another part, and each edge for faces that it
+ * crosses.
  *
  * O(vertices + faces of the chosen parts x log of these faces). Fails on out-of-memory, or
  * cancelled. */

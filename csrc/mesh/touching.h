@@ -1,4 +1,4 @@
-/* Which of some parts of a mesh touch each other (see touching.c). */
+/* Finds which of the given parts of a mesh touch each other (see touching.c). */
 #ifndef ARAP_TOUCHING_H
 #define ARAP_TOUCHING_H
 

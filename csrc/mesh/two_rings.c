@@ -4,11 +4,11 @@
  *
  * With 1 / M for a factor it is the bi-Laplacian Q = L M^-1 L. Cells of almost no size count as
  * larger ones, and wires as springs no stiffer than MAX_WIRE, or Q could not be factorized; on a
- * mesh far thinner than its edges are long rounding makes it indefinite all the same, and its
- * diagonal is raised by as little as helps.
+ * mesh far thinner than its edges are long, rounding can still make it indefinite; then its
+ * diagonal is raised by as little as needed.
  *
- * O(vertices x ring^2) time, twice: first the sizes of the rows, then what is in them. It has no
- * failure mode but memory; a matrix that MAX_SHIFT does not help is ARAP_NOT_FACTORED. */
+ * O(vertices x ring^2) time, in two passes: first the sizes of the rows, then their entries. Fails
+ * on out-of-memory, and with ARAP_NOT_FACTORED if MAX_SHIFT does not suffice. */
 #include "mesh/two_rings.h"
 
 #include <math.h>

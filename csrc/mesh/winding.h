@@ -1,4 +1,4 @@
-/* Winding numbers: how often a surface goes round a point. */
+/* Winding numbers: how many times a surface encloses a point. */
 #ifndef ARAP_WINDING_H
 #define ARAP_WINDING_H
 

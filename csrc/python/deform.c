@@ -1,6 +1,6 @@
 /* The functions of the module araplbs about posed points and parameters: see
- * python/deform.h and the stubs. Arguments are copied and the work runs without the GIL; cost
- * and failures are those of what is called. */
+ * python/deform.h and the stubs. Arguments are copied and the work runs without the GIL; cost and
+ * failures are those of the functions called. */
 #include "python/deform.h"
 
 #include <math.h>

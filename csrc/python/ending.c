@@ -1,23 +1,23 @@
 /* The end of Python: see ending.h.
  *
- * Python ends while threads of the kind daemon still work. A thread that asks for the GIL then is
- * ended on the spot (pthread_exit, until Python 3.13): its stack goes, which holds the parallel
- * section that helpers work in. So a function at exit (atexit), which runs while threads can still
+ * Python can end while daemon threads still work. A thread that then requests the GIL is ended on
+ * the spot (pthread_exit, until Python 3.13), and its stack disappears together with the parallel
+ * section of its helpers. So a function at exit (atexit), which runs while threads can still
  * have the GIL,
  *
- *  1. says that Python ends: from then on no report of other threads reaches Python, each asks its
- *     work to stop;
- *  2. lets go of the GIL and waits until no thread works. All work reports, or ends. A thread that
- *     is in its progress function comes back from it, or is waited for PATIENCE long;
- *  3. leaves threads to Python, which may end them wherever they are: not in our work.
+ *  1. announces the end: from then on no report of other threads reaches Python, and each report
+ *     stops its work;
+ *  2. lets go of the GIL and waits until no thread works. All work either reports or ends. A
+ *     thread inside its progress function either returns or is waited for until PATIENCE is over;
+ *  3. leaves the threads to Python, which may end them anywhere, but no longer within our work.
  *
- * The work of such a thread ends with SystemExit, which ends a thread without a word. A thread that
- * does not come back from its progress function and is ended there sleeps for good, as Python 3.14
- * has it: its stack stays.
+ * The work of such a thread ends with SystemExit, which ends a thread silently. A thread that
+ * never returns from its progress function sleeps forever instead of ending, as in Python 3.14, so
+ * its stack stays.
  *
- * This is of the process, as the end of Python is, and so the one thing here that is global. Only
- * the main interpreter has it: others end without threads. A process that was forked has no threads
- * of its parent: the numbers are those of one process. */
+ * This state belongs to the process, as the end of Python does. It is the only global state here.
+ * Only the main interpreter needs it, because others end without threads. A forked process does not
+ * have its parent's threads, so each process counts its own. */
 #include "python/ending.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Work without the GIL, and what becomes of it when Python ends. */
+/* Work without the GIL, and how it stops when Python ends. */
 #ifndef ARAP_PYENDING_H
 #define ARAP_PYENDING_H
 

@@ -1,5 +1,5 @@
-/* Statuses as exceptions, progress as calls: see python/error.h. Calls to `progress` take the
- * GIL; everything else has it. */
+/* Statuses as exceptions, progress as calls: see python/error.h. Calls of `progress` take the GIL;
+ * all other functions run with it. */
 #include "python/error.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The inside of a solver, for tests: see python/inside.h. Everything is copied. Fails with a
- * Python exception, without memory. */
+ * Python exception on out-of-memory. */
 #include "python/inside.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* The lock of a Python object that works without the GIL.
  *
- * It is never waited for with the GIL held, so a thread that works (with the lock, without the GIL)
- * can always call back into Python; two threads that share one object wait for each other. */
+ * No thread waits for it while holding the GIL. So a working thread (with the lock, without the
+ * GIL) can always call back into Python, and two threads that share an object wait for each other.
+ */
 #ifndef ARAP_PYLOCK_H
 #define ARAP_PYLOCK_H
 

@@ -1,6 +1,7 @@
-/* The module araplbs._engine: it puts together the functions, the exceptions and the types. What
- * help() says of the functions is in engine_docs.h, which the build makes of the stubs. Costs
- * milliseconds, for the self-test of OpenBLAS. Fails with a Python exception; then the import does.
+/* The module araplbs._engine: it puts together the functions, the exceptions and the types. The
+ * texts of help() are in engine_docs.h, which the build makes from the stubs. Costs
+ * milliseconds, for the self-test of OpenBLAS. Fails with a Python exception, and then the import
+ * fails.
  */
 #define ARAP_IMPORT_ARRAY
 #include "python/array.h"

@@ -1,5 +1,5 @@
 /* The life of objects that work without the GIL: see object.h. Costs a lock for each call. Fails
- * with an exception where an object is used from within its own work. */
+ * with an exception if an object is used from within its own work. */
 #include "python/object.h"
 
 #include "python/arguments.h"

@@ -1,6 +1,6 @@
 /* The functions match_surfaces, transfer_weights and transfer_shapes of the module: see the stubs.
- * Arguments are copied and the work runs without the GIL; cost and failures are those of what is
- * called. */
+ * Arguments are copied and the work runs without the GIL; cost and failures are those of the
+ * functions called. */
 #include "python/transfer.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* Bendy bones: see bendy.h.
  *
- * A bendy bone of S segments has S + 1 joints with a transform M_j each. A vertex at the place u
+ * A bendy bone of S segments has S + 1 joints with a transform M_j each. A vertex at position u
  * along the bone lies between two of them, j = floor(u S) (the last but one at u = 1), and follows
  *     T_ib = (1 - s) M_j + s M_j+1,   s = u S - j
  * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). So w_ib is the weight of two columns
@@ -12,9 +12,9 @@
  * docs/energy.md 2. If the spine is stretched by sigma, joints scale along the bone as well, with e
  * = E / |E|
  *     M_j p = T (c(u_j) + R(u_j) D (p - e0 - u_j E)),   D = I + (sigma - 1) e e'
- * so that points next to u_j go where the spine takes them, M_j continues along the tangent of the
- * spine, and stretch.h sees the stretch. All M_j of a straight bone are one:
- * D about the head, the spine itself for 0 < u < 1, but beyond the ends it goes on stretching.
+ * so that the spine moves points next to u_j, M_j continues along the tangent of the spine, and
+ * stretch.h includes the stretch. All M_j of a straight bone are one:
+ * D about the head, the spine itself for 0 < u < 1, but the stretch continues beyond the ends.
  *
  * O(vertices x bendy bones) time and memory here; sums over poses are O(columns^2) (the Gram
  * matrix, 16 numbers per pair of columns), so that 100 bones of 31 segments are 3200 columns and

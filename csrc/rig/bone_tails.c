@@ -1,24 +1,23 @@
-/* Whether tails mean anything: see bone_tails.h.
+/* Whether the tails of an armature are meaningful: see bone_tails.h.
  *
- * A bone that somebody drew ends at or near the joint of a child. Importers know joints alone:
- * they point the bone along an axis of the joint's frame, and give it a length of their own. Of a
+ * A bone drawn by a person ends at or near the joint of a child. Importers only have joints. They
+ * point the bone along an axis of the joint's frame and choose a length. Of a
  * deforming bone with children let
  *     off = min over its children of |tail - head of the child| / |head of the child - head|.
  * The median of off over an armature was from 0 to 0.46 in 175 files with drawn tails and from 0.68
  * to 99 in 21 files that importers left, so OFF separates them. The decision is about the whole
- * armature: a single bone that points aside is common, as in a hand or under a control.
+ * armature, because single bones often point aside, as in a hand or under a control.
  *
- * Lengths alone can be wrong. Blender's importer of glTF makes a bone as long as the way to its
+ * Lengths alone can be wrong. Blender's glTF importer makes a bone as long as the distance to its
  * nearest child, but does not divide this by the scale of the armature object. All lengths are then
- * too large by one factor, the inverse of this scale: length / (way to the nearest child) is the
- * same number f for nearly all bones (MOST), and the tails are near the joints after a division by
- * f. It also cuts off lengths below a few millimeters, so f can differ. The directions are
- * right nevertheless if the tails are off and nearly all bones (ALIGNED) point at a child.
+ * too large by one factor, the inverse of this scale: length / (distance to the nearest child) is
+ * the same number f for nearly all bones (MOST), and dividing by f puts the tails near the joints.
+ * The importer also cuts off lengths below a few millimeters, so f can differ. The directions are
+ * still right if the tails are off but nearly all bones (ALIGNED) point at a child.
  *
  * A single bone with children is too little evidence: then the tails stay, unless all bones are
  * stubs or poles of one length, as importers leave them (STUB). Their directions are right if they
- * differ: untouched frames all point the same way. Tails also stay where
- * all joints are in one place.
+ * differ: untouched frames all point the same way. Tails also stay if all joints are in one place.
  *
  * O(bones log bones). Fails on out-of-memory. */
 #include "rig/bone_tails.h"

@@ -1,4 +1,4 @@
-/* Do the tails of an armature mean anything? */
+/* Tests whether the tails of an armature are meaningful. */
 #ifndef ARAP_BONE_TAILS_H
 #define ARAP_BONE_TAILS_H
 

@@ -1,7 +1,7 @@
 /* Cyclic coordinate descent: see ik.h. (Wang & Chen 1991.)
  *
- * From the last bone to the root, each turns by the shortest rotation that points the effector at
- * the target, as far as its range allows, with twist where that helps. No step leads away from the
+ * From the last bone to the root, each bone turns by the shortest rotation that points the
+ * effector at the target, within its range, and twists if that helps. No step leads away from the
  * target unless a range cuts it short. */
 #include "base/vec3.h"
 #include "rig/ik.h"

@@ -1,9 +1,9 @@
 /* The chains of a skeleton: see chains.h.
  *
- * Chains grow upward from every leaf, whose tail is the effector. Where several meet in a bone, the
- * longest continues through it if the next is shorter than COMPARABLE of it: a twist bone does not
- * end an upper arm, nor fins a tail. Otherwise all of them end below that bone, as fingers do at
- * the hand and legs at the hips, and a new chain starts with the bone's head as effector: an arm
+ * Chains grow upward from every leaf, whose tail is the effector. If several meet in a bone, the
+ * longest continues through it if the next one is shorter than COMPARABLE of it: a twist bone does
+ * not end an upper arm, nor fins a tail. Otherwise all of them end below that bone, as fingers do
+ * at the hand and legs at the hips, and a new chain starts with the bone's head as effector: an arm
  * reaches with its wrist. If all that meet are short (below MIN_LENGTH of the skeleton), like
  * eyes and ears, the bone counts as a leaf. Short chains and those of a single bone are dropped.
  *

@@ -1,12 +1,12 @@
 /* Forward and backward reaching inverse kinematics: see ik.h. (Aristidou & Lasenby 2011.)
  *
- * Backwards from the target, every joint is drawn along the line to the next one until it is as far
- * from it as the bone is long; then forwards from the root, every bone swings to where its end was
- * drawn to, as far as its range lets it, and carries the next one there. A bone keeps its twist but
- * where its range keeps the next one from its goal, as a hinge does: then it twists to
+ * Backwards from the target, every joint moves along the line to the next one until their distance
+ * is the length of the bone. Then forwards from the root, every bone swings toward the new place
+ * of its end, within its range, and takes the next bone along. A bone keeps its twist, unless the
+ * range of the next bone prevents it from reaching its goal, as a hinge does. Then it twists to
  * bring that goal into the plane of the hinge.
  *
- * Ranges count forwards only: if they bind, an iteration may lead away from the target. If a
+ * Ranges count only in the forward pass, so an iteration may lead away from the target. If a
  * target is farther away than the chain is long, the chain points at it. */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The common part of all methods of inverse kinematics: see ik.h.
  *
  * The result is the best turns found, even if a method leaves them again. It stops after PATIENCE
- * iterations that together have not come nearer by PROGRESS of the tolerance: the target is out of
+ * iterations that together gain less than PROGRESS of the tolerance: the target is out of
  * reach, or the ranges of the joints are in the way. A straight chain with its target on the same
  * line gives no method a direction to bend in, so its joints are first turned a little about X.
  *

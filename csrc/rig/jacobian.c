@@ -4,7 +4,7 @@
  * bone. For the gap g to the target the rotations of least |sum_i w_i x v_i - g|^2 + damping sum_i
  * |w_i|^2 are w_i = v_i x f with (sum_i (|v_i|^2 I - v_i v_i^T) + damping I) f = g, which is 3 x 3
  * however long the chain. They are then clamped to their ranges, which the system ignores.
- * A step that leads away is undone and the damping raised; otherwise the damping falls (Levenberg,
+ * A step that leads away is undone, and the damping rises; otherwise the damping falls (Levenberg,
  * Marquardt). */
 #include <string.h>
 

@@ -4,10 +4,10 @@
  * way, the rest is the twist. The result jumps only at half a turn of Y.
  *
  * Aiming: with the twist done, `a` is to be swung to `b` of the same length about an axis u across
- * Y. It must be at right angles to b - a, so u = Y x (b - a); the angle is that between the parts
- * of a and b at right angles to u. If a bone's child sits on its tail, a is along Y and this is the
- * shortest rotation. If b - a is along Y, a and b are images of each other: half a turn about the
- * part of a across Y, or about X. */
+ * Y. The axis must be at right angles to b - a, so u = Y x (b - a); the angle is that between the
+ * parts of a and b at right angles to u. If a bone's child sits on its tail, a is along Y and this
+ * is the shortest rotation. If b - a is along Y, a and b are images of each other: half a turn
+ * about the part of a across Y, or about X. */
 #include "rig/joint_range.h"
 
 #include "base/vec3.h"

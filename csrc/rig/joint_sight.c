@@ -1,13 +1,14 @@
 /* Skin of other limbs next to leaves: see joint_sight.h.
  *
- * The skin of a leaf is nearer to its joint than to all ways. That of another limb can be as near:
- * the underside of a head above the joint of a foreleg. It is another piece: the vertices next to
- * one leaf fall into pieces along the edges of triangles. A joint sees the skin around it from
- * inside, and that of other limbs not at all, or from outside. So a piece is strange if less than
- * SEEN of its area is seen from the joint, and if it turns its outside to the joint: by area, the
+ * The skin of a leaf is nearer to its joint than to any way. Skin of another limb can be as near,
+ * such as the underside of a head above the joint of a foreleg. But it is a separate piece: the
+ * vertices next to a leaf form pieces that are connected by edges. The skin around a joint is
+ * visible from it, from the inside; that of other limbs is hidden or visible from the outside. So
+ * a piece belongs to another limb if less than SEEN of its area is visible from the joint, and if
+ * it turns its outside to the joint: by area, the
  * cosines between its normals and the directions from the joint sum up to less than 0 by FACING. A
- * whole loose part, such as hair around a head, is not a piece of another limb, and a leaf that
- * sees none of its pieces keeps all of them.
+ * whole loose part, such as hair around a head, does not belong to another limb. A leaf from which
+ * no piece is visible keeps all of them.
  *
  * A ray for each vertex next to a leaf, O(triangles). Fails on out-of-memory, or when cancelled. */
 #include "rig/joint_sight.h"

@@ -1,37 +1,38 @@
 /* A skeleton from joints: see joint_skeleton.h.
  *
- * A joint is where a bone turns (its head). The skin of a bone lies around the ways from its joint
- * to the joints of its children, all of them: a pelvis reaches to both thighs and the spine. So a
- * bone is a list of segments, its ways, and its tail is only the axis that it turns about.
+ * A joint is the head of a bone, about which it turns. The skin of a bone lies around the straight
+ * lines from its joint to the joints of all its children: a pelvis reaches to both thighs and to
+ * the spine. So a bone here is a list of segments, called its ways, and its tail only gives the
+ * axis that it turns about.
  *
- *   1. A root whose joint is outside the skin (|winding number| <= INSIDE) moves none, wherever
- *      its ways go; then its children are roots. One on which leaves alone hang is the body.
- *   2. The ways that count. A way to a child without deforming bones below it does not, nor one to
- *      a joint where a shorter way ends (helpers at the joints of fingers that hang on the root).
- *      Rigs also hang bones where they are not (feet for inverse kinematics on the root), and such
- *      a way runs through the air. Each vertex votes on the way nearest to it, by its area and by
- *      the cosine between its normal and the direction from the way: a way that is seen from in
- *      front of the skin is outside. It is left out if it comes from a root, or if others of its
- *      bone are inside. One that continues a chain stays: chains of cloth lie next to their sheets.
- *      A way of a root that leaves the skin, to a joint outside it, does not count either.
- *   3. The axis of a bone with ways is the one nearest to the mean direction of all, or, where
- *      these point apart (a pelvis, |mean| <= APART), that to the child with most bones below it.
- *   4. A leaf goes to the middle of the skin beyond its joint, and as far again (feet, jaws and
- *      hands do not go on in the direction of their parents). This is the skin that is nearer to
- *      the joint than to all ways, the end of the way to it included, and not that of another limb
- *      (joint_sight.c). If another joint lies in this direction that no way goes to, the leaf ends
+ *   1. A root whose joint is outside the skin (|winding number| <= INSIDE) moves no skin, and its
+ *      children become roots. A root whose children are all leaves is the body.
+ *   2. Some ways do not count: a way to a child without deforming bones below it, and a way to a
+ *      joint at which a shorter way ends (helpers at the joints of fingers that hang on the root).
+ *      In some rigs bones hang on others far away (feet for inverse kinematics on the root), so
+ *      that a way runs through the air. Each vertex votes on the way nearest to it, by its area
+ *      and by the cosine between its normal and the direction from the way: a way in front of the
+ *      skin is outside. An outside way is left out if it starts at a root, or if other ways of its
+ *      bone are inside. It stays if it continues a chain, because chains of cloth lie next to
+ *      their sheets. A way from a root to a joint outside the skin does not count either.
+ *   3. The axis of a bone with ways is the way nearest to their mean direction. If they point apart
+ *      (a pelvis, |mean| <= APART), it is the way to the child with most bones below it.
+ *   4. A leaf ends at twice the distance to the middle of the skin beyond its joint (feet, jaws and
+ *      hands do not continue in the direction of their parents). This skin is nearer to the joint
+ *      than to any way, including the end of the way to it, and does not belong to another limb
+ *      (joint_sight.c). If another joint without a way to it lies in this direction, the leaf ends
  *      there: a shin whose foot hangs on the root.
  *
- * If the directions of the tails are right and only the lengths mean nothing (bone_tails.h), a bone
- * goes in its own direction: as far as the child it points at, else as far as its nearest child,
- * and as a leaf, or a root that points at no child, as far as its skin.
+ * If the directions of the tails are right and only the lengths are meaningless (bone_tails.h), a
+ * bone keeps its direction. It reaches as far as the child it points at, otherwise as far as its
+ * nearest child; a leaf, or a root that points at no child, reaches as far as its skin.
  *
- * The ways are found in joint_ways.c, the ends of leaves in joint_leaves.c. Cost: O(vertices log
- * bones) for the nearest ways, again if some are left out or added, O(triangles) for each root,
- * O(vertices) for each leaf, and a ray for each vertex next to a leaf. A leaf without skin of its
- * own goes on as its parent does, half as far; one that stands off outside the skin, as the pole
- * of a limb does, is a stub. Meshes without triangles have no inside: no root and no way is outside
- * of them. Rotating, moving, scaling or mirroring the scene does not change the result. Fails on
+ * joint_ways.c finds the ways, joint_leaves.c the ends of leaves. Cost: O(vertices log bones) for
+ * the nearest ways, again if some are left out or added, O(triangles) for each root, O(vertices)
+ * for each leaf, and a ray for each vertex next to a leaf. A leaf without own skin continues its
+ * parent by half the length; a leaf that stands off outside the skin, such as the pole of a limb,
+ * is a stub. Meshes without triangles have no inside, so no root and no way is outside of them.
+ * Rotating, moving, scaling or mirroring the scene does not change the result. Fails on
  * out-of-memory, for a bad mesh or bones, or when cancelled. */
 #include "rig/joint_skeleton.h"
 
