@@ -1,4 +1,4 @@
-/* A skeleton from its joints alone: ways of the bones of an armature whose tails mean nothing. */
+/* A skeleton from its joints alone, for an armature whose tails are meaningless. */
 #ifndef ARAP_JOINT_SKELETON_H
 #define ARAP_JOINT_SKELETON_H
 

@@ -1,10 +1,10 @@
 /* Partners that grow along edges: see pair_growth.h.
  *
- * Of all pairs of neighbors k, l of partners i, j that are still alone, those whose images fit best
- * become partners first, and bring their own neighbors. So it is geometry that decides, and not the
- * order of the vertices: with the shorter of both edges as the unit, the cost of a pair is the same
- * from both sides, and of equal costs the lower place wins, by x, then y, then z. Links are no
- * edges of the caller's and count for nothing.
+ * Of all pairs of unpaired neighbors k, l of partners i, j, those whose images fit best become
+ * partners first, and add their own neighbors. So geometry decides, and not the order of the
+ * vertices: with the shorter of both edges as the unit, the cost of a pair is the same from both
+ * sides. Of equal costs the lower position wins, by x, then y, then z. Links are not edges of the
+ * caller and do not count.
  *
  * A heap of candidates: O(c log c) for c of them, at most edges x ring. Fails on out-of-memory. */
 #include "rig/pair_growth.h"

@@ -1,4 +1,4 @@
-/* Partners of vertices that grow from others along edges. */
+/* Grows pairs of partners along edges. */
 #ifndef ARAP_PAIR_GROWTH_H
 #define ARAP_PAIR_GROWTH_H
 

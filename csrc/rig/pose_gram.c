@@ -3,11 +3,11 @@
  * With the rows sqrt(w_p) T_b,r of all poses p and r = 0, 1, 2, 4 numbers for each column b,
  *     G_bc = sum_p w_p T_b^T T_c = A_b^T A_c,   A_b (3 poses, 4).
  * It is made in tiles of columns, each by one product of BLAS in a buffer that stays in the cache
- * and is then laid out in blocks of 4 x 4. The transposed tile is the same numbers. Up to ONE_TILE
- * columns are one tile, made at once. More are in tiles of TILE columns or of one bone with all of
- * its joints, and only those are made that weights ask for, once. In the film rig BlenRig there are
- * 4,200 columns, most of them joints of small bendy bones, 2.2 GB, of which the skin asks for a
- * tenth; memory of the others is never touched.
+ * and is then laid out in blocks of 4 x 4. The transposed tile has the same numbers. Up to ONE_TILE
+ * columns are one tile, made at once. More columns are in tiles of TILE columns, or of one bone
+ * with all of its joints. A tile is made once, when weights first need it. In the film rig BlenRig
+ * there are 4,200 columns, most of them joints of small bendy bones: 2.2 GB, of which the skin
+ * needs a tenth. The memory of the others is never touched.
  *
  * O(poses) time for each pair of columns that is made, in parallel, O(vertices x bones of a
  * one-ring ^ 2) to see which; 16 columns^2 numbers of address space, and a tile for each worker.

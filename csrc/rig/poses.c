@@ -9,20 +9,21 @@
  * range. A mirror image of the skeleton keeps Y and Z as axes and turns X around, so it gets
  * the mirror images of the same poses, and a mirrored character the same weights. A bone b with a
  * partner b' in a symmetry map turns in the second pose by S r_b' S, S the reflection: the second
- * pose is the image of the first, with any rolls of the bones. Their joint limits are taken to be
- * images of each other. Partners have the same shift: each bone then turns to the points of the
- * lattice and their images, as one alone does. Of an odd number of poses the last has no image.
+ * pose is the image of the first, with any rolls of the bones. Their joint limits are assumed to
+ * be images of each other. Partners have the same shift: each bone then turns to the points of the
+ * lattice and their images, as one alone does. If the number of poses is odd, the last one has no
+ * image.
  *
  * The three numbers that turn a bone go through a lattice of low discrepancy, in an order of its
  * own in which its turns meet those of bones near it evenly (pose_stratification.c).
  *
- * In the share `reach_poses` of the pairs, the last ones, limbs reach for targets (reach.c), by
- * streams of their own. The second pose of a pair is made in the same way there.
+ * In the share `reach_poses` of the pairs, the last ones, limbs reach for targets (reach.c), from
+ * separate random streams. The second pose of a pair is made in the same way there.
  *
  * The bend of an STB turns it about itself, that of a spine or bendy bone about an axis uniform on
- * the sphere; with the stretch these are four more numbers, of a lattice and a stream of their own:
- * rigid bones move the same with any kinds of others. In the second pose of a pair an STB takes the
- * angle mirrored in its range and the axis of a spine is turned around except for X.
+ * the sphere; with the stretch these are four more numbers, from a separate lattice and stream, so
+ * rigid bones move the same whatever kinds the other bones have. In the second pose of a pair, the
+ * angle of an STB is mirrored in its range, and the axis of a spine is reversed except for X.
  *
  * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
  * O(poses bones). Fails on out-of-memory, without any pose, and for transforms that are not finite

@@ -4,22 +4,22 @@
  * - in a direction to which the root joint can bring the effector: its direction at rest, after
  *   a turn that samples the range of the root evenly;
  * - at a distance between those of the chain stretched out and folded up.
- * The chain begins folded to that distance, each joint towards the side that it is bent to at rest,
- * knees and elbows so in their own planes, then turned as the direction of the target was found and
- * about the line to it by a little. FABRIK does the rest within the ranges of the joints; from such
- * a start hinges hardly hinder it, as they do from rest. Its result is the pose, even if that is
- * not quite the target.
+ * The chain starts folded to that distance. Each joint folds toward the side to which it is bent
+ * at rest, so knees and elbows stay in their own planes. Then the chain turns toward the target,
+ * and a little about the line to it. FABRIK does the rest within the ranges of the joints; from
+ * such a start, hinges hardly hinder it as they would from rest. Its result is the pose, even if
+ * it misses the target slightly.
  *
- * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it
- * closes as far as it may turn and opens until it is straight, ASIDE of that plane by a little. One
- * that is straight at rest folds to the side of the chain's most bent joint; those of a chain that
- * is all straight to one random side. If its limits leave less than SHUT of the other side to that
- * side, it folds to the other one. All bends of a chain together are at most MAX_FOLD: tails do
- * not curl up. Joints without limits and ranges turn up to REACH_SWING times as far as in other
- * poses: an elbow that reaches bends by more than 60 degrees.
+ * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it closes as far
+ * as it may turn, opens until it is straight, and leaves that plane by up to ASIDE. A joint that
+ * is straight at rest folds to the side of the chain's most bent joint. In a chain that is
+ * straight everywhere, all joints fold to one random side. If its limits leave that side less than
+ * SHUT of the range of the other side, it folds to the other one. All bends of a chain together are
+ * at most MAX_FOLD: tails do not curl up. Joints without limits and ranges turn up to REACH_SWING
+ * times as far as in other poses: an elbow that reaches bends by more than 60 degrees.
  *
- * Bones outside chains swing by OTHERS of what they do in other poses, and twist the same; bones
- * of chains, except their roots, start with that twist.
+ * Bones outside chains swing by the share OTHERS of their swing in other poses, and twist as much.
+ * Bones of chains, except their roots, start with that twist.
  *
  * O(bones of a chain) for each iteration. Fails on out-of-memory. */
 #include "rig/reach.h"

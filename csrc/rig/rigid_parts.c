@@ -5,9 +5,9 @@
  * sides are summed over the vertices of a part (system.c, reduce.c), and a step of c is the same
  * numbers added to the same numbers for all of them.
  *
- * Parts that share a vertex, as welded ones do, are one. On a symmetric mesh the images of a part
- * are a part; where image and part share a vertex both are one. The lead is a vertex with an
- * image, which leads the image of the part: rows of leads that are images make the parts images.
+ * Parts that share a vertex, such as welded ones, are one. On a symmetric mesh, the image of a
+ * part is a part; if both share a vertex, they are one. The lead is a vertex with an image, which
+ * leads the image of the part. So if the rows of two leads are images, so are their parts.
  *
  * O(labels log labels) to make them, O(entries) for the rest; fails on out-of-memory only. */
 #include "rig/rigid_parts.h"

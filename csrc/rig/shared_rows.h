@@ -1,4 +1,4 @@
-/* Vertices whose rows of weights are the same unknowns: those of a rigid part, and images of each
+/* Vertices whose rows of weights share their unknowns: those of a rigid part, and images of each
  * other. */
 #ifndef ARAP_SHARED_ROWS_H
 #define ARAP_SHARED_ROWS_H

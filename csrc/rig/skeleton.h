@@ -1,16 +1,16 @@
-/* The skeleton: bones in the units of the mesh, which of them deform, and what the others do.
+/* The skeleton: bones in the units of the mesh, deforming or virtual.
  *
  * A virtual segment is a bone that does not deform, or the gap between the head of a bone and
  * the tail of its parent. It deforms nothing; it belongs to the nearest deforming bone up the
- * chain, and the points next to it count as next to that bone (paper section 3.1).
+ * chain, and points next to it count as points next to that bone (paper section 3.1).
  *
  * A bone reaches from its head to its tail, or, in a skeleton of joints alone, to the heads of its
- * children (joint_skeleton.h): several segments, which are all the bone itself. The gaps are then
- * none.
+ * children (joint_skeleton.h): several segments, which are all the bone itself. Then there are no
+ * gaps.
  *
  * Control rigs hang deforming bones on others that do not deform but lie where deforming bones
- * lie (Rigify's ORG and DEF bones). Such a bone belongs to its twin, the deforming bone on it,
- * so that the deforming bones form the chains that the control rig makes of them. */
+ * lie (Rigify's ORG and DEF bones). Such a bone belongs to its twin, the deforming bone in the
+ * same place, so that the deforming bones form the chains of the control rig. */
 #ifndef ARAP_SKELETON_H
 #define ARAP_SKELETON_H
 

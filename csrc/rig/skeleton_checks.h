@@ -1,4 +1,4 @@
-/* Refusals of bones; errors name the bone and its value. */
+/* Checks of bones; errors name the bone and its value. */
 #ifndef ARAP_SKELETON_CHECKS_H
 #define ARAP_SKELETON_CHECKS_H
 

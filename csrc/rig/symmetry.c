@@ -3,20 +3,21 @@
  * A point x has its image at S x = x - 2 (n . x - d) n. Two vertices are partners when each is the
  * nearest of all to the other's image, within a quarter of the mean length of its edges. From
  * there pairs grow along edges: neighbors of two partners become partners if one is at the image of
- * the other, within half the length of the edge, those that fit best first (pair_growth.h); so
- * halves may differ as sculpted ones do. Some vertices are near by chance, above all
- * where the halves are cut into faces differently. Partners must therefore have half of their
- * edges in common, at least (not all: a quad may be cut the other way on the other side), which is
- * asked again until it holds for all; and of each connected part two thirds must have partners.
- * All other vertices have none and are solved freely.
+ * the other, within half the length of the edge, those that fit best first (pair_growth.h); so the
+ * halves may differ slightly, as in sculpted bodies. Some vertices are near an image by chance,
+ * above all if the halves have different faces. So partners must have at least half of their edges
+ * in common (not all: a quad may be split the other way on the other side). This test is repeated
+ * until all pairs pass, and two thirds of each connected part must have partners.
+ * All other vertices have no partners and are solved freely.
  *
  * Symmetric weights are w(i, b) = w(j, b') with partners i, j and b, b'. The rows of partners are
  * made images of each other, and are the same unknowns of the global step (shared_rows.h). After
- * each step of the solver their weights become the mean of both sides, which takes what clipping
- * and sums in another order round. A vertex that a bone without partner moves cannot be symmetric.
+ * each step of the solver, their weights become the mean of both sides, which removes rounding
+ * differences of clipping and summation order. A vertex moved by a bone without a partner cannot be
+ * symmetric.
  *
- * Positions are looked up in cells (cells.h), and in a tree where those are crowded or edges are
- * far longer than most: O(n), or O(n log n), vertices in parallel; O(edges x ring) for the rest;
+ * Positions are looked up in cells (cells.h), or in a tree if cells are crowded or edges are far
+ * longer than most: O(n), or O(n log n), vertices in parallel; O(edges x ring) for the rest;
  * the rows of patterns in parallel, those of a vertex as a set of bits: O(influences + bones / 64).
  * Fails on out-of-memory, for invalid partners and for a plane without direction. */
 #include "rig/symmetry.h"

@@ -1,5 +1,5 @@
-/* The symmetry map of a symmetric character: which bone and which vertex is the image of which, and
- * weights that are the same on both sides, to the last bit. */
+/* The symmetry map of a symmetric character: pairs of bones and vertices that are images of each
+ * other, and weights that are equal on both sides, to the last bit. */
 #ifndef ARAP_SYMMETRY_H
 #define ARAP_SYMMETRY_H
 

@@ -2,9 +2,9 @@
  *
  * A coat of mail has thousands of loose plates, of a few vertices each on the coarsest mesh, which
  * are not made coarser: they would lose their faces. All vertices of a plate follow nearly the
- * same bones, so its rows are the same unknowns until the last stage there,
- * which frees them; that is a system of a row for each plate. Parts that are longer than the mean
- * bone, that have no faces, or for which the caller gives any edit or lock, stay free.
+ * same bones, so its rows share their unknowns until the last stage there, which frees them. Until
+ * then the system has one row for each plate. Parts that are longer than the mean
+ * bone, that have no faces, or for which the caller gives an edit or a lock, stay free.
  *
  * O(vertices + parts + marks); fails only on out-of-memory. */
 #include "solver/aggregates.h"

@@ -1,4 +1,4 @@
-/* The effect of an artist's edits on a solver: its marks, its rows, excluded bones. */
+/* Applies an artist's edits to a solver: marks, rows, excluded bones. */
 #ifndef ARAP_APPLY_EDITS_H
 #define ARAP_APPLY_EDITS_H
 

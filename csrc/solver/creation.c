@@ -1,9 +1,9 @@
-/* A solver's creation, and its end: see arap.h.
+/* Creation and destruction of a solver: see arap.h.
  *
- * Mesh and skeleton as given, the symmetry between them, random and given poses, bone springs,
- * rigid parts; then the coarser levels, which are solvers of their own, the initial weights, and a
- * local step for these. The elimination order and the clusters of the coarser mesh need only the
- * mesh, and are found in parallel with poses and bone springs.
+ * It takes the mesh and the skeleton, and finds their symmetry, random and given poses, bone
+ * springs and rigid parts. Then come the coarser levels, which are separate solvers, the initial
+ * weights, and a local step for these. The elimination order and the clusters of the coarser mesh
+ * need only the mesh, and are found in parallel with poses and bone springs.
  *
  * Its cost is that of its parts, and it fails if one of them fails; everything made so far is
  * freed. */

@@ -1,11 +1,11 @@
-/* Into the stage for dual quaternions and out of it: see dual_stage.h.
+/* Start and end of the stage for dual quaternions: see dual_stage.h.
  *
  * Weights for linear blending are close to those for dual quaternions, and so are the influence
  * patterns and the matrix of the global step: where bones rotate little relative to each other,
  * both blend in the same way. The stage therefore keeps these; only the slope and the energy are
- * those of dual quaternions (iteration.c). Stretch that is desired in linear blending (stretch.h)
- * counts as strain here. Costs the first local step. Fails on out-of-memory, and for bones that are
- * not rigid.
+ * those of dual quaternions (iteration.c). Stretch that linear blending allows on purpose
+ * (stretch.h) counts as strain here. Costs the first local step. Fails on out-of-memory, and for
+ * bones that are not rigid.
  */
 #include "solver/dual_stage.h"
 

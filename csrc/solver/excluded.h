@@ -1,4 +1,4 @@
-/* Which bones locks and marks keep from a vertex. */
+/* The bones that locks and marks exclude from a vertex. */
 #ifndef ARAP_EXCLUDED_H
 #define ARAP_EXCLUDED_H
 

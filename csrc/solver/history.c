@@ -1,5 +1,5 @@
-/* The energies of a solver, in an array that doubles: see history.h. Constant cost on average.
- * Fails on out-of-memory and for an energy that is not finite. */
+/* The energies of a solver, in an array that grows by doubling: see history.h. Constant cost on
+ * average. Fails on out-of-memory and for an energy that is not finite. */
 #include "solver/history.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Weights for bones that the energy leaves without any although skin surrounds them. */
+/* Gives weights to bones that skin surrounds but the energy leaves without any. */
 #ifndef ARAP_IDLE_BONES_H
 #define ARAP_IDLE_BONES_H
 

@@ -2,8 +2,8 @@
  *
  * Weights of one of the methods of initial/, pruned to the first influence patterns; or the
  * caller's weights with their pattern; or, if a coarser mesh is solved first, the weights that it
- * starts with. Then edits are applied, then locks, which edits do not change. Without bone springs,
- * rows hold bones where they are strongest.
+ * starts with. Then edits are applied, and finally locks, which edits do not change. Without bone
+ * springs, rows hold each bone at its strongest vertex.
  *
  * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat:
  * weights of 0 or 1 along the bone, a step at each joint, and influence patterns that never recover

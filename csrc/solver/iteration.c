@@ -3,15 +3,15 @@
  * One iteration (docs/energy.md 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
  *   2. filter, if wanted (filter.h); clip and normalize (or add positivity rows, which count from
- *      the next solve on); where clipping makes the objective rise, zeros are held by stiff rows
- *      instead (an active set, changed all at once, Bertsekas 1982) and the matrix is factorized
- *      again: for the hundreds of rows of a change that is cheaper than updates of the factor
+ *      the next solve on); if clipping makes the objective rise, stiff rows hold zeros instead (an
+ * active set, changed all at once, Bertsekas 1982) and the matrix is factorized again: for the
+ * hundreds of rows of a change that is cheaper than updates of the factor
  *   3. Anderson acceleration (anderson.h)
  *   4. local step at the new weights: b, F w and with them the energy; if the objective is
  *      larger than before, by more than rounding, the weights of 2 and one more local step
  *
- * For dual quaternions the same iterations go on with the slope of their energy in place of that of
- * linear blending, b - Fw, and with the system as a quasi-Newton matrix.
+ * For dual quaternions, the iterations use the slope of their energy instead of that of linear
+ * blending, b - Fw, and the system serves as a quasi-Newton matrix.
  *
  * The system is assembled and factorized in the first iteration: O(n^1.5) for n vertices; the
  * others cost two back-substitutions and a local step. A system that is not definite gets more

@@ -1,11 +1,11 @@
 /* The coarse level: see levels.h.
  *
- * Weights are smooth: a mesh of a third of the vertices knows which bones belong where and,
- * within a few percent, how much. Everything that needs many iterations or wide influence patterns
- * (initial weights, the stages of solver.c) is done there, and so on down to a mesh of few
- * vertices; the mesh itself only goes through the last stage, from the prolonged weights. If the
- * coarsest level starts from given weights, they are those of the seeds. Locked vertices share
- * clusters with locked ones of the same set only, with the weights of the seed. Each level is a
+ * Weights are smooth, so a mesh with a third of the vertices gives the right bones and, within a
+ * few percent, the right weights. Everything that needs many iterations or wide influence patterns
+ * (initial weights, the stages of solver.c) happens there, and so on down to a mesh of few
+ * vertices. The mesh itself only runs the last stage, from the prolonged weights. If the caller
+ * gives start weights, the coarsest level starts from those of the seeds. Locked vertices share
+ * clusters only with locked vertices of the same set, with the weights of the seed. Each level is a
  * solver of about a third of the vertices. Fails on out-of-memory and if the coarse solver fails.
  */
 #include "solver/levels.h"

@@ -1,4 +1,4 @@
-/* The coarse level of a solver: weights of many vertices are first found on a coarser mesh. */
+/* The coarse level of a solver: on large meshes, weights are first found on a coarser mesh. */
 #ifndef ARAP_LEVELS_H
 #define ARAP_LEVELS_H
 

@@ -3,11 +3,11 @@
  * A locked weight is a constant of the solve. A locked bone keeps its column (of its set of
  * vertices). A locked vertex keeps its row, scaled to sum to 1 for the solve, as Blender does when
  * it deforms; a locked vertex without any weight is solved like the others and returned empty.
- * A lock of one of several welded vertices is a lock of all, with the value of the lowest one that
- * has it locked. Free weights share what the locked ones leave, unless that is only the rounding of
- * sums of floats: no bone gets an influence for it.
+ * If one of several welded vertices is locked, all are, with the value of the lowest locked one.
+ * Free weights share the rest that the locked ones leave. If the rest is only a rounding error of
+ * sums of floats, no bone gets an influence for it.
  *
- * O(vertices x bones). Fails if there are no weights to keep, if nothing is free, and on
+ * O(vertices x bones). Fails if there are no weights to keep, if no weight is free, and on
  * out-of-memory. */
 #include "solver/locks.h"
 

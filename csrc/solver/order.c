@@ -1,9 +1,9 @@
 /* The elimination order: see order.h.
  *
  * A symmetric mesh is folded along its plane: a pair of partners is one vertex with the neighbors
- * of both. That graph is ordered, which is the one of the matrix. O(edges) in addition to the order
- * itself, with unknowns O(edges x unknowns of a vertex^2). Fails on out-of-memory, and for too many
- * edges. */
+ * of both. This graph, which is that of the matrix, is ordered. O(edges) in addition to the
+ * ordering itself; with the graph of the unknowns, O(edges x unknowns of a vertex^2). Fails on
+ * out-of-memory, and for too many edges. */
 #include "solver/order.h"
 
 #include "base/memory.h"

@@ -3,9 +3,9 @@
  * The poses follow moved joints, and with them A = Z'(F + stiffness)Z. Its product with a vector
  * needs no assembly: Z, then F by arap_stiffness_product, then Z'. The factor of the earlier A is
  * the preconditioner: as the joints move little, A differs little from it, and a few steps, each
- * a product and two back-substitutions, reduce the error as far as the next local step makes it
- * worth. Where nothing has changed, the first step is exact. Fails on out-of-memory and for
- * weights that are not finite. */
+ * a product and two back-substitutions, reduce the error as far as the next local step can use. If
+ * nothing has changed, the first step is exact. Fails on out-of-memory and for weights that are not
+ * finite. */
 #include "solver/pcg_step.h"
 
 #include <math.h>

@@ -1,28 +1,29 @@
 /* The promise: see promise.h.
  *
- * The energy cannot see a bone that does nothing: a bone without influence stretches no skin. So
- * bones next to stronger ones move nothing, or a fraction of their skin, and seed and tessellation
- * decide by chance which ones. Here the response of every bone (responses.h), or its share if
- * it has most of no vertex, is measured after the last stage of a level. Bones below the floor, and
+ * The energy does not penalize a bone that does nothing, because a bone without influence stretches
+ * no skin. So some bones next to stronger ones move nothing, or only a fraction of their skin, and
+ * seed and tessellation decide which. So the response of every bone (responses.h) is measured after
+ * the last stage of a level, or its share if it dominates no vertex. Bones below the floor, and
  * with them their mirror images, get rows on their own skin,
  *     strength_b Lambda_i #poses (w_ib - h_ib)^2,
- * that draw the weights to the initial ones h. The influences they hold come back into the patterns
- * with weight 0, stay there for any worth (reduce.h), and another stage begins; a bone
- * that still does not answer after it is held GROWTH times as strongly. Finer levels start with the
- * rows of the coarser one. If all bones answer, nothing changes.
+ * that draw the weights to the initial ones h. Their influences return to the patterns with weight
+ * 0 and stay there regardless of their gain (reduce.h), and another stage begins. If a bone still
+ * does not respond, it is held GROWTH times as strongly. Finer levels start with the
+ * rows of the coarser one. If all bones respond, nothing changes.
  *
- * One body is measured before its last stage already, where bones that will not answer are below
- * the floor as a rule: rows then cost no stage. Loose parts may turn out in that stage to follow
- * one bone as a whole, and are measured after it alone.
+ * A single body is measured before its last stage. Bones that will not respond are usually below
+ * the floor by then, so the rows need no further stage. Loose parts are measured only after that
+ * stage, because it may find that they follow one bone as a whole.
  *
  * What it costs. Rows of a quadratic energy that draw the weights from w' to w raise the energy by
- * half the work of their pull at the end, sum strength Lambda #poses (h - w) (w - w'). w' is known
- * by the mean of a bone only: its share before it was held.
+ * half the work of their pull at the end, sum strength Lambda #poses (h - w) (w - w'). Only the
+ * mean of w' over a bone is known: its share before it was held.
  *
- * Rows do not touch decisions of a person: locked weights, constraints, excluded bones, bones
- * released at a vertex, and rigid parts. A bone all of whose own skin is left alone cannot be held.
+ * Rows do not change decisions of a person: locked weights, constraints, excluded bones, bones
+ * released at a vertex, and rigid parts. If all own skin of a bone is fixed in this way, the bone
+ * cannot be held.
  *
- * Without bone springs, rows for peaks do this work (initial_weights.c). O(vertices x influences)
+ * Without bone springs, the rows for peaks do this (initial_weights.c). O(vertices x influences)
  * for a review, and a stage for each round, ARAP_MAX_ROUNDS at most, on finer levels one. Fails
  * only on out-of-memory. */
 #include "solver/promise.h"

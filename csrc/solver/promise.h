@@ -1,4 +1,4 @@
-/* The promise that every bone moves its own skin: rows that hold those that do not answer. */
+/* Makes sure that every bone moves its own skin, by rows that hold bones that do not respond. */
 #ifndef ARAP_PROMISE_H
 #define ARAP_PROMISE_H
 

@@ -1,17 +1,18 @@
 /* Responses of bones: see responses.h.
  *
- * S_b: own skin of bone b (own_skin.h), h: the initial weights. When b turns about its head and
- * takes its children along, linear blending moves vertex i by the share s_ib = sum of w_ic over b
- * and the bones below it of the way that it would go rigidly. With the root mean square distance
+ * S_b: own skin of bone b (own_skin.h), h: the initial weights. When b turns about its head with
+ * its children, linear blending moves vertex i by the share s_ib of its rigid movement, s_ib = sum
+ * of w_ic over b and the bones below it. With the root mean square distance
  * l_i of the vertex from the axes across the bone through its head, response = sum_S A_i l_i
  * s_ib(w) / sum_S A_i l_i s_ib(h),  l_i^2 = (|x|^2 + (x . a)^2) / 2, A: areas, x = v_i - head, a:
  * the direction of the bone. If all levers are 0, areas alone count. A short bone between two
  * others of a chain can have skin that follows its children, and none itself; so there is share =
- * sum A_i w_ib / sum A_i h_ib over all vertices. Skin that follows as it did at the start has 1, a
- * bone that moves nothing 0. Both are linear in the weights.
+ * sum A_i w_ib / sum A_i h_ib over all vertices. The value is 1 if the skin follows as it did at
+ * the start, and 0 for a bone that moves nothing. Both are linear in the weights.
  *
- * Bones are numbered so that those below one follow it without a gap: whether one hangs on another
- * takes two comparisons. O(vertices x influences + bones). Fails on out-of-memory, or cancelled. */
+ * Bones are numbered so that the descendants of a bone follow it directly. So two comparisons tell
+ * whether a bone hangs on another. O(vertices x influences + bones). Fails on out-of-memory, or
+ * cancelled. */
 #include "solver/responses.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* How far the skin of each bone goes along when the bone turns, and how much of it the bone has. */
+/* How far the skin of each bone follows when the bone turns, and the bone's share of it. */
 #ifndef ARAP_RESPONSES_H
 #define ARAP_RESPONSES_H
 

@@ -1,7 +1,7 @@
 /* Rigid parts of a solver: see rigid.h and rigid_parts.h.
  *
- * A lock keeps a vertex out of any part, unless it locks the same columns with the same numbers in
- * all of the part. Fails only on out-of-memory. */
+ * A locked vertex belongs to a part only if the same columns are locked with the same values in
+ * the whole part. Fails only on out-of-memory. */
 #include "solver/rigid.h"
 
 #include <string.h>

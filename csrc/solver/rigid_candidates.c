@@ -1,7 +1,7 @@
 /* Parts that may be rigid: see rigid_candidates.h.
  *
- * The bone of a part is the one inside it where it reaches around one (containment.h), else the one
- * with the largest mean weight. A box around several bones follows the one that it surrounds most
+ * The bone of a part is the one that it surrounds, if any (containment.h), otherwise the one with
+ * the largest mean weight. A box around several bones follows the one that it surrounds most
  * and that is nearest to its middle: the neck of a figure of boxes is also around the end of the
  * body's bone. O(entries). Never fails. */
 #include "solver/rigid_candidates.h"

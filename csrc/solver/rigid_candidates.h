@@ -1,4 +1,4 @@
-/* Which loose parts may be rigid, and with which bone. */
+/* Loose parts that may be rigid, and the bone of each. */
 #ifndef ARAP_RIGID_CANDIDATES_H
 #define ARAP_RIGID_CANDIDATES_H
 

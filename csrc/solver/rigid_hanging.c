@@ -1,16 +1,15 @@
 /* Cards of hair, feathers, lashes: see rigid_hanging.h and hanging.h.
  *
- * A card is stiff compared with its links, so it follows the skin that most of it is near, and its
- * root leaves the skin. One that touches by an end follows, as a whole, the mean row of the skin
- * beneath that end, by the areas of the vertices that touch, however far it departs from where it
- * is.
+ * A card is stiff compared with its links, so it follows the skin near most of its area, and its
+ * root leaves the skin. So a card that touches with an end follows, as a whole and however far it
+ * moves, the mean row of the skin below that end, weighted by the areas of the touching vertices.
  *
- * If it touches by both ends, that is the root whose skin follows the bone farther from the trunk:
- * hair grows on the head and lies on the chest, from which the head descends. If neither bone
+ * If both ends touch, the root is the end whose skin follows the bone farther from the trunk: hair
+ * grows on the head and lies on the chest, and the head descends from the chest. If neither bone
  * descends from the other, the card is unchanged.
  *
- * Cards with bones of their own stay soft: if no part is around a bone that moves a card, that bone
- * is there for the card. O(cards x bones). Fails only on out-of-memory or when cancelled. */
+ * Cards with their own bones stay soft: if no part surrounds a bone that moves a card, that bone
+ * belongs to the card. O(cards x bones). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_hanging.h"
 
 #include "mesh/hanging.h"

@@ -1,4 +1,4 @@
-/* Cards that hang on what their roots sit on. */
+/* Cards that follow the surface below their roots. */
 #ifndef ARAP_RIGID_HANGING_H
 #define ARAP_RIGID_HANGING_H
 

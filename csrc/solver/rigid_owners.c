@@ -1,18 +1,18 @@
 /* Balls in joints, and bones that have lost their part: see rigid_owners.h.
  *
- * Joints. The ball in the elbow of a mannequin departs as little from the upper arm as from the
- * forearm: which of them it follows is chance, and differs from left to right. A ball is a closed
- * part of more than ARAP_BOX vertices that all are about as far from its center. It sits in a joint
- * if the head of a bone is nearer to its center than CENTERED of its radius r, the parent's line
- * ends in the ball, too, and both are longer than r / SMALL: a head is not a ball in the joint of
- * its jaw. Artists have all balls of a figure on the bone that starts there, or on the one that
- * ends there: if CUSTOM of them are on the one kind, all are. If several bones of one parent start
- * in the ball, as in a wrist, it follows the parent.
+ * Joints. The ball in the elbow of a mannequin fits the upper arm as well as the forearm, so
+ * chance decides which one it follows, differently on the left and on the right. A ball is a
+ * closed part of more than ARAP_BOX vertices that are all about equally far from its center. It
+ * sits in a joint if the head of a bone is nearer to its center than CENTERED of its radius r, the
+ * parent's line also ends in the ball, and both bones are longer than r / SMALL: a head is not a
+ * ball in the joint of its jaw. Artists assign all balls of a figure either to the bone that starts
+ * there or to the one that ends there. If CUSTOM of them are on one kind, all are. If several bones
+ * of one parent start in the ball, as in a wrist, it follows the parent.
  *
- * Orphans. The energy gives a plate to its neighbor's bone as readily as to its own, since a plate
- * that moves with either is not stretched. So a bone that moves no part, and MUCH of no vertex,
- * gets each rigid part to which it is clearly the nearest of all bones, by the mean distance, and
- * near for the size of the part, if the bone that has it now keeps another one.
+ * Orphans. The energy gives a plate to its neighbor's bone as easily as to its own, because it is
+ * not stretched either way. So a bone that moves no part, and no vertex by MUCH, gets rigid parts.
+ * A part must be near for its size, the bone must clearly be the nearest of all by mean distance,
+ * and the present bone of the part must keep another one.
  *
  * O(parts x bones), and for orphans O(vertices of rigid parts x bones). Fails on out-of-memory,
  * or cancelled. */

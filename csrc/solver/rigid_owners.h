@@ -1,4 +1,4 @@
-/* Rigid parts by the joint that they sit in, or by the bone that has no other. */
+/* Assigns rigid parts by the joint that they sit in, or to a bone that has no other part. */
 #ifndef ARAP_RIGID_OWNERS_H
 #define ARAP_RIGID_OWNERS_H
 

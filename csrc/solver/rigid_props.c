@@ -1,21 +1,21 @@
 /* Props that a hand holds: see rigid_props.h and props.h.
  *
- * A pistol is of several parts: slide, barrel, grip. Each by itself goes with the finger that is
- * nearest. A prop is held if the skin that it touches follows bones of several branches, fingers,
- * each by at least GRIP of the mean row there, and no branch is longer than a finger: all parts of
- * it then follow the bone from which these branches descend, the hand, however far they depart from
- * where they are. A piston between thigh and shin touches two bones, but of one chain, and is left
- * as found. So is a ribbon that touches a braid and a leg.
+ * A pistol has several parts: slide, barrel, grip. Alone, each of them would follow the nearest
+ * finger. A prop is held if the skin that it touches follows bones of several branches, fingers,
+ * each by at least GRIP of the mean row there, and no branch is longer than a finger: then all of
+ * its parts follow the bone from which these branches descend, the hand, however far that moves
+ * them. A piston between thigh and shin touches two bones of one chain, so it is unchanged. A
+ * ribbon that touches a braid and a leg is unchanged as well.
  *
- * A grip is around bones of the fingers that go through it. It is not their skin: the skin is
- * the part around most bones. So bones inside a prop are of fingers that hold it, or else it is
- * not a prop: an eyeball has a bone of its own.
+ * A grip surrounds bones of the fingers that go through it. But it is not their skin, which is the
+ * part around most bones. So the bones inside a prop must belong to fingers that hold it. An
+ * eyeball, with its own bone, is not a prop.
  *
- * Sights, screws and plates that are not closed ride on the prop: most of their area is nearer to
- * it, or to another rider, than to all else, and nearer than their own radius.
+ * Sights, screws and plates that are not closed belong to the prop if most of their area is nearer
+ * to it, or to another such piece, than to anything else, and nearer than their own radius.
  *
- * What touches a part with a single bone inside may belong to that bone (a trigger), and is left as
- * found, too. So are parts whose bone of the hand is of one side, if the prop is its own image.
+ * A piece that touches a part with a single bone inside may belong to that bone (a trigger), and
+ * is unchanged. So are parts whose hand bone is on one side if the prop is its own mirror image.
  * O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_props.h"
 

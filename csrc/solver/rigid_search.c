@@ -2,29 +2,31 @@
  *
  * All vertices have weights, each its own row w_i. Moved by one row u, a part departs from that by
  *     D^2 = sum A_i sum_poses w_p |sum_b (w_ib - u_b) T_b v_i|^2 / (sum w_p  sum A_i |v_i - c|^2),
- * relative to its own radius about its center c; A are areas. A part that departs by little is
- * rigid already, and the common row only makes that exact; a part that bends, twists or shears
- * departs by more.
+ * relative to its own radius about its center c; A are areas. A part with a small departure is
+ * nearly rigid, and the common row makes it exactly so. A part that bends, twists or shears has a
+ * larger one.
  *
  * One bone. u is the one that rigid_candidates.c chooses. Most parts, props, armor, limbs of
- * robots, may depart by `max`, the setting. One that reaches around several bones has skin to
- * bend, and may depart by SPANNING of that; a box with a bone inside has no vertices to bend with,
- * and follows it.
+ * robots, may depart by `max`, the setting. A part around several bones has skin that should bend,
+ * and may depart by SPANNING of that. A box around one bone has no vertices for bending, and
+ * follows it.
  *
  * One blend. A buckle on a belt departs far from any bone, compared with its size, but follows the
- * skin beneath: u is then the mean row, if the part departs from that by BLENDED of `max`.
+ * skin below. Then u is the mean row, if the part departs from it by at most BLENDED of `max`.
  *
- * Rods. A sword across the back departs far from any bone, and is as hard as one next to the hip.
- * Its shape says so (rods.h): all its parts follow the bone of what it lies on, however far.
+ * Rods. A sword across the back departs far from any bone, although it is as hard as one at the
+ * hip. Its shape proves this (rods.h), so all its parts follow the bone of the surface that it lies
+ * on, however far that moves them.
  *
- * Cards of hair that touch the skin by an end follow what that sits on (rigid_hanging.h).
+ * Cards of hair that touch the skin with an end follow the skin there (rigid_hanging.h).
  *
- * Props that several fingers hold follow the hand (rigid_props.h). Balls follow the joint that they
- * sit in, and bones that are left without a part get what is nearest (rigid_owners.h).
+ * Props that several fingers hold follow the hand (rigid_props.h). Balls follow the joint that
+ * they sit in, and bones that are left without a part get the nearest one (rigid_owners.h).
  *
  * Parts that are images of each other become rigid together, to rows that are images, or not at
- * all; one that is its own image takes a bone that is, too. Left out are strands, which have no
- * faces and bend with the skin that they grow on, and parts with locked weights or constraints.
+ * all; a part that is its own image takes a bone that is its own image. The search leaves out
+ * strands, which have no faces and bend with the skin that they grow on, and parts with locked
+ * weights or constraints.
  * O(entries x influences) and the rays of containment.c. Fails only on out-of-memory or when
  * cancelled. */
 #include "solver/rigid_search.h"

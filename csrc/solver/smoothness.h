@@ -1,4 +1,4 @@
-/* The harmonic term of a solver: that of its settings, and that of vertices an artist smooths. */
+/* The harmonic term of a solver, from its settings and from vertices that an artist smooths. */
 #ifndef ARAP_SMOOTHNESS_H
 #define ARAP_SMOOTHNESS_H
 

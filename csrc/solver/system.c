@@ -2,8 +2,8 @@
  *
  * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and added
  * to the column of the earlier one; columns of different vertices are independent and run in
- * parallel. Vertices that share a row (shared_rows.h), as a rigid part or as images, are one with
- * the neighbors of all, and its block is the sum of those between them. O(edges x influences^2)
+ * parallel. Vertices that share a row (shared_rows.h), as a rigid part or as images, count as one
+ * vertex with all their neighbors, and its block is the sum of theirs. O(edges x influences^2)
  * time; memory is that of A. Fails on out-of-memory and for more non-zeros than an int counts. */
 #include "solver/system.h"
 

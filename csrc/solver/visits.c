@@ -1,17 +1,16 @@
 /* The order in which vertices grow into clusters: see visits.h.
  *
- * Which clusters there are depends on which vertices are visited first. In the order of their
- * numbers, a character had other weights whenever a program had numbered its vertices in another
- * way. So the order is one of places, and of places that turn and move with the character: with
- * three points c_j among the ends x_k of the deforming bones,
- *     c_j = sum w_jk x_k / sum w_jk,   w_jk = 0.1 + the fractional part of k a_j,   a_j irrational,
- * vertices ascend by their distance from c_0, and those that are equally far, such as mirror
- * images, by the side of the plane through the c_j that they are on. Vertices at one place, which
- * are of different parts, ascend by the place of the mean of their neighbors. The numbers decide
- * only between vertices that have the same place in all of these: around a straight chain of bones,
- * or where the bones of a flat skeleton are in a plane with them.
+ * The clusters depend on the vertices that are visited first. In the order of the vertex numbers,
+ * a character would get other weights whenever a program renumbers its vertices. So the order
+ * depends on positions, relative to the character: with three points c_j among the ends x_k of the
+ * deforming bones, c_j = sum w_jk x_k / sum w_jk,   w_jk = 0.1 + the fractional part of k a_j, a_j
+ * irrational, vertices ascend by their distance from c_0, and those that are equally far, such as
+ * mirror images, by the side of the plane through the c_j that they are on. Vertices at the same
+ * position belong to different parts, and ascend by the mean position of their neighbors. Vertex
+ * numbers decide only if all of these are equal: around a straight chain of bones, or if a flat
+ * skeleton lies in one plane with the vertices.
  *
- * Places count in steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest, far above rounding,
+ * Positions count in steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest, far above rounding,
  * and are sorted by radix: O(vertices + bones) time, O(vertices) memory. Fails on out-of-memory. */
 #include "solver/visits.h"
 

@@ -1,34 +1,34 @@
 /* Bone springs: see bone_springs.h.
  *
- * The edges of the surface keep its shape but not its position relative to the bones: the energy of
- * the surface alone is lowest where limbs lag behind. A spring is an extra edge of a vertex's
+ * The edges of the surface keep its shape but not its position relative to the bones: the energy
+ * of the surface alone is lowest if limbs lag behind. A spring is an extra edge of a vertex's
  * one-ring, an internal spring to the nearest point x on a bone b inside the mesh, which b carries
  * along as if x were a vertex of weight 1:
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
  *     s_i = g h STRENGTH strength Lambda_i (unit / |x - v_i|)^2,
  * in the unit of the edges around it (rings.c). Springs shorter than the radius of the limb, which
- * is the mean distance of its skin from that bone, or than THIN of the unit, count as that long:
- * else points close to the bone would be held hardest, though the limb as a whole needs it least.
+ * is the mean distance of its skin from that bone, or than THIN of the unit, count as that long.
+ * Otherwise points close to the bone would be held hardest, although they need it least.
  * They preserve thickness, center and volume of a limb; R_i is
  * the rotation of the one-ring, so twist and bend stay free. h: the remaining strength of a spring
  * that has given way (spring_weights.c). g: near a joint the skin belongs to two bones; there a
  * spring has JOINT of its strength, rising to all of it at the limb's radius from the joint, or at
- * MIDDLE of the bone if the bone is short for its limb, but not within NEAREST of the radius: of
- * several short bones in a thick limb one would take the skin of all.
+ * MIDDLE of the bone if the bone is short for its limb, but not within NEAREST of the radius:
+ * otherwise one of several short bones in a thick limb would take the skin of all.
  *
- * A part in a plane, as of a cutout, has neither thickness nor volume, and lies on its bones. Only
- * SHEET of its springs' strength is left, so that bends spread over its width; of a thin part that
- * is nearly in a plane more, up to all of it (sheets.h).
+ * A part in a plane, as of a cutout, has neither thickness nor volume, and lies on its bones. Its
+ * springs keep only SHEET of their strength, so that bends spread over its width. Thin parts that
+ * are nearly flat keep more, up to all of it (sheets.h).
  *
- * Which bone. A bone of several ways (skeleton.h) counts as so many bones here, of which any may
- * carry the spring. A part of the mesh surrounds a bone if most rays from the bone, across it, meet
- * the part, and on all sides at about the same distance (containment.c). A vertex gets its spring
- * to the nearest bone among those that its part surrounds and that are not excluded from it; a bone
- * that no part surrounds counts for the part with most of the skin near it. A part that surrounds
- * no bone, such as a piece of armor or a button, is tied as a whole to the bone nearest to most of
- * its area, the more weakly the smaller it is relative to its distance from the bone: a button
- * follows what it sits on (links.c). STBs and spines carry no points, so problems with them have no
- * bone springs.
+ * Which bone. A bone with several ways (skeleton.h) counts as that many bones here, and any of
+ * them may carry the spring. A part of the mesh surrounds a bone if most rays from the bone, across
+ * it, meet the part, at about the same distance on all sides (containment.c). A vertex gets its
+ * spring to the nearest bone among those that its part surrounds and that are not excluded from it;
+ * a bone that no part surrounds counts for the part with most of the skin near it. A part that
+ * surrounds no bone, such as a piece of armor or a button, is tied as a whole to the bone nearest
+ * to most of its area, the more weakly the smaller it is relative to its distance from the bone: a
+ * button follows what it sits on (links.c). STBs and spines carry no points, so problems with them
+ * have no bone springs.
  *
  * Cost: once O(vertices x bones) distances (bone_lines.c) and the rays of containment.c,
  * O(vertices) memory; then that of one more neighbor per vertex. Fails only on out-of-memory or

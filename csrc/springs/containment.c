@@ -3,9 +3,9 @@
  * At each of SECTIONS places along a bone, RAYS rays leave it crosswise. A part is judged by how
  * many of them meet it within RAY, each counted at its first hit.
  *
- * The directions come from the skeleton and the surface, not from the coordinate axes, so that
- * rotating the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory and
- * what has been found, of which a second visit is made. Fails only on out-of-memory or when
+ * The directions come from the skeleton and the surface, not from the coordinate axes, so rotating
+ * the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory in addition to
+ * the result, which a second pass visits. Fails only on out-of-memory or when
  * cancelled. */
 #include "springs/containment.h"
 

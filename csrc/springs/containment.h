@@ -1,4 +1,4 @@
-/* Which parts of the mesh surround which bones. */
+/* Finds the bones that each part of the mesh surrounds. */
 #ifndef ARAP_CONTAINMENT_H
 #define ARAP_CONTAINMENT_H
 

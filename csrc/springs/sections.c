@@ -1,30 +1,31 @@
 /* Cross sections of limbs: see sections.h.
  *
- * A spring (bone_springs.h) holds one vertex. But a limb may sag, bulge or turn around its bone,
- * and is where it belongs as long as its middle is. So the skin of a part around the middle of a
+ * A spring (bone_springs.h) holds one vertex. But a limb may sag, bulge or turn around its bone;
+ * it is in place as long as its middle is. So the skin of a part around the middle of a
  * bone b is a section, with one spring between its mean and the bone: S sum_poses max(0, |sum_i c_i
  * (f_i - T_b v_i)| - q)^2,   sum_i c_i = 1, S = section sum_i s_i,   c_i ~ h_i s_i (1 - x_i^2)^2,
  *     q = SLACK r min(1, r / length of b),   r the radius of the limb there:
- * a limb so near to its bone is where it belongs and pays nothing for it, and a slender one is tied
- * to its bone more closely than a body with short bones. s_i is the full strength of the spring of
+ * a limb this near to its bone is in place and costs nothing, and a slender one is tied more
+ * closely than a body with short bones. s_i is the full strength of the spring of
  * vertex i to b, h_i what is left of it, x_i the distance of its foot from the middle of the bone
  * in units of REACH of the length. Vertices that follow other bones, as in a web between fingers,
- * have little part in the mean, but a section does not give way itself: where all springs of a
- * finger have given way, as those of a palm that follows four bones, the finger stays on its bone.
+ * have little part in the mean. But the section itself does not give way: if all springs of a
+ * finger have given way, because its palm follows four bones, the finger still stays on its bone.
  * Locked vertices are excluded: the others would compensate for them.
  *
  * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, this is a
  * convex function of the weights that couples all vertices of a section. The matrix of the global
- * step does without these couplings: with n the point of |n| <= q that is nearest to the present e,
- *     max(0, |e| - q)^2 <= |e - n|^2 <= sum_i c_i |e_i - d_i|^2,   d_i = n + (e_i - e) at present,
- * with equality at the present weights, the right-hand side is a spring of strength S c_i to a
- * point, as a spring is, and lowering it lowers the left one. So `tie` adds S c_i to the diagonal
+ * step does not need these couplings: with n the point of |n| <= q that is nearest to the present
+ * e, max(0, |e| - q)^2 <= |e - n|^2 <= sum_i c_i |e_i - d_i|^2,   d_i = n + (e_i - e) at present,
+ * with equality at the present weights, the right-hand side consists of springs of strength S c_i
+ * to points, and lowering it lowers the left-hand side. So `tie` adds S c_i to the diagonal
  * blocks; the slope is exact,
  *     S c_i v_i^T sum_poses T_b^T (e - n).
  *
- * Spines and bendy bones take vertices of one bone to places of their own; with any, there are no
- * sections. O(springs) memory; O(poses x bones of all sections) per iteration, sections in
- * parallel, and O(entries of the members). Fails only on out-of-memory or when cancelled. */
+ * Spines and bendy bones move the vertices of one bone by different transforms, so problems with
+ * them have no sections. O(springs) memory; O(poses x bones of all sections) per iteration,
+ * sections in parallel, and O(entries of the members). Fails only on out-of-memory or when
+ * cancelled. */
 #include "springs/sections.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-/* Which loose parts can be the skin of which bones: see skins.h.
+/* The loose parts that can be the skin of a bone: see skins.h.
  *
- * The initial weights of a part that no bone is inside of say little: bone heat reaches it from
- * other parts, or not at all. A plate next to a limb has most of the weight of a bone that is there
- * to move another part. So the skin of a bone is what surrounds it: the parts that at least
- * SURROUNDING of the rays from the bone meet (containment.h). A bone that no part surrounds, such
- * as that of a flat sheet, may have any.
+ * The initial weights of a part without bones inside mean little: bone heat reaches it from other
+ * parts, or not at all. A plate next to a limb can have most of the weight of a bone that should
+ * move another part. So the skin of a bone consists of the parts around it: those that at least
+ * SURROUNDING of the rays from the bone meet (containment.h). If no part surrounds a bone, as in a
+ * flat sheet, its skin may be any part.
  *
  * O(surrounded pairs). Fails on out-of-memory. */
 #include "springs/skins.h"

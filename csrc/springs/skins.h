@@ -1,4 +1,4 @@
-/* Which loose parts can be the skin of which bones. */
+/* The loose parts that can be the skin of each bone. */
 #ifndef ARAP_SKINS_H
 #define ARAP_SKINS_H
 

@@ -3,8 +3,8 @@
  * If the weights leave a spring (bone_springs.c) with a mean squared relative error q over the
  * poses, it keeps h = max(WEAKEST, g / sqrt(best g of its bone)),   g = (1 + q / YIELD^2)^-2 of its
  * strength from the next stage on (g: the weight of a robust estimator, Geman & McClure 1987): webs
- * between fingers and skirts around two legs cannot follow one bone. Why the square root: if all
- * springs of a short bone are bad, as of a neck or a vertebra, they would otherwise give way until
+ * between fingers and skirts around two legs cannot follow one bone. The square root keeps short
+ * bones alive: if all springs of a neck or a vertebra are bad, they would otherwise give way until
  * the bone moves nothing. q comes from the Gram matrix of the poses and the local step's R_i (x -
  * v_i).
  *

@@ -1,7 +1,7 @@
 /* Bones inside a part: see inner_bones.h.
  *
- * The skin around an eye is nearer to the eye's bone than to that of the head, so that bone heat
- * and the energy give it to the eye. A bone b is inner if, for a loose part p with faces, center c
+ * The skin around an eye is nearer to the eye's bone than to that of the head, so bone heat and
+ * the energy give it to the eye. A bone b is inner if, for a loose part p with faces, center c
  * and root mean square radius r (by area), |head - c| <= MIDDLE r                 it sits in the
  * middle of the part: a hand sits at the end of its glove, a head at the end of its neck; bones
  * below b do so too, and no other bone has its head within r of c or passes within MIDDLE r of it
@@ -12,11 +12,11 @@
  * than OWN_SKIN: a finger beyond the ball in its joint is the skin of the bone. Of several such
  * parts (cornea, eyeball) p is the largest. Then b, with the bones below it, moves p and all parts
  * within INSIDE of the distance of its farthest vertex from c that are nearest to b (pupil, iris);
- * no other bone moves these, and b moves no other part, however near: lids, brows and strands of
- * hair stay with the head. Partners are inner both or not at all.
+ * no other bone moves these, and b moves no other part, even a near one: lids, brows and strands
+ * of hair stay with the head. Either both partners are inner bones or neither is.
  *
  * O(bones x parts), and for each pair that passes the first test O(vertices of the part x log
- * triangles). Nothing is done where the mesh is one part. Fails only on out-of-memory. */
+ * triangles). Nothing is done if the mesh is one part. Fails only on out-of-memory. */
 #include "supports/inner_bones.h"
 
 #include <math.h>

@@ -6,30 +6,29 @@
  * q = Q^-1 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs
  * w*_b^2 / C_bb, the rule of the optimal brain surgeon (Hassibi & Stork 1993) under the affinity
  * constraint, and leaves the minimum w* - C_.b w*_b / C_bb with C - C_.b C_b. / C_bb. Influences
- * go one by one, those with w*_b <= 0 first, then the cheapest, until at most `max` are left and
- * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
- * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
- * so that between bones with the same motion the smallest weight goes; a vertex without energy, as
- * without neighbors, gets that of an energy of 1 and so keeps its largest weights.
+ * are removed one by one, those with w*_b <= 0 first, then the cheapest, until at most `max` are
+ * left and each gains more than `spare`. The minimum on the remaining ones is the new row.
+ * Constraint rows count in Q and c like energy. Q is made definite by a small multiple of its
+ * trace, so that of bones with the same motion the one with the smallest weight is removed. A
+ * vertex without energy, such as one without neighbors, is treated as if its energy were 1, and so
+ * keeps its largest weights.
  *
  * The bone that a spring ties the vertex to (bone_springs.h) stays while the spring has HELD of its
- * strength: a bone that has left all patterns would not come back.
+ * strength: a bone that is in no pattern any more would not come back.
  *
- * Of more than CANDIDATES influences (or twice the limit) only that many take part: half of them by
- * their weights, the others by what each is worth alone. Between a row without influence b and
- * the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best row lowers the
- * energy by
- *     (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b).
- * Of a wide row (wide_products.h) that needs only the diagonal of Q and Q w, the latter by way of
- * the poses; the rest of Q is made for the candidates alone.
- * A rigid part has one row: Q and c are the sums over its vertices, Q with the blocks between them,
- * and its neighbors are fixed. As all of its blocks are of the same bones, their sum takes one 4 x
- * 4 matrix over the part (arap_add_gram_moment), but where spines or bendy bones move it. Of
- * several bones a part limited to one bone keeps the one that minimizes rest Q_bb - 2 c_b.
- * Symmetric vertices: one of two partners decides for both; on the mirror plane a bone and
- * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
- * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
- * cancelled has changed nothing. */
+ * If there are more than CANDIDATES influences (or twice the limit), only that many take part:
+ * half of them chosen by weight, the others by the gain of each alone. Between a row without
+ * influence b and the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best
+ * row lowers the energy by (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b). For a
+ * wide row (wide_products.h) this needs only the diagonal of Q, and Q w, computed through the
+ * poses. The rest of Q is computed for the candidates only. A rigid part has one row: Q and c are
+ * the sums over its vertices, Q with the blocks between them, and its neighbors are fixed. All of
+ * its blocks have the same bones, so their sum takes one 4 x 4 matrix over the part
+ * (arap_add_gram_moment), unless spines or bendy bones move it. A part limited to one bone keeps
+ * the one that minimizes rest Q_bb - 2 c_b. Symmetric vertices: one of two partners decides for
+ * both; on the mirror plane, a bone is removed together with its partner. O(s^2 + min(s,
+ * CANDIDATES)^3) for a vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A
+ * cancelled call changes nothing. */
 #include "supports/reduce.h"
 
 #include <math.h>

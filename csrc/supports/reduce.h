@@ -1,4 +1,4 @@
-/* Reducing the influence patterns to the influences worth most to the energy. */
+/* Reduces the influence patterns to the influences with the largest gain of energy. */
 #ifndef ARAP_REDUCE_H
 #define ARAP_REDUCE_H
 

@@ -1,5 +1,5 @@
-/* The influences of one vertex that are taken out: the mathematics of reduce.c, for its kernels.
- * Nothing here knows the mesh; all is of the arrays of a row. */
+/* Removal of influences of one vertex: the mathematics of reduce.c, for its kernels.
+ * It works on the arrays of one row and does not use the mesh. */
 #ifndef ARAP_REDUCE_ROW_H
 #define ARAP_REDUCE_ROW_H
 

@@ -1,10 +1,9 @@
 /* Influence patterns: see supports.h.
  *
  * Pruning is sequential in the order of all weights that may go (ties by vertex, then bone), which
- * a radix sort finds: O(entries). Where hundreds of bones reach a vertex, it keeps the WIDEST
- * largest of what is left: the rest costs the square of a row, and no stage takes half as many
- * (reduce.c). The rest is O(influences of the one-rings). Fails on out-of-memory and when
- * cancelled. */
+ * a radix sort finds: O(entries). If hundreds of bones reach a vertex, it keeps the WIDEST largest
+ * weights: the cost grows with the square of a row, and no stage uses half as many (reduce.c). The
+ * rest is O(influences of the one-rings). Fails on out-of-memory and when cancelled. */
 #include "supports/supports.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Choosing the influence patterns B(i), the bones that may move vertex i: from the initial weights,
- * and wider ones. */
+/* Chooses the influence patterns B(i), the bones that may move vertex i, from the initial weights,
+ * and widens them. */
 #ifndef ARAP_SUPPORTS_H
 #define ARAP_SUPPORTS_H
 

@@ -1,15 +1,15 @@
 /* Staying above a surface: see clearance.h.
  *
  * A vertex is above at rest if it lies on the outer side of its nearest point, by the normals of
- * the vertices mixed there. Its clearance is its height, or CLEAR where that is more. If the
- * moved surface leaves it less than half of that, it is lifted to its clearance over the point that
- * is now nearest, repeatedly, since it may then be near another part of the surface. If that has
- * not ended after ROUNDS, as in a fold whose sides pass through each other, the vertex moves out
- * along the sum of the normals that it has met. If there is no room in that direction either, it
+ * the vertices mixed there. Its clearance is its height, but at least CLEAR. If the
+ * moved surface leaves it less than half of that, it is lifted to its clearance above the point
+ * that is now nearest. This is repeated, because it may then be near another part of the surface.
+ * If this has not converged after ROUNDS, as in a fold whose sides intersect, the vertex moves out
+ * along the sum of the normals found so far. If there is no room in that direction either, it
  * stays in place and is counted. Near the border of an open surface there is no outer side, and
  * nothing is done.
  *
- * A distance changes by no more than what both have moved, so most vertices are skipped without a
+ * A distance changes by no more than the movement of both, so most vertices are skipped without a
  * search; O(log f) for each of the others, O(f log f) for the hierarchy of a moved surface. Fails
  * on out-of-memory and when cancelled. */
 #include "transfer/clearance.h"

@@ -1,4 +1,4 @@
-/* Vertices of a garment that lie above a surface, and stay there when both move. */
+/* Keeps vertices of a garment above a surface when both move. */
 #ifndef ARAP_CLEARANCE_H
 #define ARAP_CLEARANCE_H
 

@@ -4,9 +4,10 @@
  * the source's diagonal and their normals agree up to an angle (Abdrashitov et al. 2023, "Robust
  * skin weights transfer via weight inpainting", section 3.1; there the share is of the target,
  * which leaves a button on a coat without a match). Normals of vertices are sums over their
- * triangles by area, mixed linearly in a triangle. If they cancel, that of the triangle counts;
- * without a triangle, as on wires, the distance alone decides. So it does within the distance
- * `near`, if the caller gives one: the rim of a belt has to follow the skin, in any direction.
+ * triangles by area, mixed linearly in a triangle. If they cancel, the normal of the triangle
+ * counts; without a triangle, as on wires, the distance alone decides. The distance alone also
+ * decides within `near`, if the caller gives it: the rim of a belt must follow the skin, in any
+ * direction.
  *
  * Through the hierarchy of faces O(log triangles) for a vertex, O(triangles log triangles) to build
  * it. Fails on out-of-memory, and when it is cancelled. */

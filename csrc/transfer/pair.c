@@ -2,7 +2,7 @@
  *
  * Welding and one search through the hierarchy of faces for each vertex of the target; known
  * vertices are found island by island, O(edges). Fails on out-of-memory, for meshes that
- * arap_mesh_create refuses, for settings out of range, and where nothing matches. */
+ * arap_mesh_create refuses, for settings out of range, and if nothing matches. */
 #include "transfer/pair.h"
 
 #include <math.h>

@@ -5,15 +5,15 @@
  * nearest to those of the corners mixed. The rotation of a vertex is the one nearest to sum a_ik
  * e'_ik e_ik^T over its edges, as in the energy. Islands in which nothing matches follow their
  * nearest points without rotation; at their distance, rotation would move them wildly. Elsewhere
- * the displacements are continued over the target (inpaint.c), all shapes by one factorization, and
- * are no longer than the longest that is known. Then vertices are kept above the surface
- * (clearance.c).
+ * the displacements are continued over the target (inpaint.c), with one factorization for all
+ * shapes, and limited to the length of the longest known one. Then vertices are kept above the
+ * surface (clearance.c).
  *
  * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded; of
  * coincident vertices of the source the first counts.
  *
  * In addition to the matches and the factor, O(n) for each shape that moves anything near the
- * target, O(f log f) where something may end below; memory 24 bytes for each vertex of the target
+ * target, O(f log f) if something may end below; memory 24 bytes for each vertex of the target
  * and such shape. Fails on out-of-memory, where nothing matches, for a shape whose faces overflow,
  * and when it is cancelled. */
 #include <math.h>

@@ -11,7 +11,7 @@
  *
  * O(n log f) to match, about O(u^1.5) for the u unmatched vertices; memory 8 bytes for each vertex
  * of the target and bone that the source uses. Fails on out-of-memory, without weighted triangles
- * in the source and where nothing matches. */
+ * in the source and if nothing matches. */
 #include "transfer/transfer.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Rows of weights: see rows.h. Room doubles where it ends, and what is left of it is given back:
+/* Rows of weights: see rows.h. The arrays double when they are full and are trimmed at the end:
  * O(1) for an entry. Fails on out-of-memory only. */
 #include "weights/rows.h"
 

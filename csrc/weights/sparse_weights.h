@@ -1,4 +1,4 @@
-/* Weights of the caller (arap_sparse_weights). */
+/* Checks weights that come from the caller (arap_sparse_weights). */
 #ifndef ARAP_SPARSE_WEIGHTS_H
 #define ARAP_SPARSE_WEIGHTS_H
 
