@@ -32,8 +32,8 @@ __version__: str
 simd: str
 """Instruction set of the local step on this machine: "avx512", "avx2" or "portable"."""
 linear_algebra: str
-"""Who multiplies and factorizes: "OpenBLAS", or "plain loops" where the module's self-test found
-that OpenBLAS gives wrong results on this processor (a RuntimeWarning names the routine), or where
+"""The linear algebra in use: "OpenBLAS", or "plain loops" if the module's self-test found that
+OpenBLAS gives wrong results on this processor (a RuntimeWarning names the routine), or if
 ARAPLBS_LINEAR_ALGEBRA in the environment is "plain"."""
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -44,7 +44,8 @@ Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 
 SETTINGS: Mapping[Literal["Solver", "JointSolver"], Mapping[str, Mapping[str, Any]]]
 """All settings of the types, read-only: {name: {"type", "default", "min", "max", "choices",
-"about"}}, with None for what does not apply; for the tuple `support`, the values are tuples."""
+"about"}}, with None for entries that do not apply; for the tuple `support`, the values are
+tuples."""
 
 class InputError(ValueError):
     """The mesh, the skeleton, the weights or the poses do not form a solvable problem. The message
@@ -170,31 +171,30 @@ class Solver:
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
           local Z, NaN for any; bone_deform (m,): bones that do not deform only connect others
           (default: all deform). bone_tails=None: joints alone, see bone_directions; a root whose
-          joint is outside the mesh then moves none. bone_ways (m,): bones whose parents reach to
+          joint is outside the mesh then moves nothing. bone_ways (m,): bones whose parents reach to
           their heads, wherever the tails of the parents are. bone_limits (m, 3, 2): rotation limits
           in radians about local X, Y (the bone) and Z, NaN for none; they replace `swing` and
           `twist` in the sampled poses.
           bone_kinds (m,): default all "rigid"; bones that do not deform are rigid.
-          bone_ranges (m, 4, 2): lower and upper bounds of what the sampled poses vary, NaN for the
-          usual range: swing about an axis across the bone (radians; 0 to `swing`) and twist of the
+          bone_ranges (m, 4, 2): lower and upper bounds of the sampled poses, NaN for the default
+          range: swing about an axis across the bone (radians; 0 to `swing`) and twist of the
           bone as a whole (`twist` to both sides), unless it has limits; for bones that are not
           rigid, bend from head to tail (`swing` to both sides; about the bone itself, or about an
           axis uniform on the sphere) and stretch (1 only). A lower bound above the upper one, a
           single bound that is not finite and a stretch of 0 or less are errors.
           bone_segments (m,): segments of the bendy bones, 1 to 1000; ignored for others.
           bone_stretch (m,): rigid or bendy bones that are meant to stretch (ignored for STBs and
-          spines, which always are). Where given poses scale them, or their bends stretch them,
-          edges are as long as desired, not as at rest (section 4.1); the energy may rise in some
+          spines, which always are). If given poses scale them, or their bends stretch them, edges
+          may be as long as desired instead of as at rest (section 4.1); the energy may rise in some
           iterations, and rotation_clusters counts as 0. A one-ring that an STB or spine moves uses
           the paper's stretch along the axes of its covariance, others the exact one, so the energy
-          jumps where the influence of a spine begins.
+          jumps at the border of a spine's influence.
         Poses
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
           `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees). In a
           share `reach_poses` of them, the last ones, limbs reach: the ends of bone chains go to
-          targets spread over what they can reach, joints bend in the direction in which they are
-          bent at rest, by up to 1.5 `swing` within limits and ranges, and bones outside chains
-          swing less.
+          targets spread over their reach, joints bend in the direction of their bend at rest, by up
+          to 1.5 `swing` within limits and ranges, and bones outside chains swing less.
           poses (p, m, 3, 4) or (p, m, 4, 4): further poses, such as frames of an animation. With
           them bends (p, m, 4) of the bones that are not rigid (default: no bends), or segment_poses
           (p, j, 3, 4) or (p, j, 4, 4): the transforms of the joints of all deforming bendy bones,
@@ -208,8 +208,8 @@ class Solver:
           head, which tears the mesh between them. Its components therefore move as a whole, in each
           of these poses, to where the energy is lowest (paper section 7, Figure 12); this is
           repeated before every stage. Bones with a common ancestor, deforming or not, are one
-          component, and so are roots whose heads coincide. Not with STBs, spines or stretchable
-          bones.
+          component, and so are roots whose heads coincide. It has no effect with STBs, spines or
+          stretchable bones.
           With STBs and spines, the transforms of one-rings are as rigid as desired (section 4.1)
           instead of rotations, so the energy may rise in some iterations. Vertices next to them
           take about a microsecond per pose and iteration; memory grows by 24 bytes per vertex, pose
@@ -231,8 +231,8 @@ class Solver:
           False wins.
           smoothed: (vertices, strengths), 0 to 1: vertices where the cotangent Laplacian of all
           weights is drawn to 0 (paper section 6), so that each weight is the mean of its
-          neighbors': 0.1 leaves about half of the Laplacian, 1 little. Vertices on wire edges only
-          have no Laplacian.
+          neighbors': 0.1 leaves about half of the Laplacian, 1 little. Vertices that have only
+          wire edges have no Laplacian.
           released: (vertices, bones): pairs whose springs, peak and attach rows do not count.
           rigid_parts: (n,) a number of 0 or more for the vertices of a part, -1 for none. All
           vertices of a part have the same weights, bit for bit, in every result: those of the one
@@ -247,34 +247,34 @@ class Solver:
           become the same on both sides, bit for bit. The partner of a bone is the bone on the other
           side, itself for a bone on the plane, -1 for none. Partners must be of the same kind, have
           equally many segments, and both be stretchable or neither. Vertices are paired by
-          position, and from there along edges. Solved freely are vertices without a partner,
-          vertices influenced by an unpaired bone or affected by a lock and, with max_influences 1,
-          those on the plane. Random poses 2 k and 2 k + 1 are then images of each other, so choose
-          an even number; the limits of two partners should be images, too.
-        progress(stage, fraction of the call): return False to stop; the call then raises
+          position, and from there along edges. These vertices are solved freely: those without a
+          partner, those influenced by an unpaired bone or affected by a lock and, with
+          max_influences 1, those on the plane. Random poses 2 k and 2 k + 1 are then images of each
+          other, so choose an even number; the limits of two partners should be images, too.
+        progress(stage, fraction of the call) returns False to stop; the call then raises
           Cancelled. It must not use the solver.
-        threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, else one per processor.
-        precision: of the local step and the factor.
+        threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, otherwise one per
+        processor. precision: that of the local step and the factor.
         Result
-          max_influences per vertex, 0 for no limit; weights below min_weight are dropped.
+          max_influences: limit per vertex, 0 for none. Weights below min_weight are dropped.
           expansion_rounds: rounds in which every vertex adopts the influences of its neighbors and
           loses those that lower the energy least; 0 keeps the influence patterns of the start, cut
           to the limit. inner_bones: a bone in the middle of a loose part that something larger
           surrounds, such as an eye or a wheel, moves that part alone, and no other bone moves it;
-          influences that edits allow take precedence. response (0 to 1): how far the own skin of
-          every bone goes along when the bone turns, and how much weight it has, as shares of the
-          values with the initial weights. Bones below it, and their mirror images, are held: rows
+          influences that edits allow take precedence. response (0 to 1): the least share to which
+          the own skin of every bone follows when the bone turns, and of its weight, relative to
+          the initial weights. Bones below it, and their mirror images, are held: rows
           draw their own skin to its initial weights, and another stage follows. Locked weights,
-          constraints and other edits win. 0: no bone is held. min_gain (0 to 1): in these rounds an
-          influence is dropped if it is worth less than this share of the rest energy of its
-          one-ring in all poses; with 0, only if its weight would be negative. If a spring ties the
-          vertex to a bone, that bone's influence stays.
+          constraints and other edits take precedence. 0: no bone is held. min_gain (0 to 1): in
+          these rounds an influence is dropped if it is worth less than this share of the rest
+          energy of its one-ring in all poses; with 0, only if its weight would be negative. If a
+          spring ties the vertex to a bone, that bone's influence stays.
         Energy
           edge_power (0 to 4): edges weigh their share of area times (mean edge / edge)^edge_power.
           With 3 the weights hardly depend on the tessellation; 0 gives the paper's edge weights.
-          bone_spring_stiffness (0 to 1e6): of the springs inside the mesh, 0 for none. A bone
-          spring is an extra edge of the energy, from a vertex to the nearest point on a bone inside
-          the mesh, which the bone carries along. It keeps limbs centered on their bones and
+          bone_spring_stiffness (0 to 1e6): stiffness of the springs inside the mesh, 0 for none. A
+          bone spring is an extra edge of the energy, from a vertex to the nearest point on a bone
+          inside the mesh, which the bone carries along. It keeps limbs centered on their bones and
           preserves their thickness; twist and bend stay free. Its weight is
           bone_spring_stiffness/2 area (mean edge / spring)^2; a spring shorter than the limb's
           radius counts as that long. It is lower near joints, for small loose parts and for flat
@@ -283,43 +283,43 @@ class Solver:
           satisfy give way from stage to stage, down to a tenth. On bendy bones the points move with
           the segments; with STBs or spines there are no springs.
           section (0 to 1e6): strength of one more spring for each limb, between the mean of the
-          skin around the middle of its bone and where the bone takes it, as a share of the strength
-          of the springs there. It does not give way; 0 for none, and none with bones that are not
-          rigid.
+          skin around the middle of its bone and the place to which the bone moves it, as a share
+          of the strength of the springs there. It does not give way. 0 turns it off, and so do
+          bones that are not rigid.
         Optimization
           iterations: of the last stage, at most; a stage ends when the energy changes by less
           than the share `tolerance`. acceleration: past iterations that Anderson acceleration
           mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least this many vertices
-          is first solved on a coarser one of about a third, and so on; 0 for never. Not with the
-          paper's constraint rows, and with given start weights only if coarsen_given, which is
-          faster but may lose some of their detail. fine_poses: share of the random poses used on
-          meshes finer than the coarsest, unless components move; together with `poses`, each
-          of these counts correspondingly more. rotation_clusters: up to 16 neighbors whose weights
-          differ by at most this share their rotations, 0 for none; it saves about half of the local
-          step, and `energies` are then those of shared rotations, up to a fifth more than `energy`
-          returns. heat_floor and pruning = (min_influences, prune_sum, prune_ratio) prune the
-          initial weights (paper section 3.2). link_parts ties loose parts to what they sit on.
-          peak_stiffness: without bone springs, strength of the rows that keep every bone at least
-          as influential at its strongest vertex as at the start, 0 for none. attach, neumann,
-          positivity="penalty" and constraint_strength: the paper's constraint rows (section 4.3);
-          "clip" keeps weights >= 0 in every iteration, "none" only in the result. filter: after
-          every global step, every weight (or only spurious local extrema) becomes the mean of its
-          neighbors'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its c_i
-          from constraint_strength: smoother weights, at the price of more energy and half as much
-          time again; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies leave it out. damping:
-          pull toward the initial weights where the energy does not decide. initial: the method of
-          the initial weights, one of `automatic_weights`. On a volume, attach holds the vertices
-          that lie on bones. deformer: how the weights will be blended. With "dual_quaternions"
-          (Blender's Preserve Volume; rigid bones only) a further stage follows on the same
-          influence patterns. Its energies are those of that blending, and so are `energy` and the
-          two in the report.
+          is first solved on a coarser one of about a third, and so on; 0 for never. It has no
+          effect with the paper's constraint rows, and with given start weights only if
+          coarsen_given is set, which is faster but may lose some of their detail. fine_poses: share
+          of the random poses used on meshes finer than the coarsest, unless components move;
+          together with `poses`, each of these counts correspondingly more. rotation_clusters: up to
+          16 neighbors whose weights differ by at most this share their rotations, 0 for none; it
+          saves about half of the local step, and `energies` are then those of shared rotations, up
+          to a fifth more than `energy` returns. heat_floor and pruning = (min_influences,
+          prune_sum, prune_ratio) prune the initial weights (paper section 3.2). link_parts ties
+          loose parts to the surface that they sit on. peak_stiffness: without bone springs,
+          strength of the rows that keep every bone at least as influential at its strongest vertex
+          as at the start, 0 for none. attach, neumann, positivity="penalty" and
+          constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps weights >= 0
+          in every iteration, "none" only in the result. filter: after every global step, every
+          weight (or only spurious local extrema) becomes the mean of its neighbors'. harmonic: the
+          factor delta of the paper's harmonic term (Eq. 13), with its c_i from constraint_strength:
+          smoother weights, for more energy and 1.5 times the time; 1e-6 is weak, 1e-3 strong, 0
+          none. Reported energies leave it out. damping: pull toward the initial weights if the
+          energy does not decide. initial: the method of the initial weights, one of
+          `automatic_weights`. On a volume, attach holds the vertices that lie on bones. deformer:
+          how the weights will be blended. With "dual_quaternions" (Blender's Preserve Volume; rigid
+          bones only) a further stage follows on the same influence patterns. Its energies are those
+          of that blending, and so are `energy` and the two in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
-        """Iterate up to `count` times, fewer if done; the energy reached."""
+        """Iterates up to `count` times, fewer if done, and returns the energy."""
 
     def solve(self) -> float:
-        """Iterate until done; the energy reached."""
+        """Iterates until done, and returns the energy."""
 
     def edit(
         self,
@@ -330,7 +330,7 @@ class Solver:
         released: tuple[ArrayLike, ArrayLike] | None = None,
         rigid_parts: ArrayLike | None = None,
     ) -> None:
-        """Replace the present edits; the weights continue from where they are.
+        """Replaces the present edits; the weights continue from their present state.
 
         The solver is then no longer done: a short stage with all allowed influences comes first,
         then the last stage. Wrong edits raise ValueError or TypeError and change nothing.
@@ -338,16 +338,17 @@ class Solver:
 
     @property
     def constraint_rows(self) -> list[dict[str, Any]]:
-        """The rows that hold weights: {vertex, bone, target, kind, released} with the kinds "peak",
-        "attach" and "user"; of welded vertices the first. Empty while a coarse mesh is solved."""
+        """The rows that hold weights: {vertex, bone, target, kind, released} with the kinds
+        "peak", "attach" and "user". A welded vertex has the number of the first of its vertices.
+        Empty while a coarse mesh is solved."""
 
     @property
     def bone_springs(
         self,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.bool_]]:
-        """(vertices, bones, held, released), each (k,): the springs, which tie vertices (of welded
-        ones the first) to bones. held: the share of its strength, from 0.1 to 1, that a spring has
-        left; released: an edit has switched it off. A vertex on the mirror plane can have two.
+        """(vertices, bones, held, released), each (k,): the springs, which tie vertices (the first
+        of welded ones) to bones. held: the remaining share of a spring's strength, from 0.1 to 1.
+        released: whether an edit has switched it off. A vertex on the mirror plane can have two.
         Empty while a coarse mesh is solved, and without bone springs."""
 
     @property
@@ -363,7 +364,7 @@ class Solver:
 
     @property
     def done(self) -> bool:
-        """True once the last stage has converged or used up its iterations."""
+        """True once the last stage has converged or reached its maximum of iterations."""
 
     @property
     def weights(self) -> Floats:
@@ -376,21 +377,22 @@ class Solver:
 
     @property
     def responses(self) -> Floats:
-        """(m,) how far the own skin of each bone goes along with `weights` when the bone turns with
-        its children, as a share of how far it does with `initial_weights`; NaN for bones that do
-        not deform or have no own skin. Own skin of a bone are the vertices where its initial weight
-        exceeds a half, or, without any, half of its largest one, if that exceeds 0.05."""
+        """(m,) how far the own skin of each bone follows with `weights` when the bone turns with
+        its children, relative to `initial_weights`. NaN for bones that do not deform or have no
+        own skin. The own skin consists of the vertices where the initial weight of the bone
+        exceeds a half. If there are none, it consists of those where it exceeds half of its
+        largest value, if that exceeds 0.05."""
 
     @property
     def shares(self) -> Floats:
-        """(m,) the weight of each bone on all of the surface, by area, as a share of its weight
-        there in `initial_weights`; NaN for the same bones."""
+        """(m,) the weight of each bone over the whole surface, by area, relative to
+        `initial_weights`; NaN for the same bones."""
 
     @property
     def energy(self) -> float:
-        """Energy of `weights` over the poses of the solver, links between parts and present springs
-        included; with edge_power=0, bone_spring_stiffness=0 and no links it equals
-        `araplbs.energy`. Computed on demand, which takes as long as an iteration."""
+        """Energy of `weights` over the poses of the solver, including links between parts and
+        present springs; with edge_power=0, bone_spring_stiffness=0 and no links it equals
+        `araplbs.energy`. It is computed on demand, which takes as long as an iteration."""
 
     @property
     def energies(self) -> Floats:
@@ -407,59 +409,58 @@ class Solver:
 
     @property
     def raw_weights(self) -> Floats:
-        """(n, m) present weights as the last global step left them."""
+        """(n, m) present weights after the last global step."""
 
     @property
     def report(self) -> dict[str, Any]:
         """A report of the findings and the work:
 
-        vertices: of the mesh that was given.
+        vertices: number of vertices of the given mesh.
         welded: vertices merged into others.
-        collapsed_triangles: those that lost their area to welding.
-        far_vertices: at least 50 times the size of the mesh away from all others: neither they nor
-          their faces and edges count.
-        coarse_vertices: of the coarsest mesh solved, 0: only the mesh itself.
-        lumped_parts: of that mesh: small ones whose vertices shared their weights at first.
-        parts: of the mesh, joined by faces and wires.
-        linked_parts: parts that links join to others.
-        rigid_parts: at present: those asked for and those found.
-        found_rigid_parts: of these, by the search.
-        links: between parts.
-        layer_links: of these, between parts that lie on each other, as clothes do.
-        symmetric_bones: deforming ones with a partner.
-        symmetric_vertices: those with symmetric weights.
-        unseen_parts: no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
-          follow their nearest bone as a whole.
-        bones: of the skeleton that was given.
-        deforming_bones: of these.
-        poses: random ones and given ones.
-        iterations: so far.
-        stage_starts: entries of `energies` right after each change of the influence patterns.
+        collapsed_triangles: triangles that lost their area to welding.
+        far_vertices: vertices at least 50 times the size of the mesh away from all others; they and
+          their faces and edges do not count.
+        coarse_vertices: vertices of the coarsest mesh solved; 0 if only the mesh itself was.
+        lumped_parts: small parts of the coarsest mesh whose vertices shared their weights at first.
+        parts: parts of the mesh, each connected by faces and wires.
+        linked_parts: parts that are linked to others.
+        rigid_parts: present rigid parts, requested or found.
+        found_rigid_parts: rigid parts found by the search.
+        links: links between parts.
+        layer_links: links between parts that lie on each other, such as clothes.
+        symmetric_bones: deforming bones with a partner.
+        symmetric_vertices: vertices with symmetric weights.
+        unseen_parts: parts from which no bone is visible: a list of {vertex, size, rigid}; rigid
+          ones follow their nearest bone as a whole.
+        bones: bones of the given skeleton.
+        deforming_bones: bones that deform.
+        poses: random and given poses.
+        iterations: iterations so far.
+        stage_starts: indices in `energies` right after each change of the influence patterns.
         energy_before: the first of `energies`, each vertex with its own rotations.
         energy_after: the last of `energies`.
-        section_energy: the part of it in the springs of `section`, which a JointSolver has none of.
-        unknowns: of the present system.
-        factor_size: non-zeros of its factor.
-        factor_bytes: memory of these, in single or double precision.
+        section_energy: part of energy_after in the springs of `section`.
+        unknowns: unknowns of the present system.
+        factor_size: non-zeros of the factor of the system.
+        factor_bytes: memory of the factor, in single or double precision.
         factor_flops: multiplications and additions of a factorization.
-        peak_rows: that keep bones useful.
-        attach_rows: that let a bone move alone where it is strongest.
-        neumann_rows: that draw weights to zero at the border of a bone's area.
-        positivity_rows: that hold weights at zero.
-        damping: that the factorization needed, at least that of the settings.
-        most_influences: of a vertex.
-        mean_influences: of the vertices.
-        idle_bones: deforming but without influence: indices.
-        held_bones: that rows hold on their own skin, since they would not move enough of it:
-          indices.
-        held_cost: share of the energy that holding them costs, about.
-        deaf_bones: that own skin follows by less than half of the setting `response`: indices.
-        skinless_bones: deforming ones that have no own skin: indices.
-        inner_bones: those that move the part around them alone: indices.
-        seconds: per stage of the work.
-        shared_seconds: with threads=1: of the work that more threads could share.
-        saved_seconds: with threads=1: about how many fewer 2, 4 and 16 processors would take, by
-          chunks and longest paths: a list.
+        peak_rows: rows that keep each bone at its strongest vertex.
+        attach_rows: rows that let a bone move its strongest vertices alone.
+        neumann_rows: rows that draw weights to zero at the border of a bone's area.
+        positivity_rows: rows that hold weights at zero.
+        damping: damping of the factorization, at least that of the settings.
+        most_influences: largest number of influences of a vertex.
+        mean_influences: mean number of influences of the vertices.
+        idle_bones: indices of deforming bones without influence.
+        held_bones: indices of bones that rows hold on their own skin.
+        held_cost: approximate share of the energy that held_bones cost.
+        deaf_bones: indices of bones whose own skin follows by less than half of `response`.
+        skinless_bones: indices of deforming bones without own skin.
+        inner_bones: indices of bones that move only the part around them.
+        seconds: {stage: seconds of work}.
+        shared_seconds: seconds of work that more threads could share, with threads=1.
+        saved_seconds: about how many seconds 2, 4 and 16 processors would save, with threads=1: a
+          list, estimated from chunks and longest paths.
         """
 
 @final
@@ -525,45 +526,45 @@ class JointSolver:
         peak_stiffness: float = 0.01,
     ) -> None:
         """
-        Arguments that a Solver also has mean the same. Bones are rigid, STBs or spines. Both ends
-        of an STB or spine are joints; its bends stay the same in rest orientation, except that STBs
-        turn about their own axis wherever they point, and vertices without `parameters` take the
-        positions along the moved bone.
-        weights (n, m) or rows: the start; their pattern gives the influence patterns, reduced at
-        once to max_influences if weights are optimized. Without them the stages of a Solver come
-        first, one iteration each, and joints do not move until then.
+        Arguments of a Solver have the same meaning here. Bones are rigid, STBs or spines. Both ends
+        of an STB or spine are joints; its bends stay the same in rest orientation, except that
+        STBs always turn about their own axis, and vertices without `parameters` take the positions
+        along the moved bone.
+        weights (n, m) or rows: start weights. Their pattern gives the influence patterns, reduced
+        to max_influences if weights are optimized. Without start weights, the stages of a Solver
+        come first, with one iteration each, before joints move.
         optimize_weights: False keeps the weights. method: "alternate" takes some steps of the
         joints, then rebuilds the system of the weights for the new poses and takes some steps of
         the weights; "together" takes one of each in turn without another factorization.
         What holds joints
           pinned (m, 2): heads and tails that stay where they are, exactly.
           joint_stiffness, tangential: the paper's eps1 and eps2, numbers or (m, 2) for heads and
-          tails; the largest of a joint counts, relative to the stiffness and the bones of the joint
-          itself. They shorten the steps, in all directions or along the bones.
+          tails; the largest of a joint counts, relative to the stiffness and the bones of the
+          joint itself. They shorten the steps in all directions, or along the bones.
           anchor: pull toward the initial positions; 1 is about as stiff as the energy itself.
-          max_shift: largest distance from them, a share of the mean length of the bones that meet.
-          min_length: share of its length that every bone keeps.
-          component_stiffness: of the displacements of unconnected parts of the skeleton.
+          max_shift: largest distance from the initial positions, as a share of the mean length of
+          the bones that meet. min_length: share of its length that every bone keeps.
+          component_stiffness: stiffness of the displacements of unconnected parts of the skeleton.
         centering: if the energy is less stiff than this across the bones of a joint, as between
         rigid parts that no edge connects (the paper's Figure 15C), a pull to the middle of the limb
         makes up the difference; 0 for none. The stiffness of limb joints is 0.02 to 0.2, that of
         finger joints 0.0003 and more; 0.001 to 0.01 leaves most of them to the energy.
-        symmetry: joints at each other's image, within 1 % of the diagonal, move as images, bit for
-        bit. The joints of a bone that is its own partner stay on the plane; if the bone lies across
-        it, its two ends are images of each other.
-        iterations: at most; done when one changes the energy by less than the share `tolerance`.
-        """
+        symmetry: joints that are images of each other within 1 % of the diagonal move as images,
+        bit for bit. The joints of a bone that is its own partner stay on the plane; if the bone
+        lies across it, its two ends are images of each other.
+        iterations: maximum number; it ends when one changes the energy by less than the share
+        `tolerance`."""
 
     def iterate(self, count: int = 1, /) -> float:
-        """Iterate up to `count` times, fewer if done; the energy reached. After Cancelled the
-        state is that of the last accepted step, and iterating can continue."""
+        """Iterates up to `count` times, fewer if done, and returns the energy. After Cancelled,
+        the state is that of the last accepted step, and iterating can continue."""
 
     def solve(self) -> float:
-        """Iterate until done; the energy reached."""
+        """Iterates until done, and returns the energy."""
 
     @property
     def done(self) -> bool:
-        """True once iterating has converged or used up its iterations."""
+        """True once the iterations have converged or reached their maximum."""
 
     @property
     def heads(self) -> Floats:
@@ -595,29 +596,29 @@ class JointSolver:
 
     @property
     def energies(self) -> Floats:
-        """Energies with anchor and centering: of the start, once there are weights, then after each
-        step of joints or weights that was accepted; they never rise."""
+        """Energies including anchor and centering: at the start, as soon as there are weights, and
+        after each accepted step of joints or weights. They never rise."""
 
     @property
     def report(self) -> dict[str, Any]:
         """A report of the findings and the work:
 
-        joints: where bone ends belong together.
-        pinned_joints: that stay in place.
-        symmetric_joints: with a partner.
-        centered_joints: with a centering term.
+        joints: groups of bone ends that belong together.
+        pinned_joints: joints that stay in place.
+        symmetric_joints: joints with a partner.
+        centered_joints: joints with a centering term.
         components: unconnected parts of the skeleton.
-        poses: random ones and given ones.
-        iterations: so far.
-        joint_steps: that were accepted.
-        weight_steps: that were accepted.
+        poses: random and given poses.
+        iterations: iterations so far.
+        joint_steps: accepted steps of the joints.
+        weight_steps: accepted steps of the weights.
         energy_before: the first of `energies`.
         energy_after: the last of `energies`.
         most_moved: the largest distance that a joint has moved.
         mean_moved: the mean of these distances.
         joint_of_head: (m,) joint of each bone's head.
         joint_of_tail: (m,) joint of each bone's tail.
-        seconds: of weights, system, joint steps and weight steps.
+        seconds: {stage: seconds} of weights, system, joint steps and weight steps.
         """
 
 def optimize_joints(
@@ -692,15 +693,15 @@ def energy(
     per_vertex: bool = False,
     threads: int = 0,
 ) -> Any:
-    """Relative ARAP energy, the paper's, of any weights (n, m) over poses (p, m, 3, 4) or
-    (p, m, 4, 4).
+    """Relative ARAP energy, as in the paper, of weights (n, m) over poses (p, m, 3, 4) or (p, m,
+    4, 4).
 
     Rows are normalized; a vertex without weights stays at rest, as in Blender. The energy is the
     mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident vertices (with
-    the weights of the first of them). With per_vertex also the (n,) energies of the vertices, each
-    relative to its own one-ring. Bones that are not rigid need bone_kinds with bone_heads,
-    bone_tails (m, 3) and the bends or segment_poses; bone_stretch needs heads and tails, too. The
-    rest is as for a Solver.
+    the weights of the first of them). per_vertex also returns the (n,) energies of the vertices,
+    each relative to its own one-ring. Bones that are not rigid need bone_kinds with bone_heads,
+    bone_tails (m, 3) and the bends or segment_poses; bone_stretch also needs heads and tails. The
+    other arguments are those of a Solver.
 
     Raises InputError if the mesh, the weights or the poses cannot be used, ValueError or TypeError
     for any other wrong argument, which the message names.
@@ -721,8 +722,8 @@ def posed_energy(
 ) -> Any:
     """Relative ARAP energy of points (p, n, 3), posed by any means, on the scale of `energy`.
 
-    The mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident vertices;
-    the position of the first of them counts.
+    It is the mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident
+    vertices; the position of the first of them counts.
 
     Raises InputError if the mesh or the points cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names.
@@ -760,14 +761,13 @@ def rotation_centers(
     threads: int = 0,
 ) -> Floats:
     """Optimized centers of rotation (Le & Hodgins 2016), (n, 3), for `center_of_rotation_skinning`:
-    the point about which each vertex turns is the mean position of the surface with similar
-    weights.
+    each vertex turns about the mean position of the surface with similar weights.
 
-    The mean over triangles, by area and by s(w_p, w_v) = sum over pairs of bones j != k of
-    w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of the
-    corners. Rows of weights are normalized. NaN if no triangle has two bones in common with the
-    vertex, for example if a single bone moves it. The work grows with the square of the influences,
-    so limit them first.
+    It is the mean over triangles, weighted by area and by s(w_p, w_v) = sum over pairs of bones j
+    != k of w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of
+    the corners. Rows of weights are normalized. It is NaN if no triangle has two bones in common
+    with the vertex, for example if a single bone moves it. The work grows with the square of the
+    influences, so limit them first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names, and Cancelled if `progress` returns False.
@@ -784,8 +784,8 @@ def center_of_rotation_skinning(
     threads: int = 0,
 ) -> Floats:
     """Vertices as posed by skinning with centers of rotation (Le & Hodgins 2016, Algorithm 1),
-    (p, n, 3): each turns by the blended quaternion about its center, which is blended linearly. A
-    vertex whose center is not finite is blended linearly itself.
+    (p, n, 3): each turns by the blended quaternion about its center, which is blended linearly.
+    Vertices without a finite center are blended linearly.
 
     centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. Scale and shear,
     which the method does not cover, are blended linearly in the bones' own rotation.
@@ -834,25 +834,25 @@ def bake(
     vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), the positions to approximate: a
     list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. They are read
     one by one, in order: once for each iteration and round of clustering, once before, and once
-    after. 16 are kept at a time: apart from the transforms, memory does not grow with p.
+    after. 16 are kept at a time, so apart from the transforms, memory does not grow with p.
     transforms (p, m, 3, 4) or (p, m, 4, 4): of the given bones in each frame; None: no given bones.
 
     The weights of a vertex are >= 0, sum to 1, and at most max_influences are not 0 (0: 32). For
-    its set of bones they are optimal; the set itself is found by a search. weights: a start, to
-    which `damping` pulls where the frames do not decide. locked_vertices (n,) and locked_bones (m,)
-    keep them. candidates (n, m): False where a bone may not move a vertex. smoothness, with
-    triangles or edges: how strongly the weights of neighbors are drawn to each other.
-    new_bones are placed by clusters of vertices that move in the same way (Le and Deng 2012). Their
-    transforms are found, with move_bones also those of the given bones: rigid ones, or with
-    rigid=False affine ones. Then weights and transforms are improved alternately; no step raises
-    the error.
+    its set of bones they are optimal; the set itself is found by a search. weights: start weights,
+    to which `damping` pulls if the frames do not decide. locked_vertices (n,) and locked_bones
+    (m,) keep the start weights. candidates (n, m): False if a bone may not move a vertex.
+    smoothness, with triangles or edges: strength of the pull between the weights of neighbors.
+    new_bones start from clusters of vertices that move in the same way (Le and Deng 2012). Their
+    transforms are optimized, and with move_bones also those of the given bones: rigid transforms,
+    or affine ones with rigid=False. Then weights and transforms are improved alternately; no step
+    raises the error.
 
-    A dict: weights (start, bones, weights), of the given bones and then the new ones; transforms
-    (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of what each bone
-    moves; vertex_error (n,), root mean square distance over the frames; rms and max distance over
-    all, in the units of the vertices; worst (frame, vertex); size, the diagonal of the bounding
-    box; iterations and history, the rms after each. iterations=0: the errors of the given weights,
-    with unweighted vertices at rest.
+    Returns a dict: weights (start, bones, weights) of the given bones and then the new ones;
+    transforms (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of what each
+    bone moves; vertex_error (n,), root mean square distance over the frames; rms and max distance
+    over all, in the units of the vertices; worst (frame, vertex); size, the diagonal of the
+    bounding box; iterations and history, the rms after each. iterations=0 returns the errors of the
+    given weights, with unweighted vertices at rest.
 
     Raises InputError if the mesh, the weights or a frame cannot be used, ValueError or TypeError
     for any other wrong argument, which the message names, SolverError if solving fails, and
@@ -887,29 +887,30 @@ def elastic_poses(
     samples: int = 30,
 ) -> Floats | tuple[Floats, Floats]:
     """(p, n, 3): rest positions of the vertices of an elastic body when its bones are posed. No
-    skinning weights produce these shapes: a reference for how little strain is possible.
+    skinning weights produce these shapes; they show how little strain is possible.
 
     vertices (n, 3), triangles (f, 3), edges (e, 2) of no face, tets (t, 4) of a solid; bone_heads
     and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from rest.
-    weights (n, m) or rows (start, bones, weights): the start, and which bone holds each vertex;
-    without them, the nearest one does. Coincident vertices are welded, loose parts linked.
+    weights (n, m) or rows (start, bones, weights): the start shape, and the bone that holds each
+    vertex (default: the nearest one). Coincident vertices are welded, and loose parts are linked.
 
     Local and global steps minimize the integral of the squared Surface Strain (and of |F - R|^2 in
     tets) + bending * relative errors of the edges of one-rings that share a rotation
     + inside * that of the line from each vertex to its bone in the same rotation, which keeps
     thickness and volume + hold * squared distances from where the bone takes a vertex, in radii of
     the limb, almost nothing at joints + limb_hold * squared Limb Drift, beyond slack times that
-    of the start. inside=0: the skin alone, with the least strain.
+    of the start. inside=0 poses the skin alone, with the least strain.
     The problem is not convex: the result is a local minimum for these settings, not a proven bound.
-    tolerance: a pose is done when its energy falls by less than this share, twice. The energy never
-    rises; per_iteration=True gives (posed, energies (iterations + 1, p)). Results do not depend on
-    the number of threads.
+    tolerance: a pose is done when its energy falls by less than this share twice in a row. The
+    energy never rises; per_iteration=True gives (posed, energies (iterations + 1, p)). Results do
+    not depend on the number of threads.
 
     method="mixed": automatic skinning by mixed finite elements (Kassahun, Kachkovski, Song and
     Monem, SGI): rotations of few blue-noise `samples`, found by the adjoint method, spread to all
-    elements by biharmonic weights; stretches and points by a KKT system whose tie F = R S gives
-    way, since in 3D it could not be satisfied. Only `hold`, `samples`, `iterations` (evaluations)
-    and `tolerance` count; wires and links do not. At most 5000 vertices.
+    elements by biharmonic weights; stretches and points by a KKT system whose constraint F = R S
+    is softened, because it cannot be satisfied in 3D. Only `hold`, `samples`, `iterations`
+    (evaluations) and `tolerance` are used; wires and links do not count. The limit is 5000
+    vertices.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
     for any other wrong argument, which the message names, SolverError if solving fails, and
@@ -946,13 +947,13 @@ def mixed_elasticity(
     samples: int = 30,
 ) -> _Mixed:
     """One evaluation of elastic_poses(method="mixed") in the first of the poses. turns (h, 3): a
-    rotation vector for each sample, relative to the mean rotation of the bones at the samples;
-    None: those of the bones.
+    rotation vector for each sample, relative to the mean rotation of the bones at the samples
+    (default: the rotations of the bones).
 
-    A dict: samples (h,), vertices; weights (elements, h) with sum 1; turns (h, 3); rotations and
-    stretches (elements, 3, 3), triangles that are measured and then tets, of triangles the stretch
-    in the first two rows and columns, along edge 0 to 1 and across; points (n, 3); pulls (n,), how
-    strongly each vertex is pinned; energy, and its gradient (h, 3) by the turns.
+    Returns a dict: samples (h,), vertices; weights (elements, h) with sum 1; turns (h, 3);
+    rotations and stretches (elements, 3, 3), measured triangles first, then tets; the stretch of a
+    triangle is in the first two rows and columns, along its edge 0 to 1 and across; points (n, 3);
+    pulls (n,), how strongly each vertex is pinned; energy, and its gradient (h, 3) by the turns.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
     for any other wrong argument, which the message names, SolverError if solving fails, and
@@ -970,9 +971,9 @@ def surface_strain(
 ) -> Floats:
     """(f,) Surface Strain of each triangle for one pose (n, 3), or its root mean square over poses
     (p, n, 3): the root of (s1 - 1)^2 + (s2 - 1)^2, with s1 and s2 the singular values of the map
-    from the triangle at rest to the posed one, in its plane. 0.1 is 10 %; 0 for triangles that only
-    move, and for those whose altitude is below 1e-4 of their longest edge, which all measures leave
-    out.
+    from the triangle at rest to the posed one, in its plane. 0.1 is 10 %. It is 0 for triangles
+    that only move, and for slivers with an altitude below 1e-4 of their longest edge, which all
+    measures leave out.
 
     Raises InputError if the mesh or a posed point cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names.
@@ -1032,9 +1033,9 @@ class Deformation:
         bone_segments: ArrayLike | None = None,
         threads: int = 0,
     ) -> None:
-        """vertices (n, 3), triangles (f, 3) at rest; bone_heads, bone_tails (m, 3), without which
-        there are no limbs, and bone_deform (m,): bones that do not deform have none (their weights
-        count unchanged). bone_kinds and bone_segments as for a Solver."""
+        """vertices (n, 3), triangles (f, 3) at rest; bone_heads, bone_tails (m, 3): required for
+        limbs; bone_deform (m,): bones that do not deform have no limbs, but their weights count.
+        bone_kinds and bone_segments are those of a Solver."""
 
     def skin(
         self,
@@ -1046,10 +1047,10 @@ class Deformation:
         parameters: ArrayLike | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
     ) -> None:
-        """Add poses (p, m, 3, 4) or (p, m, 4, 4) into which weights (n, m) or rows take the mesh by
-        linear blending. Rows are normalized; a vertex without weights stays at rest, as in Blender.
-        bends, segment_poses and parameters of bones that are not rigid as for `energy`; progress as
-        for a Solver. A call that raises an exception adds nothing."""
+        """Adds the mesh as posed by linear blending with weights (n, m) or rows in poses (p, m, 3,
+        4) or (p, m, 4, 4). Rows are normalized; a vertex without weights stays at rest, as in
+        Blender. bends, segment_poses and parameters of bones that are not rigid are those of
+        `energy`; progress is that of a Solver. A call that raises an exception adds nothing."""
 
     def add(
         self,
@@ -1059,29 +1060,29 @@ class Deformation:
         bends: ArrayLike | None = None,
         segment_poses: ArrayLike | None = None,
     ) -> None:
-        """Add points (p, n, 3), posed by any means. poses (p, m, 3, 4) or (p, m, 4, 4), with bends
-        or segment_poses, are the poses of the bones: required if there are limbs."""
+        """Adds points (p, n, 3), posed by any means. poses (p, m, 3, 4) or (p, m, 4, 4), with
+        bends or segment_poses, are the poses of the bones, required if there are limbs."""
 
     def clear(self) -> None:
-        """Forget all poses: for other weights of the same mesh and bones."""
+        """Removes all poses, for other weights of the same mesh and bones."""
 
     def measures(self, *, per_triangle: bool = False, per_vertex: bool = False) -> dict[str, Any]:
-        """Over all poses added, NaN for what cannot be measured:
+        """Measures over all added poses, NaN if something cannot be measured:
 
         area: Surface Strain, root of the mean squared strain over triangles by area and poses
-        (0.1 is 10 %); face: by equal weights of triangles; p99: 99th percentile over triangles of
-        the root mean square over poses, as numpy.percentile has it.
-        drift: Limb Drift, mean of bone_drift; worst_drift: the largest; bone_drift (m,): how far
-        the center of the limb around the middle of a bone is from where the bone takes it, in radii
-        of the limb, root mean square over poses; NaN for bones that no limb encloses; limbs: how
-        many there are. A limb consists of the vertices, at least 6, that are nearest to the bone at
-        0.3 to 0.7 of its length. Their mean distance from the bone is its radius: at most 1.5 times
-        the length of the bone, and the center of the limb lies within half of it.
-        volume: Volume Change, mean over poses, as a share of the volume at rest (-0.1 is 10 %
-        less), of the closed_parts: parts whose every edge joins two triangles of the same
-        orientation. poses: how many were added. On request triangle_strain (f,), root mean square
-        over poses, and vertex_strain (n,), root of its mean square by area over the triangles of
-        each vertex.
+        (0.1 is 10 %); face: the same with equal weights for all triangles; p99: 99th percentile
+        over triangles of the root mean square over poses, as numpy.percentile has it.
+        drift: Limb Drift, mean of bone_drift; worst_drift: the largest; bone_drift (m,): the
+        distance of the center of the limb around the middle of a bone from the place to which the
+        bone moves it, in radii of the limb, root mean square over poses; NaN for bones that no
+        limb encloses; limbs: their number. A limb consists of the vertices, at least 6, that are
+        nearest to the bone at 0.3 to 0.7 of its length. Their mean distance from the bone is its
+        radius: at most 1.5 times the length of the bone, and the center of the limb lies within
+        half of it. volume: Volume Change, mean over poses, as a share of the volume at rest (-0.1
+        is 10 % less), of the closed_parts: parts whose every edge joins two triangles of the same
+        orientation. poses: the number of added poses. On request triangle_strain (f,), root mean
+        square over poses, and vertex_strain (n,), root of its mean square by area over the
+        triangles of each vertex.
         """
 
 def automatic_weights(
@@ -1102,8 +1103,8 @@ def automatic_weights(
     min_weight: float = 0.001,
     link_parts: bool = True,
 ) -> Rows:
-    """Weights (n, m) of a mesh and a skeleton by one of the methods of the literature, without
-    poses or energy. Rows sum to 1 and have at most max_influences (0: any number); weights below
+    """Weights (n, m) of a mesh and a skeleton by a method from the literature, without poses or
+    energy. Rows sum to 1 and have at most max_influences (0: any number); weights below
     min_weight are left out. The mesh is welded and loose parts are linked, as by a Solver.
 
     "heat": bone heat (Baran & Popovic 2007), diffused from the bones nearest to each vertex and
@@ -1115,8 +1116,8 @@ def automatic_weights(
 
     The handles of a bone are, in a volume, the vertices on it; on a surface or wires, the core of
     the vertices nearest to it: those at least 0.85 times as far from other bones' vertices, along
-    edges, as the farthest of them. Parts without a visible bone use the distance alone; parts far
-    from all bones follow the nearest bone. Biharmonic weights of more than 200,000 vertices raise
+    edges, as the farthest of them. Parts without a visible bone use only the distance; parts far
+    from all bones follow the nearest one. Biharmonic weights of more than 200,000 vertices raise
     ValueError.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
@@ -1147,7 +1148,7 @@ def diffuse_parameters(
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names, and SolverError if solving fails.
-    Source: the system of heat weights (Baran & Popovic 2007), for positions along bones in place of
+    Source: the system of heat weights (Baran & Popovic 2007), for positions along bones instead of
     weights.
     """
 
@@ -1166,9 +1167,9 @@ def bone_directions(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None, Literal["tails", "lengths", "joints"]]:
     """The directions of the bones of an armature: (tails (m, 3), ways (m,) or None, source).
 
-    "tails": the given ones, drawn by somebody. "lengths": their directions are right but their
-    lengths are wrong, as importers leave them: bones are as long as the way to the child that they
-    point at, or as the skin beyond them. "joints": the tails mean nothing, or are None. A bone then
+    "tails": the given tails are right. "lengths": their directions are right but their lengths are
+    wrong, as importers leave them; bones then reach to the child that they point at, or to the end
+    of the skin beyond them. "joints": the tails are meaningless, or None. A bone then
     reaches to the joints of all its children: `ways` are the bones whose parents reach to them, the
     bone_ways of other functions; its tail is only the axis that it turns about. Bones without
     children go to the skin beyond their joints.
@@ -1196,15 +1197,16 @@ def control_bones(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> NDArray[np.int32]:
-    """(m,) why each deforming bone is a control bone, which should move no vertex: 1, a root that
-    is outside the body that hangs on it; 2, no skin around it; 3, coincident with another bone; 4,
-    other bones move the skin around it. 0: it moves skin, or is not a deforming bone.
+    """(m,) the reason why each deforming bone is a control bone, which should move no vertex: 1, a
+    root that is outside the body that hangs on it; 2, no skin around it; 3, coincident with another
+    bone; 4, other bones move the skin around it. 0: it moves skin, or is not a deforming bone.
 
     bone_evidence (m,): other evidence, such as names and constraints: positive for a control bone,
-    negative for a bone that moves skin. 1 is a single hint, such as a name, 2 is near certainty; at
-    -1 and below, a bone is found only if it is away from the mesh. Evidence alone is never enough:
-    it only supports a suspicion from the bone's position. The result does not depend on the
-    position, rotation and scale of the scene. At least one deforming bone is always left.
+    negative for a bone that moves skin. 1 is a single hint, such as a name; 2 is nearly certain.
+    At -1 and below, a bone counts as a control only if it is away from the mesh. Evidence alone is
+    not enough: it only supports a suspicion from the position of the bone. The result does not
+    depend on the position, rotation and scale of the scene. At least one deforming bone is always
+    left.
 
     To leave them out of a Solver, switch off their bone_deform, give them no parent (-1), and give
     their children the nearest ancestor that stays: other bones that do not deform count as part of
@@ -1306,8 +1308,8 @@ def inverse_kinematics(
     """Poses that bring the tail of the bone `effector` to each of the targets (k, 3), from rest.
 
     (rotations (k, m, 3, 3), errors (k,), iterations (k,)): local rotations in rest orientation, for
-    forward_kinematics; the remaining distance; the number of iterations. For a target that is not
-    reached, the nearest pose that was found.
+    forward_kinematics; the remaining distance; the number of iterations. If a target is out of
+    reach, the result is the nearest pose found.
 
     chain_count bones turn, from the effector up; 0: all up to its root. Joints stay within
     bone_limits, or else swing by at most `swing` (default 60 degrees) and twist by at most `twist`
@@ -1337,8 +1339,8 @@ def reach_chains(
     """
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
-    """(n, 3, 3) proper rotations nearest to matrices (n, 3, 3), in the Frobenius norm: no
-    reflections, also of singular matrices.
+    """(n, 3, 3) proper rotations nearest to matrices (n, 3, 3), in the Frobenius norm: never
+    reflections, also for singular matrices.
 
     Raises ValueError if a matrix is not finite or the shape is not (n, 3, 3), TypeError if it is
     not an array.
@@ -1353,7 +1355,7 @@ def embed(
     *,
     threads: int = 0,
 ) -> tuple[NDArray[np.int32], Floats, Floats]:
-    """Where (p, 3) points are in the tets (t, 4) of vertices (n, 3).
+    """Positions of points (p, 3) in the tets (t, 4) of vertices (n, 3).
 
     (tets (p,), coordinates (p, 4), distances (p,)): the tet that holds each point, or the nearest
     to it; the barycentric coordinates of the point there, >= 0 with sum 1; its distance, 0 inside.
@@ -1362,7 +1364,7 @@ def embed(
 
     Raises ValueError or TypeError for a wrong argument, which the message names, and InputError for
     points that are too far away.
-    Source: barycentric coordinates; of a point outside, those of the nearest point of the volume.
+    Source: barycentric coordinates; outside the volume, those of its nearest point.
     """
 
 def linear_skinning(
@@ -1383,7 +1385,7 @@ def linear_skinning(
     (p, m, 3, 4) or (p, m, 4, 4).
 
     Rows are normalized; a vertex without weights stays at rest, as in Blender. The arguments for
-    bones that are not rigid are as for `energy`.
+    bones that are not rigid are those of `energy`.
 
     Raises InputError if the weights or the poses cannot be used, ValueError or TypeError for any
     other wrong argument, which the message names.
@@ -1407,8 +1409,8 @@ def nearest_points(
     -1 if no triangle was found; the barycentric coordinates of the nearest point; its distance,
     negative for points behind the surface (judged by the vertex normals), inf without a triangle;
     and for every vertex the number of its part: vertices connected by triangles and edges. owners
-    (k,): for each point, a vertex whose part is skipped, -1 for none. radius (k,): of the search
-    for each point, inf by default. Coincident vertices count as one, the first of them.
+    (k,): for each point, a vertex whose part is skipped, -1 for none. radius (k,): search radius
+    of each point, inf by default. Coincident vertices count as the first of them.
 
     Raises InputError if the mesh cannot be used, ValueError or TypeError for any other wrong
     argument, which the message names, and Cancelled if `progress` returns False.
@@ -1427,15 +1429,16 @@ def inspect_weights(
     threads: int = 0,
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Measures of weights (n, m) or rows along a surface: (contrast (n,), roughness (n,),
-    straight (e,), along (e,)), the last two for each entry of the rows, or of dense weights for
-    each that is not 0.
+    straight (e,), along (e,)), the last two for each entry of the rows, or for each dense weight
+    that is not 0.
 
     contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves
     like its neighbors, 1 for one that other bones move. roughness: the mean contrast of the
     neighbors with this vertex left out, large where bones meet; 0 where the contrast is below 0.2.
-    straight, along: how far the vertex is from the core of the bone, in a straight line, and along
-    edges and links (h, 2), further connections between vertices. The core is, of the vertices with
-    at least half of the bone's largest weight, the connected part with the most weight. Both are 0
+    straight, along: the distance of the vertex from the core of the bone, in a straight line, and
+    along edges and links (h, 2), which are additional connections between vertices. The core
+    consists of vertices with at least half of the bone's largest weight: the connected part with
+    the most weight. Both are 0
     in the core and for weights below 0.05; along is inf beyond 4 times the largest straight
     distance of the bone. Rows are normalized; coincident vertices count as one, with the row of the
     first.
@@ -1459,9 +1462,9 @@ def match_surfaces(
     two_sided: bool = False,
     near: float = 0.0,
 ) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Which (k, 3) target vertices match the surface of a source (n, 3), (f, 3), by the rule of
-    transfer_weights: (matched (k,), distances (k,) in the unit of the vertices, angles (k,) in
-    radians).
+    """Finds the target vertices (k, 3) that match the surface of a source (n, 3), (f, 3), by the
+    rule of transfer_weights: (matched (k,), distances (k,) in the unit of the vertices, angles (k,)
+    in radians).
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
     wrong argument, which the message names, and Cancelled if `progress` returns False.
@@ -1491,10 +1494,10 @@ def transfer_weights(
     point of the source is no farther than `distance` times the diagonal of the source's bounding
     box, and either their normals differ by at most `angle` (with `two_sided` they may point to
     opposite sides) or it is within `near`, in the same unit; wires have no normal. It takes the
-    weights at that point. The others are continued over the target by the bi-Laplacian
-    (Abdrashitov et al. 2023); islands of the target in which nothing matches take those of their
-    nearest points. Rows sum to 1, of at most `max_influences` (0: any number). Raises ValueError
-    if the source has no weights, or if no vertex matches.
+    weights at that point. The weights of the other vertices are continued over the target by the
+    bi-Laplacian (Abdrashitov et al. 2023). Islands of the target without a match take the weights
+    of their nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any
+    number). Raises ValueError if the source has no weights, or if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
     wrong argument, which the message names, SolverError if solving fails, and Cancelled if
@@ -1522,14 +1525,14 @@ def transfer_shapes(
     """Shapes (s, n, 3) of a source (n, 3), (f, 3) for a target (k, 3), (g, 3) in the same space.
 
     (shapes (s, k, 3), matched (k,), distances (k,), angles (k,), lifted (s,), below (s,)). Vertices
-    match as in transfer_weights. A vertex that matches follows its nearest point of the source,
-    and its offset turns with the surface; the displacements of the others are
-    continued over the target by the bi-Laplacian, factorized once for all shapes, no longer than
-    the longest that matches; islands in which nothing matches follow their nearest points. With
-    `keep_above`, vertices that are above the surface in `vertices` are lifted if a shape brings
-    them below it, or nearer than half of their height there or, if that is less, than 0.001 of its
-    size. lifted: the number of lifted vertices; below: the number of vertices still below,
-    between parts of the surface that pass through each other. A shape that moves nothing leaves the
+    match as in transfer_weights. A matching vertex follows its nearest point of the source, and
+    its offset turns with the surface. The displacements of the others are continued over the
+    target by the bi-Laplacian, factorized once for all shapes, and are at most as long as the
+    longest matching one. Islands without a match follow their nearest points. With
+    `keep_above`, vertices above the surface at rest are lifted if a shape brings them below it, or
+    nearer to it than half of their height at rest or than 0.001 of its size. lifted: the number of
+    lifted vertices. below: the number of vertices that stay below, between parts of the surface
+    that intersect. A shape that moves nothing leaves the
     target unchanged, to the last bit. Raises ValueError if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other

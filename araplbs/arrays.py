@@ -1,9 +1,9 @@
 """Reads arrays from untrusted .npz files: no pickle, no waiting, and nothing is unpacked before
 its size is known.
 
-A zip says how long its members are, and none is read beyond that. All of them together may have
-`most` bytes, and RATIO times as many as the file if that is more than FREE: weights and
-coordinates shrink to a tenth at best, a zip bomb to a thousandth. Cost: the file is read once, each
+A zip states the size of its members, and none is read beyond that. Together they may have `most`
+bytes, and, above FREE, at most RATIO times as many as the file. Weights and coordinates shrink to
+a tenth at best, a zip bomb to a thousandth. Cost: the file is read once, each
 array is allocated once.
 """
 

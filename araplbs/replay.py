@@ -2,10 +2,10 @@
 
     python -m araplbs.replay FILE.npz [--threads N] [--output WEIGHTS.npz]
 
-`save` makes such a file of the arguments of araplbs.Solver, as *Report a Problem* in Blender
-does. It holds arrays and numbers alone: no names, no textures, no code (NumPy reads it without
-pickle). A few lines describe the problem; only --output is written, as a whole or not at all; it
-replaces only weights that this program has written.
+`save` writes the arguments of araplbs.Solver to such a file, as *Report a Problem* in Blender
+does. The file contains only arrays and numbers: no names, no textures, no code (NumPy reads it
+without pickle). The program prints a few lines about the problem. It writes only --output, as a
+whole or not at all, and replaces only weights that it has written itself.
 """
 
 import argparse

@@ -10,7 +10,7 @@ Layers, each of which uses only those below it:
   task                      what a task is: read, solve, apply
   blender                   reads and writes Blender's data
   farm                      many files; knows nothing of Blender
-All that knows nothing of Blender, options, problem, solving, report, is in the package araplbs.
+Code that does not use Blender (options, problem, solving, reports) is in the package araplbs.
 """
 
 

@@ -1,4 +1,4 @@
-"""The command line: the arguments of each command, and the options that they ask for."""
+"""The command line: the arguments of each command, and the options that they set."""
 
 import argparse
 import math

@@ -1,8 +1,8 @@
 """The command line: blender -c araplbs weight IN.blend ... --output OUT.blend|FOLDER
 (python -m araplbs.blender weight ... without an executable).
 
-A file is weighted and saved next to its place first, and moved there as a whole: if anything fails
-or ends the process, neither the input nor an older output is touched.
+A file is weighted and saved next to its destination first, and then moved there as a whole. If
+anything fails or ends the process, input and older output stay unchanged.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""Where the manual is that comes with the extension."""
+"""The place of the manual that comes with the extension."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""A notice in the preferences and in the sidebar if the native module cannot be used: nothing else
-works without it then, so nothing else is registered."""
+"""A notice in the preferences and in the sidebar if the native module cannot be used: without it
+nothing else works, so nothing else is registered."""
 
 import textwrap
 

@@ -1,9 +1,9 @@
 """Whether the package `araplbs`, which comes in the extension's wheel, can be used.
 
 An update of the extension disables the add-on, replaces the package's files, and enables the new
-add-on, in a Blender that may have loaded the package: its Python is imported again (`put_away`),
-but the engine, once loaded, stays in memory until Blender is restarted, and so does the module that
-versions up to 0.2.0 had in place of the package. `problem` says so.
+add-on, in a Blender that may have loaded the package. Its Python modules are imported again
+(`put_away`), but a loaded engine stays in memory until Blender is restarted. So does the module
+that versions up to 0.2.0 had instead of the package. `problem` then asks for a restart.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Everything that is registered with Blender once the native module is there."""
+"""Everything that is registered with Blender if the native module works."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""The standard output of the command, for --json - and --quiet: what Blender and we print goes to
-the standard error or nowhere, from any part of Blender. (Blender prints lines of its own.)"""
+"""The standard output of the command, for --json - and --quiet: everything that Blender and we
+print goes to the standard error or nowhere. (Blender prints lines of its own.)"""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""The common part of all work on an armature and its meshes: it is read, solved, and written."""
+"""The common part of all work on an armature and its meshes: reading, solving, writing."""
 
 from __future__ import annotations
 

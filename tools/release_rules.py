@@ -40,6 +40,8 @@ WHEEL_ENDS = {
     "linux-arm64": "_aarch64",
 }
 ADDON = "araplbs_addon/"  # in the wheel
+# Folders whose files are found by their place: features/__init__.py, cli/main.py, Blender's presets.
+FOUND = re.compile(r"features/\w+/|araplbs/cli/commands/|presets/operator/")
 TAGS = {  # of add-ons
     *("3D View", "Add Curve", "Add Mesh", "Animation", "Bake", "Camera", "Compositing"),
     *("Development", "Game Engine", "Geometry Nodes", "Grease Pencil", "Import-Export"),
@@ -231,6 +233,31 @@ def nothing_else(zip):
     for name, mode in zip.modes.items():
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             yield f"{name} is not a plain file"
+
+
+@rule
+def dead_files(zip):
+    """every file of Python is imported, run, or in a folder of which all files are"""
+    files = zip.python()
+    files |= {n: t for n, t in zip.python_of_wheels().items() if not n.startswith(ADDON)}
+    named = set()
+    for text in files.values():
+        try:
+            nodes = list(ast.walk(ast.parse(text)))
+        except SyntaxError:
+            continue  # reviewable() reports it
+        for node in nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [each.name for each in node.names] + [getattr(node, "module", None) or ""]
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                names = [node.value] if re.fullmatch(r"[\w./]+", node.value) else []
+            else:
+                continue
+            named |= {part for name in names for part in re.split(r"[./]", name)}
+    for name in files:
+        stem = name.split("/")[-1].removesuffix(".py")
+        if stem not in named | {"__init__", "__main__"} and not FOUND.match(name):
+            yield f"{name} is never imported"
 
 
 @rule

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Draws sentences at random from everything that people read, for a review of the language.
 
-The draw is the same for the same seed and tree. Every kind of text gives the same number: pages for
-users, pages for developers, decisions, benchmark pages, the interface, the Python package, its
-stubs, and the comments at the tops of C files.
+The draw is the same for the same seed and tree. Every kind of text gives the same number: pages
+for users, pages for developers, decisions, benchmark pages, the interface, the Python reference,
+heads and messages of the package, and heads of C files.
 
 usage: sentences.py SEED [COUNT]     80 sentences, with file and line
 """
@@ -17,17 +17,19 @@ from sources import ROOT
 from words import C_TEXT, STARS
 
 KINDS = {
-    "start": ("README.md", "CHANGELOG.md", "docs/manual/first_minutes.md", "docs/manual/install.md"),
+    "start": (
+        "README.md", "CHANGELOG.md", "docs/manual/first_minutes.md", "docs/manual/install.md",
+    ),
     "manual": ("docs/manual/*.md",),
     "developers": (
         "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "csrc/README.md", "docs/*.md",
-        "tests/**/*.md", "examples/*.md",
+        "examples/*.md",
     ),
     "decisions": ("docs/decisions/*.md",),
     "bench": ("docs/bench/*.md", "docs/live/*.md"),
     "interface": ("araplbs_addon/**/*.py",),
+    "stubs": ("araplbs/**/*.pyi", "araplbs/api/*.py", "araplbs/blender/*.py"),
     "package": ("araplbs/**/*.py",),
-    "stubs": ("araplbs/**/*.pyi",),
     "heads": ("csrc/**/*.c", "csrc/**/*.h"),
 }  # fmt: skip
 LEAST_WORDS = 5
@@ -63,9 +65,18 @@ def _of_prose(text, line=1):
         start = gap.end() if gap else end
 
 
-def sentences_of_python(text):
-    """Of docstrings, and of strings that are sentences."""
-    for node in ast.walk(ast.parse(text)):
+def sentences_of_python(text, with_docstrings=False):
+    """Of the head and the strings of a file, and of all docstrings if they are wanted."""
+    tree = ast.parse(text)
+    skipped = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            skipped.update(id(part) for part in ast.walk(node) if part is not node)
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef) and not with_docstrings:
+            skipped.update(id(each.value) for each in node.body if isinstance(each, ast.Expr))
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from _of_prose(node.value, node.lineno)
         elif isinstance(node, ast.JoinedStr):
@@ -81,8 +92,9 @@ def sentences_of_head(text):
 
 
 def is_sentence(text):
-    words = re.findall(r"[A-Za-z][a-z']+", text)
-    return len(words) >= LEAST_WORDS and text[:1] not in "|%" and not text.startswith("usage:")
+    """Names, code and markup have fewer words that stand alone."""
+    words = re.findall(r"(?<!\S)[(*`'\"]*[A-Za-z][a-z']+[)*`'\",;:.]*(?!\S)", text)
+    return len(words) >= LEAST_WORDS and not re.match(r"[|%<.:]|usage:|>>>", text)
 
 
 def sentences():
@@ -94,9 +106,12 @@ def sentences():
             if path in read or "languages" in path.parts:
                 continue
             read.add(path)
-            of = {".md": sentences_of_page, ".c": sentences_of_head, ".h": sentences_of_head}
-            where = path.relative_to(ROOT).as_posix()
-            for line, text in of.get(path.suffix, sentences_of_python)(path.read_text("utf-8")):
+            where, text = path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+            if path.suffix in {".py", ".pyi"}:
+                every = sentences_of_python(text, with_docstrings=kind == "stubs")
+            else:
+                every = (sentences_of_page if path.suffix == ".md" else sentences_of_head)(text)
+            for line, text in every:
                 if is_sentence(text):
                     found[kind].append((f"{where}:{line}", text))
     return found

@@ -1,4 +1,4 @@
-"""baseline_weights(): other methods' weights, to compare with."""
+"""baseline_weights(): weights of other methods, for comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characters of .glb, .gltf and .vrm files for programs: read, weighted, saved."""
+"""Characters of .glb, .gltf and .vrm files for programs: reading, weighting, saving."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class GltfCharacter:
     """A skeleton of a file and all meshes on it, as one character: vertices and bones at rest, in
     one space, Z up as in Blender.
 
-    vertices (n, 3), triangles (f, 3): of all meshes in sequence. mesh_names, first: the
-    name and the first vertex of each. weights: Rows for the m joints of the skeleton.
+    vertices (n, 3), triangles (f, 3): those of all meshes in sequence. mesh_names, first: the name
+    and the first vertex of each mesh. weights: Rows for the m joints of the skeleton.
 
     weigh() raises Refused or ValueError if the character or an option cannot be used, Cancelled if
     `progress` returns False; set_weights() raises ValueError.
@@ -74,14 +74,15 @@ class GltfCharacter:
     def weigh(
         self, *, threads: int = 0, progress: Listener | None = None, **options: Any
     ) -> Weights:
-        """New weights, as `araplbs weight` gives them; options as of araplbs.weights. They are not
-        in the file until set_weights() is called."""
+        """Computes new weights, like `araplbs weight`; the options are those of araplbs.weights.
+        They are not in the file until set_weights() is called."""
         table = options_of(options)
         found, _report = weigh_character(self._character, table, (), threads, progress)
         return weights_of(found, table, self.name)
 
     def set_weights(self, weights: Any) -> None:
-        """Puts weights into the file that was read: Weights, Rows, or (n, m). Raises ValueError."""
+        """Puts weights into the loaded file: Weights, Rows, or an array (n, m). Raises
+        ValueError."""
         rows = weights.rows if isinstance(weights, Weights) else weights
         n, m = int(self.first[-1]), len(self.skeleton.names)
         if not isinstance(rows, tuple):
@@ -120,8 +121,8 @@ class GltfFile:
 
 
 def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFile:
-    """The characters of a .glb, .gltf or .vrm file. skeleton: another file; meshes without a skin
-    get its skeleton. Raises araplbs.Refused (a sentence) for files that cannot be used:
+    """Reads the characters of a .glb, .gltf or .vrm file. skeleton: another file, whose skeleton
+    meshes without a skin get. Raises araplbs.Refused (a sentence) for files that cannot be used:
     compressed meshes, no skin, truncated files."""
     document = read_document(path)
     if skeleton is not None:

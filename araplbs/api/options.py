@@ -1,4 +1,4 @@
-"""Options as keyword arguments: under the names of the panel, and under those of the settings."""
+"""Options as keyword arguments, under the names in the panel or those of the settings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def options_of(
     defaults: dict[str, Any] | None = None,
     without: Container[str] = WITHOUT,
 ) -> Options:
-    """The Options of keyword arguments. Raises TypeError for an unknown name, ValueError for a
+    """The Options from keyword arguments. Raises TypeError for an unknown name, ValueError for a
     value out of range."""
     known, values = names_of(without), dict(defaults or {})
     kinds = {option.name: option for option in fields(Options)}

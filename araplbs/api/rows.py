@@ -13,9 +13,9 @@ from ..model.sparse_weights import SparseWeights, dense_of
 class Rows(SparseWeights):
     """Sparse weights of n vertices for m bones: those of vertex i are at start[i]:start[i + 1].
 
-    A named tuple (start, bones, weights) as all functions take: start (n + 1,), bones and weights
-    (entries,), the bones of a row ascending. shape: (n, m). The arrays are converted, not checked:
-    functions that take rows raise ValueError for wrong ones.
+    A named tuple (start, bones, weights), which all functions accept: start (n + 1,), bones and
+    weights (entries,), the bones of a row ascending. shape: (n, m). The arrays are converted, not
+    checked: functions that take rows raise ValueError for wrong ones.
 
     >>> rows = Rows([0, 1, 3], [0, 0, 1], [1.0, 0.25, 0.75], bone_count=2)
     >>> rows
@@ -64,8 +64,8 @@ class Rows(SparseWeights):
         return csr_matrix((self.weights, self.bones, self.start), shape=self.shape)
 
     def padded(self, width: int = 4) -> tuple[Any, Floats]:
-        """(bones (n, width), weights (n, width)), the largest first, as game engines and glTF take
-        them; 0 where a vertex has fewer. Raises ValueError if one has more."""
+        """(bones (n, width), weights (n, width)), the largest first, as game engines and glTF use
+        them; 0 if a vertex has fewer. Raises ValueError if a vertex has more."""
         most = int(np.diff(self.start).max(initial=0))
         if most > width:
             raise ValueError(f"width is {width}: a vertex has {most} influences")

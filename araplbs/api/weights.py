@@ -21,8 +21,9 @@ from .rows import Rows
 
 
 class Weights(NamedTuple):
-    """The result of weights(). rows: the weights. control_bones: {name: why} of the joints that
-    only control the rig and got none. report: all facts about the result, as --json writes them.
+    """The result of weights(). rows: the weights. control_bones: {name: reason} of the joints that
+    only control the rig and got no weights. report: all facts about the result, as --json writes
+    them.
 
     rows are Rows of n vertices for m joints: each sums to 1. Its methods raise only MemoryError,
     if there is no room for a dense array.
@@ -65,25 +66,25 @@ def weights(
     progress: Listener | None = None,
     **options: Any,
 ) -> Weights:
-    """Skinning weights of a character, with all that Auto-weight in Blender does: symmetry, control
-    bones left out, loose and rigid parts, joints without tails.
+    """Skinning weights of a character, with everything that Auto-weight in Blender does: symmetry,
+    control bones left out, loose and rigid parts, joints without tails.
 
-    vertices (n, 3) and triangles (f, 3): the skin in the rest pose; several meshes of one character
-        are given together. Vertices in one place get the same weights, so seams stay closed.
+    vertices (n, 3) and triangles (f, 3): the skin in the rest pose; give several meshes of one
+        character together. Vertices in one place get the same weights, so seams stay closed.
     joints (m, 3): the points at which bones begin, in the space of the vertices, in any unit, Z up.
-        parents (m,): the joint that each hangs on, -1 for none.
-    tails (m, 3): the ends of the bones, if somebody drew them; by default bones go from joint to
+        parents (m,): the parent of each joint, -1 for none.
+    tails (m, 3): the ends of the bones, if an artist drew them; by default bones go from joint to
         joint. roll_axes (m, 3): the local Z axis of each bone.
-    names: of the joints. They tell sides, rig generators and controls apart.
+    names: names of the joints, which help to recognize sides, rig generators and controls.
     deform (m,) of bool: False for joints that move nothing.
-    edges (e, 2): edges that no triangle has. rigid: arrays of vertices, each a part that keeps its
+    edges (e, 2): edges without triangles. rigid: arrays of vertices, each a part that keeps its
         shape.
     animation (p, m, 3, 4) or (p, m, 4, 4): poses in which the skin has to keep its shape as well,
         each joint's transform from rest.
     start: weights to start from, (n, m) or Rows.
     threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or all processors.
     progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
-    options: any of the panel's, by its name or that of the setting: max_influences=4,
+    options: any option of the panel, by its name or that of the setting: max_influences=4,
         firmness=12.0, crispness=0.004, symmetric=True, loose_parts_follow=True,
         rigid_parts="detected", control_bones="leave_out", bone_directions="automatic",
         initial_weights="heat", random_poses=80, swing and twist (radians), reach_poses, seed...
@@ -114,7 +115,7 @@ def weights(
 
 
 def weights_of(found: Weighed, options: Options, name: str = "skeleton") -> Weights:
-    """The Weights of all meshes of a problem that was solved."""
+    """The Weights of all meshes of a solved problem."""
     problem = found.problem
     report = make_report(problem, found.solution, options, name)
     rows = found.rows[0] if len(found.rows) == 1 else found.solution.rows

@@ -1,8 +1,8 @@
 """The C extension araplbs._engine, loaded when it is first used.
 
-An update of Blender's extension replaces the file of the engine. Windows refuses that while the
-file is loaded, and elsewhere the memory of the running program would change under it: so a file
-here writes `import araplbs`, which loads nothing, and uses its names in functions only.
+An update of Blender's extension replaces the file of the engine. Windows refuses this while the
+file is loaded, and on other systems the memory of the running program would change. So each file
+writes `import araplbs`, which loads nothing, and uses its names in functions only.
 """
 
 import os

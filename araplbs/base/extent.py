@@ -1,5 +1,5 @@
-"""The size of an object without its far vertices, and vertices so far off or so close together
-that the size is probably not intended.
+"""The size of an object without its far vertices, and checks for vertices so far away or so close
+together that the size is probably wrong.
 
 Far from all other points: the rule of csrc/mesh/extent.c, in Python; the engine reports such
 vertices as `far_vertices`. Far from all bones, as whole objects can be: far_from_bones().

@@ -1,6 +1,6 @@
-"""How an error is shown to the user: in one sentence, for any error.
+"""Shows any error to the user in one sentence.
 
-The message of a refusal says what is wrong, and so do errors of files and memory. Everything else
+The messages of refusals and of file and memory errors are shown unchanged. Everything else
 is a bug: the sentence names it and asks for a report, and the traceback goes to the console.
 """
 

@@ -1,5 +1,5 @@
-"""Names that options and arguments of the engine had before version 0.3: they work for one version
-more, with a warning. Files of every version keep working without one."""
+"""Names of options and arguments before version 0.3. They work for one more version, with a
+warning. Files of every version work without a warning."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Texts for a terminal. They quote names from untrusted files, and terminals interpret control
-characters, so these are printed as numbers. A further line is indented, so that no name can look
+characters, so these are printed as numbers. Further lines are indented, so that no name can look
 like one of our lines."""
 
 import sys

@@ -1,4 +1,4 @@
-"""The progress of work, reported to the caller, who may ask it to stop."""
+"""The progress of work, reported to the caller, which can cancel it."""
 
 from collections.abc import Callable
 

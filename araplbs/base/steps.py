@@ -1,4 +1,4 @@
-"""Work in short steps: a generator yields where the window may be given a turn."""
+"""Work in short steps: a generator yields whenever the window may redraw."""
 
 import threading
 from collections.abc import Generator

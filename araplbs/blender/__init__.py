@@ -1,5 +1,5 @@
 """Auto-weight for scripts in Blender: bind() needs no registered add-on, selection or window.
-The add-on does the work; this room needs Blender only when its functions are called."""
+The add-on does the work; this room needs Blender only when one of its functions is called."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ def bind(
     progress: Listener | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Gives mesh objects skinning weights for an armature, and binds them to it: in scripts, the
-    replacement of bpy.ops.object.parent_set(type="ARMATURE_AUTO").
+    """Gives mesh objects skinning weights for an armature, and binds them to it: in scripts it
+    replaces bpy.ops.object.parent_set(type="ARMATURE_AUTO").
 
     meshes: one mesh object, or several, which are weighted together. armature: the armature object.
-        Neither has to be selected, active or visible.
-    only_new: weight the vertices without weights only.
+        Neither has to be selected, active or visible. only_new: weight only vertices without
+    weights.
     preset: "unity", "vrchat", "game-4"... or one of yours; options that you give take precedence.
     threads: 0 for all processors.
     progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
-    options: those of the panel, by name, as of araplbs.weights(): max_influences=4, firmness=12.0,
+    options: those of the panel, by name, as in araplbs.weights(): max_influences=4, firmness=12.0,
         symmetric=True, start_from="present", animation="markers"... Angles are in radians.
 
-    Returns the report, as --json writes it of an armature: "warnings" and "notes" for people,
+    Returns the report, as --json writes it for an armature: "warnings" and "notes" for people,
     "control_bones" that were left out, "deformation" in numbers. A mesh without an Armature
-    modifier gets one and becomes a child of the armature. Vertex groups that are locked keep their
-    weights, and corrections that are saved with the mesh apply.
+    modifier gets one and becomes a child of the armature. Locked vertex groups keep their weights,
+    and corrections saved with the mesh apply.
 
-    Raises araplbs.Refused if it cannot be done, with a sentence that names the object; then nothing
-    in the file has changed. Raises TypeError for arguments of other types and for unknown
+    Raises araplbs.Refused if it cannot be done, with a sentence that names the object; nothing in
+    the file changes then. Raises TypeError for arguments of other types and for unknown
     options, ValueError for values out of range, Cancelled, and SolverError if solving fails.
     """
     return _script().bind(
@@ -57,7 +57,7 @@ def bind(
 
 def _script() -> Any:
     """The add-on's module for scripts: that of the extension, if it is enabled. Raises Refused
-    where there is no Blender."""
+    outside of Blender."""
     try:
         import_module("bpy")  # first: it makes Blender's other modules importable
     except ModuleNotFoundError as error:
@@ -71,7 +71,7 @@ def _script() -> Any:
 
 
 def _enabled() -> str:
-    """The name of the extension's package if it is in use, else ""."""
+    """The name of the extension's package if it is in use, otherwise ""."""
     for name in list(sys.modules):
         package, _dot, last = name.rpartition(".")
         if (

@@ -1,2 +1,2 @@
-"""Bodies in a skeleton, by its shape alone: chains that are mirror images, legs, arms, trunk, and
-what they do when they walk."""
+"""Bodies in a skeleton, found by shape alone: mirrored chains, legs, arms, trunk, and their
+motions in a walk."""

@@ -1,10 +1,10 @@
 """Legs, arms and trunk of a body.
 
-chains.py finds the pairs of chains. A pair that goes down to the lowest joints is one of
-legs; a second one far from it makes a quadruped, more an insect. A pair on the trunk, above the
-hips and about as long as any other up there, is one of arms. So tails, hair, ears, skirts and
-weapons are excluded: they are not pairs, do not end low, or hang on the head. Names play no part.
-"""
+chains.py finds the pairs of chains. A pair that reaches down to the lowest joints is a pair of
+legs; a second pair far from it makes a quadruped, more pairs an insect. A pair on the trunk, above
+the hips and about as long as any other pair there, is a pair of arms. So tails, hair, ears, skirts
+and weapons are excluded: they are not pairs, do not end low, or hang on the head. Names play no
+part."""
 
 from __future__ import annotations
 

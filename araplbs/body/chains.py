@@ -1,10 +1,10 @@
 """Chains and pairs of chains of bones, found by shape alone: no names, and joints rather than
 tails.
 
-A chain begins wherever bones branch, and goes on along its longest branch. Two chains whose joints
-are mirror images of each other, from the first on and over half of their length, are a pair; the
-plane is the one with the most such chains. So a sword in one hand does no harm. Where importers
-leave tails that mean nothing, chains end at their last joint.
+A chain begins wherever bones branch, and continues along the longest branch. Two chains form a
+pair if their joints are mirror images, from the first one and over half of their length. The plane
+is the one with the most such chains. So a sword in one hand does not matter. If the tails are
+meaningless, as importers leave them, chains end at their last joint.
 """
 
 from __future__ import annotations

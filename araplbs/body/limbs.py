@@ -1,8 +1,9 @@
 """Legs and arms out of chains of bones.
 
-Of a chain, a limb is what bends: an upper and a lower arm up to the hand, a leg from the hip to the
-first joint near the ground. Twist bones are not joints: two segments that are about equal, straight
-and most of the chain are the two parts of a limb, however many bones each has.
+A limb is the part of a chain that bends: an upper and a lower arm up to the hand, or a leg from
+the hip to the first joint near the ground. Twist bones are not joints. The two parts of a limb are
+two segments that are about equal, straight and most of the chain, whatever the number of their
+bones.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Branches of deform bones that lie on others, such as those of a backpack on the spine: loose
-parts of their own follow them, everything else the other bones, and no vertex both.
+"""Branches of deform bones that lie on others, such as those of a backpack on the spine. Their own
+loose parts follow them, everything else follows the other bones, and no vertex follows both.
 
-A branch is a double where most of its bones lie on others and fewer hang on it than on these. Its
-own parts are no nearer to bones that it does not lie on, and reach around none of those that it
-lies on, as body and clothes do. If these parts are as small as buttons, nothing is divided.
+A branch is a double if most of its bones lie on others and fewer bones hang on it than on these.
+Its own parts are not nearer to other bones, and do not surround the bones that it lies on, as body
+and clothes do. If these parts are as small as buttons, nothing is divided.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The directions of bones: to their tails or, in armatures whose tails mean nothing, from joint to
-joint, which importers of FBX and glTF leave intact. The engine decides and finds them
+"""The directions of bones: to their tails or, in armatures with meaningless tails, from joint to
+joint, because FBX and glTF importers keep the joints. The engine decides and finds them
 (bone_directions)."""
 
 from __future__ import annotations

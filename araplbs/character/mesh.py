@@ -29,7 +29,8 @@ class Mesh:
     locked_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
     edits: Edits = field(default_factory=Edits)
     held_on: int = -1  # bone that all of it stays on, by its edits; -1: none
-    doubles: Pairs = field(default_factory=Pairs)  # values: as of edits.influences; see doubles.py
+    # values: as of edits.influences; see coincident_bones.py
+    doubles: Pairs = field(default_factory=Pairs)
     deformer: Deformer | None = None  # None: linear blending by vertex groups
 
     @property

@@ -1,10 +1,10 @@
 """Faults of meshes that were generated: shells inside or on others, edges that are split, parts
-that float free, noise. A mesh without any is recognized quickly.
+that float free, noise. Meshes without such faults are recognized quickly.
 
-A shell is a part of a mesh that follows a larger part of the same mesh everywhere: a double lies
-close to it and covers most of it, an inner one lies behind it and is as large. Clothes, which leave
-much of a body bare, eyes and teeth are not shells. An edge is split where two boundaries lie on
-each other, at one place or nearly so.
+A shell is a part of a mesh that runs along a larger part of the same mesh everywhere. A double
+shell lies close to it and covers most of it; an inner shell lies behind it and is as large.
+Clothes, which leave much of a body bare, eyes and teeth are not shells. An edge is split if two
+boundaries lie on each other, exactly or nearly.
 """
 
 from __future__ import annotations

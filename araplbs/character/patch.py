@@ -1,13 +1,15 @@
-"""The part of meshes around new vertices. The cost of a solve depends on their number.
+"""The part of meshes around new vertices. The cost of a solve depends on the number of new
+vertices.
 
 The energy of a vertex has the rotations of its neighbors, these have their neighbors, and the
-weights of edges depend on the faces next to them: with RINGS rings around the new vertices, all
-that depends on their weights is as in the whole mesh. The vertices of the rings are locked. More
-rings until a patch has LEAST vertices: from less of a limb it is not seen which bones are inside.
+weights of edges depend on the faces next to them: with RINGS rings around the new vertices,
+everything that depends on their weights is the same as in the whole mesh. The vertices of the rings
+are locked. Rings are added until a patch has LEAST vertices, because a smaller piece of a limb does
+not show the bones inside.
 
-A new part that hangs on nothing gets the surface nearest to it, in any mesh, with its rings, and is
-linked to it by the rule of csrc/mesh/links.c, with the nearest vertices in place of the nearest
-triangles: the engine's own rule goes by the size of the mesh, which is not that of a patch.
+A new part without connection gets the nearest surface of any mesh, with its rings. It is linked to
+it by the rule of csrc/mesh/links.c, with the nearest vertices instead of the nearest triangles:
+the engine's own rule depends on the size of the mesh, and a patch has another size.
 """
 
 from __future__ import annotations

@@ -1,2 +1,2 @@
-"""The command `araplbs`: weights of characters in files, from the shell, without Blender. Each
+"""The command `araplbs`: weights characters in files from the shell, without Blender. Each
 of its commands is a module in commands/."""

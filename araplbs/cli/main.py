@@ -1,8 +1,8 @@
 """araplbs COMMAND FILE... : reads the arguments, does one file after the other, and gives the exit
 code.
 
-Only the module of the command that is asked for is loaded: the start takes most of the time of a
-small file.
+Only the module of the requested command is loaded, because for a small file most of the time is
+the start.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Options of the panel as arguments of a command: under the panel's names, and under the names that
-`blender -c araplbs` has."""
+"""Options of the panel as arguments of a command, under the names in the panel and those of
+`blender -c araplbs`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser of arguments that both commands use, araplbs and blender -c araplbs."""
+"""The argument parser of both commands, araplbs and blender -c araplbs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .errors import WrongArguments
 
 
 class Parser(argparse.ArgumentParser):
-    """Without abbreviations: a new option would change what an old script means. Raises
-    WrongArguments instead of ending the process."""
+    """It accepts no abbreviations, because a new option could change the meaning of an old script.
+    Raises WrongArguments instead of ending the process."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)

@@ -1,4 +1,4 @@
-"""--if-worse: what becomes of weights that are worse than those that the file had."""
+"""--if-worse: the treatment of weights that are worse than those in the file."""
 
 from __future__ import annotations
 

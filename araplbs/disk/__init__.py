@@ -1,2 +1,2 @@
-"""Files: which kinds are ours, how one is written as a whole or not at all, and what can be read
-from presets and .blend files without Blender."""
+"""Files: the kinds that we write, writing as a whole or not at all, and reading presets and .blend
+files without Blender."""

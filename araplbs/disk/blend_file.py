@@ -1,5 +1,5 @@
-"""How large the character in a .blend file is, and whether the file is whole, without opening it in
-Blender.
+"""The size of the character in a .blend file, and whether the file is complete, without opening it
+in Blender.
 
 A .blend file is a sequence of blocks, each with a code and the number of its struct in the table
 DNA1 near the end of the file. Vertices are read from the blocks of meshes, bones are counted.

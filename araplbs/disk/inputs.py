@@ -1,5 +1,5 @@
 """Reads untrusted files: only regular files, because a FIFO could block and a device may never
-end, and no more bytes than a file of that kind can have."""
+end, and only as many bytes as a file of that kind can have."""
 
 import os
 import stat

@@ -1,8 +1,8 @@
 """Rules for written files: the kinds of our files, the mark by which each is recognized, and files
 that a run must not replace.
 
-A file is replaced only by one of its kind, a report by a report and a page by a page: the first
-bytes of the present file have to be the mark of its kind; its name does not matter. An empty file
+A file is replaced only by one of its kind, a report by a report and a page by a page. The first
+bytes of the present file must be the mark of its kind; its name does not matter. An empty file
 holds nothing to lose. `Outputs` compares all files that a run will write with its inputs and with
 each other before any work begins; `replaced` checks again just before a file is moved into place.
 Nothing else writes.

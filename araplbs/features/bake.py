@@ -1,5 +1,5 @@
-"""Weights whose linear blending comes nearest to frames of a deformed mesh. No bpy: any thread may
-compute it."""
+"""Weights whose linear blending comes nearest to frames of a deformed mesh. It does not use bpy,
+so any thread may run it."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,5 @@
-"""Weights of the new vertices of patches, all others locked. No bpy here: any thread may do it."""
+"""Computes the weights of the new vertices of patches, with all others locked. It does not use bpy,
+so any thread may run it."""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ def solve_new(
 ) -> Solution:
     """The Solution of a Problem of patches, see solvers.solve.
 
-    It is solved from two starts: from fresh weights, which know the bones but see too much of them
-    in a patch, and from the weights around, continued into the patch, which know no bone that is
-    new as well. The latter are kept where the energy is as low and they are much smoother.
+    It solves from two starts: from fresh weights, which include all bones but overrate them in a
+    patch, and from the surrounding weights, continued into the patch, which do not include bones
+    that are new. The second result is used if its energy is as low and it is much smoother.
     """
     going_on = _from_border(problem)
     if going_on is None:

@@ -1,8 +1,8 @@
 """Weights as game engines store them: whole steps of 8 or 16 bits that sum to 1 exactly.
 
-Every weight is rounded down to a step. The missing steps go to the weights that lost most (the
-largest remainder), one each: no other steps with that sum are nearer to the weights. Fewer
-influences are the largest ones, normalized; Auto-weight with a limit finds better ones.
+Every weight is rounded down to a step. The missing steps go to the weights with the largest
+remainders, one each. No other steps with that sum are nearer to the weights. If influences are
+limited, the largest ones are kept and normalized; Auto-weight with a limit finds better ones.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,10 @@
-"""The skeletons of a glTF file: skins whose joints hang together are one, as in Blender's importer,
-and its rest pose is the one that the meshes were bound in, as far as the file says.
+"""The skeletons of a glTF file. As in Blender's importer, skins with connected joints are one
+skeleton. Its rest pose is the bind pose of the meshes, as far as the file has it.
 
 Axes are Blender's, so rules about positions give the same result as in Blender after import. A
-joint is only a point with axes. Its bone goes along the local Y axis, as Blender draws it, as far
-as to the nearest child. The engine decides whether such tails mean anything
-(character/directions.py)."""
+joint is only a point with axes. Its bone points along the local Y axis, as Blender draws it, and
+is as long as the distance to the nearest child. The engine decides whether such tails are
+meaningful (character/directions.py)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Changes of the weights that a file has: repaired, taken over from other meshes, quantized, for
-fewer bones; and how they compare with those of other methods."""
+"""Changes the weights of a file: repair, transfer between meshes, quantization, fewer bones; and
+compares them with other methods."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .nodes import ROOT, Nodes
 
 def graft(document: Document, other: Document) -> None:
     """All meshes of the document hang on the one skeleton of the other one afterwards, in its rest
-    pose. Both are taken to be in one space. Raises Refused."""
+    pose. Both files are assumed to share one space. Raises Refused."""
     bodies = [n for n, node in enumerate(document.items("nodes")) if "mesh" in node]
     if not bodies:
         raise Refused("has no mesh that a skeleton could move")

@@ -1,5 +1,5 @@
-"""Better places for the joints of a file, and new weights with them. A joint that moves keeps its
-axes; so its node, its bind matrices and the curves that move it change by one step each."""
+"""Better places for the joints of a file, and new weights with them. A moved joint keeps its axes,
+so its node, its bind matrices and the curves that move it change by one transform each."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Skinned meshes of a glTF file: their primitives as one core Mesh in the rest pose of the
-skeleton, and which rows of weights belong to which vertices of the file."""
+"""Skinned meshes of a glTF file: their primitives as one Mesh in the rest pose of the skeleton,
+and the map from rows of weights to vertices of the file."""
 
 from __future__ import annotations
 

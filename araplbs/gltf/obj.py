@@ -1,5 +1,5 @@
-"""Meshes of Wavefront .obj files as glTF documents: places, faces and texture coordinates, all
-groups and materials as one mesh. Networks read and write such meshes next to their rigs."""
+"""Meshes of Wavefront .obj files as glTF documents: positions, faces and texture coordinates, with
+all groups and materials as one mesh. Networks read and write such meshes next to their rigs."""
 
 from __future__ import annotations
 

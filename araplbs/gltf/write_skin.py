@@ -1,6 +1,6 @@
 """Writes weights into a glTF file: JOINTS_n and WEIGHTS_n of the vertices that were solved, and
-nothing else. If the old ones have room for the new, their bytes are replaced and the JSON stays
-the same; else new arrays are added at the end and the old accessors lead to them."""
+nothing else. If the new weights fit into the old arrays, their bytes are replaced and the JSON
+stays the same. Otherwise new arrays are added at the end, and the old accessors point to them."""
 
 from __future__ import annotations
 

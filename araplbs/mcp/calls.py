@@ -1,6 +1,6 @@
 """The tools of the server: each is a command in a process of its own, whose JSON is the answer.
 
-A process of its own keeps the server responsive, ends with the call, and cannot leave anything
+A separate process keeps the server responsive, ends with the call, and cannot leave anything
 behind. Only files on this machine are taken; the rules of the command about outputs apply.
 """
 

@@ -1,5 +1,5 @@
 """Blender's deformation of meshes beyond linear blending by vertex groups (Preserve Volume and
-envelopes), and its visible measures. No bpy: any thread may compute it."""
+envelopes), and its visible measures. It does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A color for every bone, and for every vertex the mix of those that move it."""
+"""A color for every bone, and for every vertex the mix of the colors of its bones."""
 
 import colorsys
 

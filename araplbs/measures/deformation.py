@@ -1,5 +1,5 @@
-"""Visible measures of weights: Surface Strain, Limb Drift and Volume Change over poses. No bpy: any
-thread may compute it."""
+"""Visible measures of weights: Surface Strain, Limb Drift and Volume Change over poses. It does
+not use bpy, so any thread may run it."""
 
 import math
 from collections.abc import Callable, Mapping

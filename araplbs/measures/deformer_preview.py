@@ -1,5 +1,5 @@
-"""A mesh as other deformers would pose it with the weights it has. No bpy: any thread may compute
-it."""
+"""Poses a mesh by other deformers with its present weights. It does not use bpy, so any
+thread may run it."""
 
 from collections.abc import Sequence
 from typing import Any

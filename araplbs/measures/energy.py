@@ -1,4 +1,5 @@
-"""The energy of given weights, as the engine computes it. No bpy: any thread may compute it."""
+"""The energy of given weights, as the engine computes it. It does not use bpy, so any thread may
+run it."""
 
 from typing import Any
 

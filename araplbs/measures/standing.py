@@ -1,4 +1,5 @@
-"""How new weights stand against those that the meshes had. No bpy: any thread may compute it."""
+"""Compares new weights with the earlier weights of the meshes. It does not use bpy, so any thread
+may run it."""
 
 from __future__ import annotations
 

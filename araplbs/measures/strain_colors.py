@@ -1,6 +1,6 @@
-"""Surface Strain as colors, and the vertices that have most of it. View, pages and pictures share
-one scale: gray where the surface keeps its shape. Weights have another, that of Blender, from blue
-to red."""
+"""Surface Strain as colors, and the vertices with the most strain. View, pages and pictures share
+one scale: gray means that the surface keeps its shape. Weights use Blender's scale, from blue to
+red."""
 
 import numpy as np
 

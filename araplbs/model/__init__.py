@@ -1,2 +1,2 @@
-"""Plain data that all rooms above use: options, rows of weights, edits,
-and deformers."""
+"""Plain data for all rooms above: options, rows of weights,
+edits, and deformers."""

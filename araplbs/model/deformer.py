@@ -1,4 +1,4 @@
-"""What an Armature modifier does in addition to linear blending: Preserve Volume and Bone
+"""Deformation by an Armature modifier beyond linear blending: Preserve Volume and Bone
 Envelopes."""
 
 from dataclasses import dataclass

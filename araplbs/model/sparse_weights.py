@@ -1,4 +1,4 @@
-"""Sparse weights: the row format that araplbs takes and gives, with what the add-on does to it."""
+"""Sparse weights: the row format that araplbs takes and returns, and operations on it."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 """Reports of the work, as numbers for programs, as lines for people, and as pictures. All features
-report through this room."""
+make their reports here."""

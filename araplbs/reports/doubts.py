@@ -1,16 +1,16 @@
 """Whether weights are probably unusable, and the likely cause. No bpy.
 
 A character whose bones were misread is weighted without an error: the only symptom is stretch in
-poses. So the stretch is compared with that of good weights. Measured on 86
-files, with random poses of up to 60 degrees: results that their files' weights confirm reach 0.48
-(hands, whose joints are close to each other), or 0.31 where the tails of bones point aside. Random
-poses tear off bones that lie at the end of a limb and hang elsewhere, as feet on a root do. No
+poses. So the stretch is compared with that of good weights. This was measured on 86 files, in
+random poses of up to 60 degrees. Results that agree with the weights in the files reach 0.48
+(hands, whose joints are close together), or 0.31 if the tails of bones point aside. Random poses
+tear off bones that lie at the end of a limb but hang elsewhere, such as feet on a root. No
 weights help there, so such rigs reach 1.15.
 
 Stretch does not show bones that move the wrong skin. But holding a bone to its own skin against
 the energy has a price (held_cost). In 58 good results it is below 2 % of the energy, and if two
-bones share the same skin, such as one in the part of another, it is from 4 to 22 %. If a bone that
-is held hardly moves its skin nevertheless, less is enough: good results have no such bone above 0.
+bones share the same skin, such as one in the part of another, it is from 4 to 22 %. If a held bone
+still hardly moves its skin, any price is a sign: good results have no such bone above 0.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The last line that an operator reports, of each kind of work: so short that the status bar of a
-window of 1280 pixels shows all of it. The long summaries are in the Info log."""
+"""The last line that each operator reports, short enough for the status bar of a window 1280
+pixels wide. The long summaries are in the Info log."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,5 +1,5 @@
-"""Notes in the Result box of the sidebar about a weighting, in addition to its gains: short notes,
-each with what it is about, so that a click can select it. No bpy."""
+"""Short notes about a weighting in the Result box of the sidebar, in addition to its gains. Each
+note has its objects or bones, so that a click can select them. No bpy."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple

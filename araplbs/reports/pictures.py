@@ -1,7 +1,7 @@
 """Pictures of a mesh without Blender and without a GPU: a z-buffer in NumPy, and PNG.
 
-Triangles are drawn in parallel projection. Those whose boxes of pixels are about equally large are
-tested together, so that the time goes by pixels covered: 0.1 s for 26,000 triangles on 320 x 400
+Triangles are drawn in parallel projection. Triangles with boxes of about equal size are tested
+together, so the time depends on the pixels covered: 0.1 s for 26,000 triangles on 320 x 400
 pixels, each of them the mean of 2 x 2 samples. Depth grows toward the viewer. Both sides of a
 triangle are seen and lit.
 """

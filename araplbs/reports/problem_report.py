@@ -1,5 +1,5 @@
-"""The text of *Report a Problem*: versions, system, settings, sizes and the last errors. Names of
-the file's things and folders of the user are left out."""
+"""The text of *Report a Problem*: versions, system, settings, sizes and the last errors. It
+contains no names from the file and no folders of the user."""
 
 import os
 import platform

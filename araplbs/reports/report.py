@@ -1,4 +1,4 @@
-"""The report of the work: a dictionary for programs, which JSON takes, and lines for people."""
+"""The report of the work: a JSON-compatible dictionary for programs, and lines for people."""
 
 from collections import Counter
 from collections.abc import Sequence

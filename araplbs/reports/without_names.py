@@ -1,9 +1,9 @@
 """Texts for maintainers without the names of a file's things, and without paths.
 
-Names in a file are removed wherever they stand, in all the ways in which sentences and Python
-write a name. Names that are not known, of what was deleted since, stand in quotes in our sentences:
-from the first quote that is left to the last one all goes, since a name may have quotes of its own.
-It is better to remove a word too many than to leave a name.
+Names in a file are removed in every form in which sentences and Python write them. Unknown names,
+such as those of deleted objects, are in quotes in our sentences. Everything from the first
+remaining quote to the last one is removed, because a name may contain quotes.
+Removing too much is better than leaving a name.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""The picture of a character in a report: the one of some poses in which its surface strains most,
-colored by strain."""
+"""The picture of a character in a report: in the sampled pose with the most strain, colored by
+strain."""
 
 import araplbs
 import numpy as np

@@ -1,10 +1,11 @@
-"""Small pictures of the joints that artists look at first, each in the pose in which the surface
-around it strains most: shoulder, elbow, hip and knee, or where no body is found those joints around
-which it strains most. No bpy: any thread may make them.
+"""Small pictures of the joints that artists look at first, each in its pose with the most strain:
+shoulder, elbow, hip and knee, or, if no body is found, the joints with the most strain. It does not
+use bpy, so any thread may run it.
 
 Legs and arms are found by the shape of the skeleton (body/body.py). The triangles around a joint
-are those nearer to it than to any other joint that is looked at, within REACH of what meets there.
-Of a pair of joints the worse side is taken. Cost: one posing of the mesh and one strain per pose,
+are those nearer to it than to any other of these joints, within REACH of the bones that meet
+there.
+Of a pair of joints, the worse side is shown. Cost: one posing of the mesh and one strain per pose,
 then a drawing for each picture: 0.5 s of one processor for 13,000 vertices, 1.3 s for 54,000.
 """
 

@@ -1,8 +1,8 @@
-"""The body parts of a skeleton, so that measures can be given limb by limb.
+"""The body parts of a skeleton, for measures limb by limb.
 
-A chain of bones begins at a root and behind every bone that several deforming ones hang on, and is
-named by its first bone. Chains that are short or move little of the mesh are taken together: first
-those that hang on one bone, as fingers do, then with the chain that they hang on.
+A chain of bones begins at a root and after every bone with several deforming children. It is named
+after its first bone. Chains that are short or move little of the mesh are merged: first those on
+one bone, such as fingers, then with the chain that they hang on.
 """
 
 from __future__ import annotations

@@ -55,14 +55,14 @@ class BoneFacts:
     apart: np.ndarray = field(default_factory=_none)  # not in the collection of deform bones
     handle: np.ndarray = field(default_factory=_none)  # of a bendy bone
     spanned: np.ndarray = field(default_factory=_none)  # see spanned()
-    lesser: np.ndarray = field(default_factory=_none)  # see lesser_doubles() of doubles.py
+    lesser: np.ndarray = field(default_factory=_none)  # see lesser_doubles() of coincident_bones.py
     locked: np.ndarray = field(default_factory=_none)  # all nine channels
     copies: np.ndarray = field(default_factory=_none)  # another bone, by Copy Transforms
     pulled: np.ndarray = field(default_factory=_none)  # by IK, Track To, Stretch To...
     bendy: np.ndarray = field(default_factory=_none)
     strays: np.ndarray = field(default_factory=_none)  # see strays()
     painted: np.ndarray = field(default_factory=_none)  # see painted()
-    has_parts: np.ndarray = field(default_factory=_none)  # see doubles.py
+    has_parts: np.ndarray = field(default_factory=_none)  # see coincident_bones.py
     leaf: np.ndarray = field(default_factory=_none)  # see leaf_bones()
     steers_end: np.ndarray = field(default_factory=_none)  # see steers_end()
     points_aside: np.ndarray = field(default_factory=_none)  # see points_aside()

@@ -61,8 +61,8 @@ class Frame:
 class LiveSolver(Worker):
     """A Worker that solves a Problem until cancelled, and waits when done.
 
-    frame: the latest Frame, None before the first; set at once by the thread. at_rest: the weights
-    to begin with are the end of a weighting (ends.py): nothing moves before something is asked for.
+    frame: the latest Frame, None before the first; set at once by the thread. at_rest: the start
+    weights are the end of a weighting (converged_cache.py): nothing moves before an edit.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Runs the solver of a problem, step by step. No bpy here: any thread may do it."""
+"""Runs the solver of a problem, step by step. It does not use bpy, so any thread may run it."""
 
 import time
 from collections.abc import Callable

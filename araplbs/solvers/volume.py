@@ -1,5 +1,5 @@
-"""Weights by way of a volume: solved on tets, in which the vertices of the surface are embedded. No
-bpy here: any thread may do it."""
+"""Weights by way of a volume: solved on tets, in which the vertices of the surface are embedded. It
+does not use bpy, so any thread may run it."""
 
 import time
 from collections.abc import Callable

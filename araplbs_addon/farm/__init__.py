@@ -2,6 +2,6 @@
 
 A task is one file and the arguments that weight it (tasks.py). A Blender that serves takes one
 after the other over a pipe (process.py); a pool of them is `--jobs` (pool.py), one for each thread
-of a Dask worker is a farm (dask_client.py). Every file leaves a report of its own, which says with
-which options it was made and of which all together make a table (reports.py).
+of a Dask worker is a farm (dask_client.py). Every file gets a report with the options that were
+used. All reports together make a table (reports.py).
 """

@@ -1,4 +1,4 @@
-"""The command line on many files; cli.py hands it the work on one."""
+"""The command line on many files; cli.py does the work on one of them."""
 
 import json
 import os

@@ -1,8 +1,8 @@
-"""A plan on many machines, by Dask distributed: the engine schedules, retries, and watches its
-workers; here is what a task does there, and what is printed about it here.
+"""Runs a plan on many machines with Dask distributed. Dask schedules, retries, and watches its
+workers; this file has the work of a task there, and the lines printed here.
 
 A worker needs Dask and a Blender with the extension, and sees the files under the same paths. It
-keeps a Blender for each of its threads (process.py), which ends with it.
+keeps a Blender for each of its threads (process.py), and these end with the worker.
 """
 
 import shlex

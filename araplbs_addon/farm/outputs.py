@@ -1,4 +1,4 @@
-"""The files that a run of the command line will write, all of it before any work begins."""
+"""All files that a run of the command line will write, decided before any work begins."""
 
 import os
 import re

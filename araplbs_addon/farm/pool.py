@@ -1,5 +1,5 @@
-"""--jobs: processes of Blender on this machine that take tasks, the longest first, as long as there
-is memory for them."""
+"""--jobs: processes of Blender on this machine that take tasks, the longest first, while there is
+enough memory."""
 
 import os
 import queue

@@ -1,12 +1,12 @@
 """A Blender as a server: it takes tasks over a pipe, one after the other, until the pipe ends.
 
-Tasks are lines of JSON on its standard input. Replies come back on what was its standard output,
-which nothing else writes to: before the first task, all that Blender prints is turned to the
-standard error. A reply is its length in eight bytes and that many bytes of JSON, so that no name
-can look like one or tear it; the first is announced by a key that only this process knows.
+Tasks are lines of JSON on its standard input. Replies come back on its original standard output,
+which nothing else uses: before the first task, all prints of Blender are redirected to the
+standard error. A reply consists of its length in eight bytes and that many bytes of JSON, so no
+name can look like a reply or tear one. A secret key of this process announces the first one.
 
-This side needs the standard library alone: dask_client.py sends this file to machines that have no
-add-on but in Blender.
+This side needs only the standard library, because dask_client.py sends this file to machines that
+have the add-on only in Blender.
 """
 
 import json

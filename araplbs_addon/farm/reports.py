@@ -1,8 +1,8 @@
-"""Reports of files, one each, and what is made of all of them: a table and a page, the worst first.
+"""Reports of files, one each, and a table and a page of all of them, the worst first.
 
 The folder has OUTPUT.blend.json for each file with pictures OUTPUT.blend.0.png ..., one for each
-armature, table.json and index.html. Every file is written as a whole, so that what is there can be
-read while a farm works. Reports are known by their mark, with any names of the outputs.
+armature, table.json and index.html. Every file is written as a whole, so it can be read while a
+farm works. A mark identifies reports, whatever the names of the outputs are.
 """
 
 import html

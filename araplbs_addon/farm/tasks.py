@@ -1,4 +1,4 @@
-"""Tasks: one file each, with all that a Blender anywhere needs to weight it.
+"""Tasks: one file each, with all data that a Blender on any machine needs to weight it.
 
 A task is a dictionary that JSON takes:
   input, output   absolute paths

@@ -1,5 +1,5 @@
 """Input for other engines: a job template (Open Job Description), a job type (Flamenco), a script
-(Slurm). The first and the last run the tasks of a plan by their numbers; Flamenco makes its own
+(Slurm). The first and the last run the tasks of a plan by number. Flamenco makes its own tasks
 from the options, which come from the table of all options."""
 
 import json

@@ -1,5 +1,5 @@
-"""The panel "Bones and Parts": which bones count, which parts keep their shape, and what an artist
-has asked for at single vertices; and what single bones are, in their properties."""
+"""The panel "Bones and Parts": control bones, parts that keep their shape, and an artist's
+requests for single vertices; and the kind of a bone in its properties."""
 
 from bpy.types import Panel, UIList
 

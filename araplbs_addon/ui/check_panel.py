@@ -1,4 +1,4 @@
-"""The panel "Check and Repair": faults of the weights, their places, and their worst poses."""
+"""The panel "Check and Repair": faults of the weights, with their places and worst poses."""
 
 import bpy
 from araplbs.features.check.beyond_repair import BEYOND

@@ -1,4 +1,4 @@
-"""The panel "Expert": settings that take some knowledge of how weights are computed. The preference
+"""The panel "Expert": settings that require some knowledge of the method. The preference
 "Expert Settings" shows it. Settings of the paper of 2018 are in presets, on the command line and in
 Python."""
 

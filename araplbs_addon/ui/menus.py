@@ -1,5 +1,5 @@
-"""The operators' places in Blender's menus, where menu search finds them too: those that they
-declare (window/menu_entries.py), and some that need a look at the context."""
+"""The operators in Blender's menus, where the menu search finds them. Most declare their places
+(window/menu_entries.py); some depend on the context."""
 
 import bpy
 

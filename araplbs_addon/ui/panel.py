@@ -1,4 +1,4 @@
-"""The first screen of the tab: one button, five choices, one result. A session takes its place
+"""The first panel of the tab: one button, five choices, one result. A session takes its place
 while it runs."""
 
 import bpy

@@ -1,4 +1,4 @@
-"""The tab while a session runs: how far it is, Accept and Cancel, brushes and corrections."""
+"""The tab while a session runs: progress, Accept and Cancel, brushes and corrections."""
 
 from ..features.edits.tools import TOOLS
 from ..languages.translate import translated

@@ -1,5 +1,5 @@
-"""The active mesh as another deformer would pose it, drawn over the view: Blender has no centers of
-rotation. Nothing in the file is changed."""
+"""Draws the active mesh over the view as another deformer would pose it, because Blender has no
+centers of rotation. Nothing in the file is changed."""
 
 import bpy
 import gpu

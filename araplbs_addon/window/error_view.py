@@ -1,5 +1,5 @@
-"""Stretch of the mesh at hand as colors, or the weights of all its bones, kept up to date in a
-thread while shown."""
+"""Shows the stretch of the present mesh as colors, or the weights of all its bones. A thread keeps
+them up to date."""
 
 import bpy
 import gpu

@@ -1,14 +1,14 @@
 """Reports errors of operators in one sentence, never as a traceback.
 
 registration.py guards every class that it registers, so that no operator is forgotten. An error
-ends the operator: `abandon(context)`, if the class has it, takes back what was begun, and the
-sentence of araplbs/base/faults.py is reported; `reason_of(error)`, if it has that, gives another
-error to be reported in its place.
+ends the operator: `abandon(context)`, if the class has it, undoes unfinished work, and the
+sentence from araplbs/base/faults.py is reported. `reason_of(error)`, if the class has it, returns
+another error to report instead.
 
-Work evaluates the scene, and so drivers and handlers of others. An operator that these call in the
-midst of another one is refused: it would change what is being read. So is one that is called in
-another thread: in the midst of an evaluation, or of a render. An operator that ends by starting
-another one, as the OK of a dialog does, says so by handing_over().
+Work evaluates the scene, and with it drivers and handlers of other add-ons. If these call an
+operator during another one, it is refused, because it would change data that is being read. An
+operator that is called in another thread, during an evaluation or a render, is refused as well. An
+operator that ends by starting another one, such as the OK of a dialog, calls handing_over().
 """
 
 import threading

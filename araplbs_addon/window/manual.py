@@ -1,5 +1,5 @@
-"""The way to the manual, whose pages come with the extension: a button, and F1 over anything of
-ours."""
+"""Opens the manual, whose pages come with the extension: a button, and F1 over our buttons and
+settings."""
 
 import bpy
 

@@ -1,5 +1,5 @@
-"""Names that operators and settings had before version 0.3: scripts, shortcuts and presets with
-them work for one version more, with a warning. Settings of saved files are taken over when they are
+"""Names of operators and settings before version 0.3. Scripts, shortcuts and presets with them
+work for one more version, with a warning. Settings of saved files are taken over when they are
 loaded."""
 
 from inspect import unwrap

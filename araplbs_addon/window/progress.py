@@ -1,4 +1,4 @@
-"""The progress of the work at hand, which the sidebar shows in place of the button that started
+"""The progress of the current work, which the sidebar shows in place of the button that started
 it."""
 
 from typing import NamedTuple

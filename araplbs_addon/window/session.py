@@ -1,6 +1,6 @@
 """The common part of all live sessions: a task that is read in short steps on the main thread and
-solved in a second thread, while a window shows its progress; it ends by keeping the result or by
-putting everything back. One session runs at a time.
+solved in a second thread, while a window shows its progress. It ends by keeping the result or by
+restoring everything. One session runs at a time.
 
 Main thread only. A session is READING, then RUNNING, then KEEPING or RESTORING, and ENDED.
 """

@@ -1,7 +1,7 @@
-"""The settings that the sidebar panel shows: kept in the scene, so saved with the file.
+"""The settings in the sidebar, kept in the scene and so saved with the file.
 
-Operators that are started by a button, a menu or a key begin with them; scripts get the defaults of
-the operators. The deformation error and the choice of the worst vertices go by them, too."""
+Operators started by a button, a menu or a key use them; scripts get the defaults of the operators.
+The deformation error and the selection of the worst vertices use them as well."""
 
 from dataclasses import fields
 

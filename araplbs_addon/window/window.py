@@ -1,5 +1,5 @@
-"""Work while a window stays usable: turns by a timer, a line in the status bar, Esc, and how it
-ends."""
+"""Work while a window stays usable: short steps by a timer, a line in the status bar, Esc, and the
+end."""
 
 from ..languages.translate import translated
 from .menu_entries import Placed

@@ -1,4 +1,4 @@
-"""The common base of operators whose work is a task, done without a window or in turns of one."""
+"""The common base of operators whose work is a task, done at once or in short steps of a window."""
 
 import time
 import weakref

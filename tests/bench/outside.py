@@ -80,7 +80,7 @@ SETS = (
         "skeleton/data_utils/examples/*.txt", ".obj", ".txt", "articulation_{stem}",
     ),
     Source(
-        "RigNet", "https://github.com/zhan-xu/RigNet", "the network's, as its bones are",
+        "RigNet", "https://github.com/zhan-xu/RigNet", "RigNet's, on its own bones",
         "quick_start/*_ori_rig.txt", "_ori.obj", "_ori_rig.txt", "rignet_{stem}",
     ),
 )  # fmt: skip

@@ -65,6 +65,7 @@ def good_files(tmp_path, monkeypatch):
     for kind, names in release_code.WANTED.items():
         for name in names:
             files[name] = files.get(name, "") + SAMPLES[kind]
+            files["__init__.py"] += f"import_module('{name.removesuffix('.py')}')\n"
     return files
 
 
@@ -131,6 +132,8 @@ CASES = [
     ("nothing_else", {".hidden/a.py": ""}),
     ("nothing_else", {"test_more.py": ""}),
     ("nothing_else", {"more.txt": "a\0b"}),
+    ("dead_files", {"forgotten.py": ""}),
+    ("dead_files", {"__init__.py": "'more is only mentioned'\n"}),
     ("paths", {"mehr_größe.py": ""}),
     ("paths", {"More.py": ""}),
     ("paths", {"a" * 98 + ".py": ""}),
@@ -165,6 +168,16 @@ def test_the_copy_of_the_add_on_in_the_wheel(files, tmp_path):
     assert broken(with_copies(**copy)) == set()
     assert broken(with_copies(**copy, other="import subprocess")) == {"code"}
     assert broken(with_copies(native_module="x = 1")) == {"code"}
+
+
+def test_a_dead_file_of_the_wheel(files, tmp_path):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as wheel:
+        for name in ("__init__", "used", "dead", "cli/commands/check"):
+            wheel.writestr(f"araplbs/{name}.py", "from . import used\n" * (name == "__init__"))
+    (tmp_path / "build/cross" / WHEEL).write_bytes(out.getvalue())
+    found = release_check.broken_in_zip(zipped(files | {WHEEL: out.getvalue()}))
+    assert found == [("dead_files", "araplbs/dead.py is never imported")]
 
 
 def test_rules_about_the_archive_itself(files, monkeypatch):

@@ -1,2 +1,2 @@
-"""Bendy bones: groups of vertices for the parameters
-that a bone of many segments takes."""
+"""Bendy bones: vertex groups for the position along a bone
+with several segments."""

@@ -1,4 +1,4 @@
-"""Places along bones that flow along a mesh, found by the engine in a thread."""
+"""Positions along bones, diffused along a mesh by the engine in a thread."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
 """The gain of a weighting over the earlier weights, in an artist's words: visible problems, and
-stretch in poses. No bpy: any thread may compute it."""
+stretch in poses. It does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 

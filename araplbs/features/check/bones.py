@@ -1,5 +1,5 @@
-"""Faults between bones and the skin that they move: limbs that leave them, bones that are outside,
-idle ones."""
+"""Faults between bones and their skin: limbs that leave their bones, bones outside the skin, idle
+bones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Check Weights: faults of the weights of a character, and their places. No bpy: any thread may do
-it."""
+"""Check Weights: faults of the weights of a character, and their places. It does not use bpy, so
+any thread may run it."""
 
 from __future__ import annotations
 

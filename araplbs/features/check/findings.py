@@ -1,4 +1,5 @@
-"""Kinds of faults of weights, and the place of one. No bpy: any thread may use it."""
+"""Kinds of faults of weights, and the place of one. It does not use bpy, so any thread may run
+it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

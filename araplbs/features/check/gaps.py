@@ -1,9 +1,9 @@
 """Bones that move skin across a gap: the other finger, the other leg, the other lip.
 
-Two cases are not faults. If the straight line to the core of the bone leads through flesh, as from
-one side of a palm to the other, there is no gap. If the skin on the far side hardly moves along
-and is not stretched, nothing is visible: severity is bounded by the effect of the bone there in
-the poses."""
+Two cases are not faults. If the straight line to the core of the bone leads through the body, as
+from one side of a palm to the other, there is no gap. If the skin on the far side hardly moves and
+is not stretched, nothing is visible. So the effect of the bone there in the poses limits the
+severity."""
 
 from __future__ import annotations
 

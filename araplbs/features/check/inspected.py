@@ -1,5 +1,5 @@
 """The input of the checks of weights: a Problem with its weights and poses, and properties that
-several checks need, found once."""
+several checks need, computed once."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property

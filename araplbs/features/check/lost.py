@@ -1,10 +1,11 @@
-"""Bones that have lost their skin: they moved it with the weights that were there, and hardly do
-with the new ones. Strain does not show this, since a bone without influence stretches nothing. No
+"""Bones that have lost their skin: they moved it with the earlier weights, and hardly do with the
+new ones. Strain does not show this, because a bone without influence stretches nothing. No
 bpy.
 
-The skin of a bone are the vertices of which it had more than half. The bone is turned about two
-axes across it, with all that hangs on it. The way that this skin goes is compared, each vertex by
-its distance from the axis; turned by any angle it is in proportion to that."""
+The skin of a bone consists of the vertices of which it had more than half of the weight. The bone
+is turned about two axes across it, together with its children. The movement of this skin is
+compared, each vertex by its distance from the axis. For any angle, the movement is proportional to
+that distance."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 A bone without influence stretches nothing, so no other measure shows it. The skin of a bone is the
 skin that is clearly nearest to it and faces away from it, so the bone sees it from inside. A bone
 turns with all its children: skin that follows a child also counts. The response is the share of
-the way that this skin goes along. If a file has weights, skin could be taken from there; this is
-for files whose weights are in doubt, so only positions decide."""
+the rotation that this skin follows. Weights in the file could also tell the skin of a bone, but
+this check is for files with doubtful weights, so only positions decide."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Every method on one character, judged in poses that none of them was optimized for. No bpy: any
-thread may do it, and scripts without Blender (compare_arrays.py)."""
+thread may do it, and scripts without Blender (arrays.py)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The folder of a comparison: a page for each character, index.html, and report.json with all
-numbers. Each is written as a whole, nothing else is touched."""
+numbers. Each file is written as a whole, and no other file changes."""
 
 import json
 import os

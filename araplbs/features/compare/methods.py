@@ -1,7 +1,7 @@
 """The methods that are compared: one entry of METHODS for each.
 
-A method gets a Work and returns the SparseWeights of all vertices of its problem, or, if it moves
-points by itself without weights, a Posed. A method that cannot run on a mesh raises Refused, or an
+A method gets a Work and returns the SparseWeights of all vertices of its problem, or a Posed if it
+moves points without weights. A method that cannot run on a mesh raises Refused, or an
 exception of the engine: the reason goes into its column, and the others continue.
 """
 

@@ -1,5 +1,5 @@
 """Better places for the joints of a skeleton, and the weights that go with them: runs a
-JointSolver. No bpy here: any thread may do it."""
+JointSolver. It does not use bpy, so any thread may run it."""
 
 import threading
 import time

@@ -1,8 +1,8 @@
-"""Joints that the present weights contradict, and the positions at which these bend.
+"""Joints that contradict the present weights, and the positions at which these weights bend.
 
-The energy hardly determines the position of a joint along a limb: a tube bends as well a little
-farther on, so that weights solved for a wrong elbow make it look right. Weights that an artist
-painted, or that were solved before somebody moved the joint, do know: they change from bone to bone
+The energy hardly determines the position of a joint along a limb: a tube bends equally well
+slightly farther on, so weights solved for a wrong elbow make it look right. Weights that an artist
+painted, or that were solved before the joint was moved, do show it: they change from bone to bone
 in a ring around the joint. Its center c and its spread s along the bone are those of the vertices
 weighted by w_parent w_bone; a joint farther from c along its bone than MOST_OFF s is in the wrong
 place. The farthest of mh_game's own joints is 1.3 s off; an elbow moved by a quarter of the forearm
@@ -11,7 +11,7 @@ Only joints where a bone begins at its parent's end count, with rings that lie a
 within both bones: a jaw turns about a hinge far from its ring. On 25 characters with their artists'
 weights this finds 6 of 1,400 joints, ends of fingers and tails.
 
-Cost: two columns of weights per bone. No bpy: any thread may do it.
+Cost: two columns of weights per bone. It does not use bpy, so any thread may run it.
 """
 
 from __future__ import annotations

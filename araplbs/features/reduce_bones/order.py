@@ -1,6 +1,6 @@
-"""The order in which Reduce Bones lets bones go, so that a dialog can name them before any weight
-is solved. Choosing is greedy: those that go for a larger number of bones are the first of those
-that go for a smaller one. No bpy."""
+"""The order in which Reduce Bones removes bones, so that a dialog can name them before any weight
+is solved. The choice is greedy: the bones removed for a larger target are the first ones removed
+for a smaller target. No bpy."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 so that they come closest to the effect of all bones. Options, the work, the report. No bpy.
 
 Vertices are posed by all bones in the poses. The cost of a bone is how far its vertices move, by
-their weights, if the best replacement bone takes them. The cheapest goes first, with its mirror
-image; its weights are the other's for the next choice. Then araplbs.bake solves the weights of the
-bones that stay for the posed vertices. Strain alone would remove the bones that move most: a
-surface that does not bend has no strain."""
+their weights, if the best replacement bone takes them. The bone with the lowest cost is removed
+first, with its mirror image, and the replacing bone takes its weights for the next choice. Then
+araplbs.bake solves the weights of the remaining bones for the posed vertices. Strain alone would
+remove the bones that move most: a surface that does not bend has no strain."""
 
 from __future__ import annotations
 

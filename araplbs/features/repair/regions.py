@@ -1,5 +1,5 @@
 """The region that a repair of findings solves again: their vertices, rings around them, and the
-same on the other side. No bpy here: any thread may do it."""
+same on the other side. It does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Weights that are not normalized are scaled. Cloth that skin comes through takes the weights of that
 skin. Everything else is solved like new vertices (features/new_vertices.py), in patches whose other
 vertices are locked. Then everything is checked again: if a finding is not better, or worse ones
-have appeared, its region gets its old weights back. No bpy here: any thread may do it.
+have appeared, its region gets its old weights back. It does not use bpy, so any thread may run it.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The rows of a list of findings after a repair: those that are left, and those that are gone. No
+"""The rows of the list of findings after a repair: the remaining findings and the repaired ones. No
 bpy."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks kept weights from a file: files come from anywhere. Each check
+"""Checks kept weights from a file, because files come from anywhere. Each check
 names what is wrong, and its value. No bpy."""
 
 from __future__ import annotations

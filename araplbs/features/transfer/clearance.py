@@ -1,7 +1,7 @@
-"""Whether vertices of a garment that are close above the skin at rest end below it in poses.
+"""Finds vertices of a garment that are close above the skin at rest and end below it in poses.
 
-No bpy. A vertex is compared with the triangles of the skin around the one that is nearest at rest,
-so that another limb that passes through does not count.
+No bpy. A vertex is compared with the skin triangles around its nearest one at rest, so another
+limb that passes through does not count.
 """
 
 from __future__ import annotations

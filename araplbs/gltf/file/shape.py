@@ -1,5 +1,5 @@
-"""The shape of those parts of the JSON of a glTF file that are read: lists, objects, numbers. It
-is checked once, because files are untrusted, and all readers rely on the check."""
+"""Checks the parts of a glTF file's JSON that are read: lists, objects, numbers. This is done
+once, because files are untrusted, and all readers rely on it."""
 
 from __future__ import annotations
 

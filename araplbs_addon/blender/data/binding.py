@@ -1,4 +1,4 @@
-"""How a mesh hangs on an armature: by an Armature modifier, as its child, or not yet."""
+"""How a mesh is bound to an armature: by an Armature modifier, as its child, or not yet."""
 
 from mathutils import Matrix
 

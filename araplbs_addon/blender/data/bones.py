@@ -1,4 +1,4 @@
-"""Which bones of an armature are selected, and which are seen."""
+"""The selected and the visible bones of an armature."""
 
 import bpy
 import numpy as np

@@ -8,7 +8,7 @@ it stays with its vertices after any change of the mesh, and a new vertex has no
   LINK       0 for none, 1 for its two ends
   SMOOTH     0 for none, else how firmly the weights of all bones are kept smooth, up to 1
   RIGID      0 for none, 1 for the vertices of the part; each part is an edit of its own
-LINK, SMOOTH and RIGID are of no bone.
+LINK, SMOOTH and RIGID belong to no bone.
 """
 
 import secrets

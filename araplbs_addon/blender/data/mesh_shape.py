@@ -1,5 +1,5 @@
-"""The elements of a mesh, to recognize whether its vertices are still the same; and what its shape
-keys do."""
+"""The elements of a mesh, by which unchanged vertices are recognized, and the effect of its shape
+keys."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Care that the command line takes of a file that it has opened, besides the weights."""
+"""Tasks of the command line on an opened file, apart from the weights."""
 
 import bpy
 from araplbs.base.refusal import Refused

@@ -1,6 +1,6 @@
-"""Which weights Auto-weight has made: a mark on the mesh with a digest of the weights of some
-vertices, so that it does not count for weights that another tool has written since, nor end with a
-stroke of a brush."""
+"""A mark on a mesh for weights made by Auto-weight. It has a digest of the weights of some
+vertices, so it becomes invalid if another tool writes weights, but not after a stroke of a
+brush."""
 
 import zlib
 

@@ -1,9 +1,9 @@
-"""Where objects are while the bones that move them are at rest.
+"""The transforms of objects while the bones that move them are at rest.
 
-Weights are found for bones at rest, so an object that follows bones (as their child, by constraints
-or by drivers, itself or through others) is taken from where it is when they rest. Such places,
-and those of hidden objects, which Blender does not keep up to date, are evaluated in a scene of
-their own: neither what the scene shows nor what was posed by hand is touched.
+Weights are computed for bones at rest. So an object that follows bones (as a child, by constraints
+or drivers, directly or through others) is read in its place at rest. These places, and those of
+hidden objects, which Blender does not keep up to date, are evaluated in a separate scene. Neither
+the visible scene nor the user's pose changes.
 """
 
 from contextlib import contextmanager

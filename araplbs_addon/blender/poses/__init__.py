@@ -1,2 +1,2 @@
-"""Poses that a file has: their sources, how they are played, the motion of flexible bones in them.
+"""Poses in a file: their sources, how they are played, and the motion of flexible bones in them.
 Random poses of rigs with controls belong in rig/."""

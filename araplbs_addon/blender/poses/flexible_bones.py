@@ -1,10 +1,10 @@
 """The motion of bendy and stretchable bones in random poses, bent and stretched by Blender itself.
 
-How a bendy bone curves hangs on its segments, easing, handles and neighbors, and the effect of a
-scaled bone on others on their inheritance. So random transforms are given to a copy of the
-armature, without constraints, drivers and animation, in a scene of its own, and what Blender makes
-of them is read back. The copy is made again for each step: between steps a file may be saved, or
-undo come.
+The curve of a bendy bone depends on its segments, easing, handles and neighbors. The effect of a
+scaled bone on others depends on their inheritance. So a copy of the armature, without constraints,
+drivers and animation, gets random transforms in a separate scene, and the result is read back from
+Blender. The copy is made again for each step, because the file may be saved between steps, or the
+user may undo.
 """
 
 import time

@@ -1,11 +1,11 @@
-"""Which action Range of Motion has made for an armature, and whether it may be replaced.
+"""Finds the action that Range of Motion has made for an armature, and decides whether it may be
+replaced.
 
-Armature and action carry the same mark, one that no other run has drawn, so a new name of the
-armature changes nothing. The action also carries its name and a digest of its keys and markers.
-Copies have all of that, too: a copy has another name, an action that somebody has worked on has
-other keys. Such actions are the user's, and so is one that anything but this armature uses.
-Removing what is left loses nothing, since the same run makes it again.
-"""
+Armature and action carry the same mark, unique for each run, so the armature may be renamed. The
+action also carries its name and a digest of its keys and markers. A copy also has these, but under
+another name, and an action that somebody has edited has other keys. Such actions belong to the
+user. So does an action that anything except this armature uses. Removing any other action loses
+nothing, because the same run makes it again."""
 
 import hashlib
 import secrets

@@ -1,4 +1,4 @@
-"""Puts a rig into a pose in which something was judged, and back into its own."""
+"""Puts a rig into a pose in which something was measured, and back into its own."""
 
 import numpy as np
 from mathutils import Matrix

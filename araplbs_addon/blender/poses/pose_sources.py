@@ -1,6 +1,6 @@
-"""Which poses a file has for an armature: actions, pose assets, marked frames.
+"""The poses that a file has for an armature: actions, pose assets, marked frames.
 
-Pose assets in other files, the user's asset libraries, are not looked for: they would have to be
+Pose assets in the user's asset libraries are not searched, because those files would have to be
 loaded. Link or append them first.
 """
 

@@ -1,4 +1,4 @@
-"""Where the vertices of a mesh are as seen on the screen: deformed, in world space."""
+"""The vertices of a mesh as seen on the screen: deformed, in world space."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """Poses of an armature: those of its animation, and its present one.
 
-Frames are evaluated in a scene of their own that holds the armature alone: no mesh has to be
-deformed for it, and neither the scene's frame nor what was posed by hand is touched.
+Frames are evaluated in a separate scene with only the armature. So no mesh has to be deformed, and
+neither the current frame nor the user's pose changes.
 """
 
 from contextlib import contextmanager, suppress

@@ -1,2 +1,2 @@
-"""Blender's data as the input of core: armatures, meshes, present weights, and which are meant.
-Nothing in the scene is left changed."""
+"""Reads Blender's data as the input of a task: armatures, meshes and present weights, and finds the
+ones to work on. The scene stays unchanged."""

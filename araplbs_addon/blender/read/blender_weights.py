@@ -1,4 +1,4 @@
-"""Blender's own automatic weights of meshes, computed on copies in a scene of their own: the user's
+"""Blender's own automatic weights of meshes, computed on copies in a separate scene: the user's
 objects are neither selected nor changed."""
 
 import time

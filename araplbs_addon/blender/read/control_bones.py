@@ -1,6 +1,6 @@
-"""Control bones of an armature: they are left out by what its file says of them; its bones keep why
-one was, and that one is to move vertices all the same (Bone.araplbs_control, araplbs_evidence and
-araplbs_deforms)."""
+"""Control bones of an armature, which are left out by evidence in the file. Each bone stores the
+reason, and whether the user lets it move vertices nevertheless (Bone.araplbs_control,
+araplbs_evidence and araplbs_deforms)."""
 
 import bpy
 import numpy as np

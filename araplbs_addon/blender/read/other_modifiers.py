@@ -1,5 +1,5 @@
-"""Modifiers that deform a mesh besides the bones that it is weighted for, in sentences for people:
-cages, lattices, other armatures, and what its own Armature modifier leaves of its weights."""
+"""Sentences about other modifiers that deform a mesh in addition to its bones: cages, lattices,
+other armatures, and settings of its own Armature modifier that reduce its weights."""
 
 from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line

@@ -1,4 +1,5 @@
-"""How an Armature modifier deforms a mesh, as a core Deformer, and what it takes of bendy bones."""
+"""Reads how an Armature modifier deforms a mesh, as a Deformer, including its use of bendy
+bones."""
 
 import numpy as np
 from araplbs.model.deformer import Deformer, Envelopes

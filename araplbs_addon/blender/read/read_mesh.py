@@ -1,4 +1,4 @@
-"""A mesh object as a core Mesh: undeformed, with what is locked of its weights."""
+"""Reads a mesh object as a Mesh: undeformed, with its locked weights."""
 
 from dataclasses import replace
 from typing import NamedTuple

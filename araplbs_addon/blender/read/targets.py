@@ -1,5 +1,5 @@
-"""Which meshes and which armature an operator works on: by selection, by mode, or by what a file
-holds."""
+"""Finds the meshes and the armature that an operator works on: by selection, by mode, or by the
+content of a file."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,4 +1,5 @@
-"""Which meshes give weights and which take them: by selection, or by names in a file."""
+"""Finds the meshes that give weights and those that take them: by selection, or by names in a
+file."""
 
 from dataclasses import dataclass, field
 

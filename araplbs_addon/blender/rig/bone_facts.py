@@ -1,5 +1,5 @@
-"""Reads BoneFacts of an armature: what points at its bones, how they are set up, what its actions
-do with them."""
+"""Reads BoneFacts of an armature: references to its bones, their settings, and the use of its
+bones in actions."""
 
 import re
 

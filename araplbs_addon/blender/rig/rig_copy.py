@@ -1,8 +1,8 @@
-"""A copy of a rig that constraints and drivers move, and that nobody sees.
+"""A hidden copy of a rig that constraints and drivers move.
 
-The copy looks at itself where the rig looks at itself, and at copies of the objects that hang on
-the rig, such as curves with hooks. Like that of flexible_bones.py it is made again for each step.
-"""
+References of the rig to itself become references of the copy to itself. Objects that depend on the
+rig, such as curves with hooks, are copied, too. Like the copy of flexible_bones.py, it is made
+again for each step."""
 
 import time
 from contextlib import contextmanager

@@ -1,7 +1,7 @@
 """Poses of a copy of a rig as frames of an action.
 
-If a bone is set, Blender copies the whole rig for the evaluation, with all of its constraints: in
-film rigs that takes longer than they do. A frame is evaluated without.
+Setting a bone makes Blender copy the whole rig for the evaluation. In film rigs this takes longer
+than evaluating all constraints. A frame is evaluated without.
 """
 
 import bpy

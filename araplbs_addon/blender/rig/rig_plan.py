@@ -1,5 +1,5 @@
-"""The motion of a rig's controls in random poses: how each turns and is moved, the places of the
-targets of limbs, and which switches between IK and FK are on."""
+"""The motion of a rig's controls in random poses: their rotations and locations, the places of
+limb targets, and the switches between IK and FK."""
 
 import numpy as np
 from araplbs.base.affine import inverse

@@ -1,9 +1,8 @@
 """The poses that options ask for, in addition to the random ones that the solver makes of rigid
 bones.
 
-Random poses are those that a rig can take: its controls turn within their limits and locks, the
-targets of limbs are moved, and Blender evaluates constraints and drivers on a copy that nobody
-sees.
+Random poses are poses that the rig can take. Its controls turn within their limits and locks, the
+targets of limbs move, and Blender evaluates constraints and drivers on a hidden copy.
 """
 
 import numpy as np

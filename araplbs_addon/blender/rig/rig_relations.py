@@ -1,8 +1,8 @@
 """Dependencies in a rig: which bones follow which by parents, constraints and drivers, and which of
 them are controls, those that an animator moves.
 
-Nothing is evaluated: a bone follows another where Blender might look at the other for it. Muted
-constraints, and those without influence, count where a driver switches them.
+Nothing is evaluated: a bone counts as following another if Blender might read the other one to
+place it. Muted constraints, and those without influence, count if a driver switches them.
 """
 
 import functools

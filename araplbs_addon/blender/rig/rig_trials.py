@@ -1,4 +1,4 @@
-"""Trials of controls, as many in one pose of a rig as do not meet."""
+"""Tests of controls: as many at a time in one pose as do not affect the same bones."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Selects vertices of a mesh in any mode of the window, and goes there where it must."""
+"""Selects vertices of a mesh in any mode of the window, and changes the mode if necessary."""
 
 import bmesh
 import bpy

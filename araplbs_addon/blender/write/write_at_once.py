@@ -1,6 +1,6 @@
-"""All vertex group entries of a mesh at once: bmesh gives them to a mesh of points, in a third of
-the time that the groups of the mesh itself take, and Blender copies groups and entries from there,
-which touches nothing else. Python's references to the groups themselves are invalid afterwards."""
+"""All vertex group entries of a mesh at once: bmesh writes them to a mesh of points, in a third of
+the time that the groups of the mesh itself take. Then Blender copies groups and entries from there
+and changes nothing else. Python's references to the groups themselves are invalid afterwards."""
 
 from contextlib import contextmanager
 

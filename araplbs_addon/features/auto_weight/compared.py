@@ -1,5 +1,5 @@
-"""Work that compares its weights with those that were there, for scripts and the command line: a
-window measures more (measured.py)."""
+"""Work that compares new weights with the earlier ones, for scripts and the command line. In a
+window, more is measured (measured.py)."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.lost import with_lost

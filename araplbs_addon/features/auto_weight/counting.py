@@ -1,5 +1,5 @@
-"""Counts the visible problems of a result in a thread, if the weighting itself has not: after a
-live session, which ends without a wait."""
+"""Counts the visible problems of a result in a thread after a live session, which ends without
+waiting for them."""
 
 from dataclasses import replace
 

@@ -1,10 +1,10 @@
-"""A live session on the weights of one armature's meshes: writes what converges into the vertex
-groups a step at a time, follows edits, and ends by keeping or restoring all.
+"""A live session on the weights of one armature's meshes. It writes the converging weights into
+the vertex groups step by step, follows edits, and ends by keeping or restoring all weights.
 
-Nothing is pushed to Blender's undo stack in that time: the owner of the session ends it as one
-step. Other operators may push, so a mesh carries a token as long as a session is at work on it: who
-undoes to a state without token has left the session, and who undoes to a state with the token of a
-session that has ended gets what was there before that.
+During the session nothing is pushed to Blender's undo stack; the owner of the session ends it as
+one step. Other operators may push, so a mesh carries a token during a session. An undo to a state
+without a token leaves the session. An undo to a state with the token of an ended session restores
+the weights from before that session.
 """
 
 import secrets

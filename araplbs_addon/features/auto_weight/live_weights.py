@@ -1,9 +1,9 @@
-"""Vertex groups of an object while its weights converge: written in short steps, and put back as
-they were, to the last bit.
+"""Vertex groups of an object while its weights converge: written in short steps, and restored to
+the last bit.
 
-Entries that were there before are never removed on the way, only set to zero: Blender moves the
-last entry of a vertex to the place of a removed one, and their order has to come back as well.
-Groups are known by their names, since others may add, remove or move them in between.
+Earlier entries are never removed in between, only set to zero. Blender would move the last entry
+of a vertex to the place of a removed one, and their order must be restored as well.
+Groups are identified by their names, because other code may add, remove or move them in between.
 """
 
 import itertools

@@ -1,5 +1,5 @@
-"""Work that reports its gains over the weights that were there before. It is for windows: it reads
-and measures more than a script asks for."""
+"""Work that reports its gains over the earlier weights. It is used in windows, because it reads
+and measures more than a script needs."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
 """The original weights of meshes: those before their first Auto-weight since the file was opened.
 
-They are kept in memory, and in the file only while it is saved: opened again, the meshes still have
-them. A mesh without weights has no original ones."""
+They are kept in memory, and saved with the file, so the meshes still have them when it is opened
+again. A mesh without weights has no original ones."""
 
 import json
 import zlib

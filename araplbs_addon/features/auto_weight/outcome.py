@@ -1,12 +1,12 @@
 """The results of the last weightings, which the Result box of the sidebar shows.
 
-Outcomes are kept in memory, never in the file. Meshes carry the mark of the outcome that they show,
-and of the set of weights: undo takes the mark back with the weights. Tools that write other weights
-remove the mark (see all_or_nothing.py), and an outcome ends if the bones are not what they were.
+Outcomes are kept in memory, never in the file. A mesh carries marks for the outcome and the set of
+weights that it shows, so an undo restores the mark together with the weights. Tools that write
+other weights remove the mark (see all_or_nothing.py), and an outcome ends if the bones change.
 
 There are three sets: After, the new weights; Before, those that this Auto-weight has replaced; and
-Original (originals.py). Files are saved with After: the other two are looked at, and become the
-weights of the mesh only if the artist keeps them."""
+Original (originals.py). Files are saved with After. The other two are only displayed, and become
+the weights of the mesh if the artist keeps them."""
 
 import hashlib
 from contextlib import suppress

@@ -1,5 +1,5 @@
-"""Digests of bones and of the shapes of meshes, by which a result is known to be out of date. That
-of a mesh is computed again only if the mesh was changed."""
+"""Digests of bones and of the shapes of meshes, which show whether a result is out of date. The
+digest of a mesh is computed again only if the mesh has changed."""
 
 import hashlib
 

@@ -1,5 +1,5 @@
-"""Presets of the operator in the sidebar: which one its settings are, and loading, adding and
-removing them. They are the files that Blender's own preset menu of the operator has, too."""
+"""Presets of the operator in the sidebar: finding the current one, loading, adding and removing.
+They are the same files as in Blender's own preset menu of the operator."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The operators of the Result box: look at weights, keep them, select what a note is about."""
+"""The operators of the Result box: show weights, keep them, select the objects of a note."""
 
 import bpy
 import numpy as np

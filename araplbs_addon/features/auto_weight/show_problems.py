@@ -1,5 +1,4 @@
-"""The operator "Show Problems": the problems that a weighting has left, in the list of Check
-Weights."""
+"""The operator "Show Problems": lists the remaining problems of a weighting in Check Weights."""
 
 import bpy
 from araplbs.base.refusal import Refused

@@ -1,5 +1,5 @@
-"""The operators "Show Worst Pose", which takes the rig to what a weighting has left, and "Peek at
-Other Weights", which shows the weights of before while a key is held."""
+"""The operators "Show Worst Pose", which puts the rig into the worst pose of a weighting, and
+"Peek at Other Weights", which shows the earlier weights while a key is held."""
 
 import bpy
 from araplbs.base.refusal import Refused

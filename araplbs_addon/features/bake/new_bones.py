@@ -1,7 +1,7 @@
 """Bones that a bake adds to an armature, with the keys of their motion.
 
-They have no parent and rest without any rotation at the center of what they move, so that the
-rotation of a transform is theirs and its place is seen from that center.
+They have no parent, and rest without rotation at the center of the vertices that they move. So
+they take over the rotation of a transform, and their location is relative to that center.
 """
 
 import itertools

@@ -1,5 +1,5 @@
-"""Caches that modifiers read: whether they are there, and of this mesh. Blender shows an error in
-the modifier and leaves the mesh unchanged, which would be baked in their place."""
+"""Checks whether the caches that modifiers read exist and belong to this mesh. Blender shows an
+error in the modifier and leaves the mesh unchanged, which would be baked in their place."""
 
 import struct
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Where all modifiers of a mesh take its vertices, in frames of the scene or of actions, or in
-random poses.
+"""Positions to which all modifiers of a mesh move its vertices, in frames of the scene or of
+actions, or in random poses.
 
-A copy of the object is evaluated in a scene of its own, so that nothing of the file is touched.
-Modifiers that make or take away vertices are off there. In random poses it follows a bare copy of
+A copy of the object is evaluated in a separate scene, so the file stays unchanged.
+Modifiers that add or remove vertices are off there. In random poses it follows a bare copy of
 the armature (flexible_bones.py); other objects that its modifiers use do not move.
 """
 

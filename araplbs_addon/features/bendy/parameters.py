@@ -1,9 +1,10 @@
-"""Bendy bones of an armature as plain bones with groups of their own, for formats without them.
+"""Converts bendy bones of an armature to plain bones with their own groups, for formats without
+bendy bones.
 
 The bendy bone stays as the control, with Deform off. The new bones follow it by an Armature
 constraint, which moves a bone as the bendy bone would move a vertex at its head at rest. Nothing
 else may move them: they inherit neither rotation nor scale from a parent, and a Limit Location
-constraint takes away the place that they do inherit. The parent is for exporters alone.
+constraint removes the location that they inherit. Only exporters need the parent.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Turns the 3D view to vertices of a mesh, from a side from which they can be seen."""
+"""Turns the 3D view to vertices of a mesh, from a side on which they are visible."""
 
 import numpy as np
 from mathutils import Vector

@@ -1,4 +1,4 @@
-"""The operator "Show Pose": the rig goes into the pose in which a finding is worst, and back."""
+"""The operator "Show Pose": puts the rig into the worst pose of a finding, and back."""
 
 from contextlib import suppress
 

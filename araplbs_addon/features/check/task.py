@@ -1,4 +1,5 @@
-"""The task of Check Weights on one armature and its meshes: read and look, write nothing."""
+"""The task of Check Weights on one armature and its meshes: it reads and checks, and writes
+nothing."""
 
 from __future__ import annotations
 

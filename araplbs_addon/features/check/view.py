@@ -1,5 +1,5 @@
-"""The chosen finding in the 3D view: its vertices, also through the skin that hides them, and its
-name at the end of a line."""
+"""Draws the selected finding in the 3D view: its vertices, also through the skin that hides them,
+and a label at the end of a line."""
 
 import blf
 import gpu

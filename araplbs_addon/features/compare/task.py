@@ -1,4 +1,4 @@
-"""The task of comparing methods on a character: read, compute, draw the page. Nothing in
+"""The task of Compare Methods on one character: it reads, computes, and draws the page. Nothing in
 Blender's data is changed."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Actions on control bones: take one in, or turn off its Deform."""
+"""Actions on control bones: use one again, or turn off its Deform."""
 
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Operator

@@ -1,8 +1,8 @@
 """Strokes in the viewport that change edits: the brushes of the Auto-weight tools.
 Strokes follow the mesh's own X Mirror.
 
-The radius is that of the screen at the point that is hit, and the brush touches what lies within a
-sphere of it, as Blender's own brushes do."""
+As with Blender's own brushes, the radius is measured on the screen at the hit point, and the brush
+acts within a sphere of that radius."""
 
 import bpy
 import numpy as np

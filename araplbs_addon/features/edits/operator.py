@@ -1,7 +1,7 @@
-"""Operators that change the edits of the active mesh: the actions of brushes and lists, for scripts
-too.
+"""Operators that change the edits of the active mesh: the actions of brushes and lists, also for
+scripts.
 
-In a session they are strokes of that session; otherwise each is one undo step."""
+During a session they count as its strokes; otherwise each is one undo step."""
 
 import bpy
 import numpy as np

@@ -1,5 +1,4 @@
-"""Operators that mark parts of the active mesh as rigid: edits like those of edit.py, that work in
-Edit mode, too."""
+"""Operators that mark parts of the active mesh as rigid: edits that also work in Edit mode."""
 
 from contextlib import contextmanager
 

@@ -1,5 +1,5 @@
 """The brushes in the toolbar of Weight Paint mode: one group, with icons of their own. Add-ons
-cannot bring pointers: the circle around them has the color of its brush."""
+cannot define mouse pointers, so the circle around the pointer has the color of the brush."""
 
 from pathlib import Path
 

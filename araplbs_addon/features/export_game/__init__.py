@@ -1,2 +1,2 @@
-"""Export for Games: Blender's exporters,
-with weights that engines take."""
+"""Export for Games: Blender's exporters, with weights that
+engines accept."""

@@ -1,5 +1,5 @@
-"""The operator "Export for Games": calls Blender's own exporter with what a game engine wants, and
-says which settings these are."""
+"""The operator "Export for Games": calls Blender's own exporter with the settings that a game
+engine needs, and lists them."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

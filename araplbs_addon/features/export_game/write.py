@@ -1,5 +1,5 @@
-"""A character as an exporter is to see it, for a while: selected alone, with the influences that a
-game engine reads, and without the bones that only control the rig. All is put back afterwards."""
+"""Prepares a character for an exporter: selected alone, with the influences that a game engine
+reads, and without bones that only control the rig. Afterwards everything is restored."""
 
 from contextlib import contextmanager
 

@@ -1,5 +1,5 @@
-"""Data that depends on the rest places of bones, besides the weighted meshes: counted and named, so
-that nobody is surprised by what moved joints change."""
+"""Data other than the weighted meshes that depends on the rest positions of bones. It is counted
+and named, so that the effects of moved joints surprise nobody."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The bones of a joint session over the view: dashed where they are, solid where they would go,
+"""Draws the bones of a joint session over the view: the present ones dashed, the new ones solid,
 with a cross at each locked joint."""
 
 import gpu

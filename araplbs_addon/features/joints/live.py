@@ -1,5 +1,5 @@
-"""A live search for better joints: shows what converges, and writes once when it is accepted.
-Nothing in Blender's data changes before."""
+"""A live search for better joints: shows the converging joints, and writes once when they are
+accepted. Before that, nothing in Blender's data changes."""
 
 from contextlib import suppress
 

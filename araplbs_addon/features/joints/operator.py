@@ -1,5 +1,5 @@
-"""The operator "Optimize Joints (ARAP)", live in a window and at once without, and the one that
-locks joints."""
+"""The operator "Optimize Joints (ARAP)", live in a window and immediate without one, and the
+operator that locks joints."""
 
 from araplbs.base.refusal import Refused
 from araplbs.features.joints.joints import joint_summary

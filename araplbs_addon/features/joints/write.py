@@ -1,7 +1,7 @@
 """Writes heads and tails of bones: Edit mode of their armature is entered for it and left again.
 
-Blender rebuilds all bones when it leaves Edit mode, so that what is not moved can change in the
-last bits.
+Blender rebuilds all bones when it leaves Edit mode, so even unmoved bones can change in the last
+bits.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Weights for what is new in meshes that have weights: read, solve patches, write."""
+"""Weights for new vertices of meshes that have weights: reads, solves patches, writes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The motion of an armature's controls in a range of motion: each joint alone, all together, and
-where the hands and feet of a body go.
+"""The motion of an armature's controls in Range of Motion: each joint alone, all together, and the
+paths of hands and feet.
 
-Where constraints or drivers move deform bones the poses are those of the rig's controls, tried on a
-copy that nobody sees: a control that turns no deform bone is not a joint, and of the two sides of a
-switch between IK and FK the one counts on which it turns more. Other bones turn directly.
+If constraints or drivers move deform bones, the poses are those of the rig's controls, tested on a
+hidden copy. A control that turns no deform bone is not a joint. Of the two sides of a switch
+between IK and FK, the one that turns more bones counts. Other bones turn directly.
 """
 
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""The task of Range of Motion: poses are read off a copy of the rig, an action is written."""
+"""The task of Range of Motion: it reads poses from a copy of the rig and writes an action."""
 
 from __future__ import annotations
 

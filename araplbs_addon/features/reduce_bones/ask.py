@@ -1,5 +1,5 @@
-"""The operator "Reduce Bones...": finds out which bones would go, then asks for which platform, and
-names them."""
+"""The operator "Reduce Bones...": finds the bones that would be removed, asks for the platform,
+and names them."""
 
 import bpy
 from araplbs.features.reduce_bones.reduce_bones import ReduceBonesOptions

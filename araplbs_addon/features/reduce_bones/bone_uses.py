@@ -1,4 +1,4 @@
-"""Data that depends on bones besides skin, and how bones stop deforming."""
+"""Data other than skin that depends on bones, and turning off Deform for bones."""
 
 from contextlib import contextmanager
 

@@ -1,2 +1,2 @@
-"""Report a Problem: a file that shows it,
-without names."""
+"""Report a Problem: a file that describes the problem, without
+names."""

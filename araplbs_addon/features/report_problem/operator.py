@@ -1,5 +1,5 @@
-"""The operator "Report a Problem": writes what we need to know to fix it to a file that the user
-names, and if the user agrees, the problem itself next to it. Sends nothing."""
+"""The operator "Report a Problem": writes facts that help to fix the problem into a file of the
+user's choice, and, if the user agrees, the problem itself next to it. Sends nothing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The task of keeping weights and of giving them to meshes that have changed."""
+"""The tasks of keeping weights and of restoring them on meshes that have changed."""
 
 from __future__ import annotations
 

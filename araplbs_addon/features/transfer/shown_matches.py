@@ -1,4 +1,4 @@
-"""The matches of a transfer that the overlay draws while they are shown."""
+"""The matches of a transfer, for the overlay that draws them."""
 
 from types import SimpleNamespace
 

@@ -1,0 +1,56 @@
+"""Files that pages, comments and docstrings of ours name are there, also after a rename."""
+
+import re
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+
+NAME = re.compile(r"(?<![\w*{}/.\"'-])(?:[\w-]+/)*[a-z_0-9]+\.(?:c|h|def|py|sh)\b(?!\w|\()")
+ELSEWHERE = {  # of other programs, of the shared folder, made by the build
+    *("features/test.py", "merge.sh", "tools/yardstick.py", "engine_docs.h", "get.sh"),
+    *("features/NAME/settings.py", "arrayobject.h"),
+}
+FOLDERS = ("csrc", "araplbs", "araplbs_addon", "docs", "tools", "tests", "demo", "examples")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+def texts():
+    """(path, text for people) of pages, of comments in C, and of Python."""
+    for path in sorted(
+        [*ROOT.glob("*.md"), *(p for f in FOLDERS for p in (ROOT / f).rglob("*.*"))]
+    ):
+        place = path.relative_to(ROOT).as_posix()
+        if place.startswith(("docs/changes.md", "docs/bench/", "tests/")) or "cache" in place:
+            continue
+        if path.suffix == ".md":
+            yield place, path.read_text("utf-8")
+        elif path.suffix in {".c", ".h", ".def"}:
+            yield place, "\n".join(COMMENT.findall(path.read_text("utf-8")))
+        elif path.suffix == ".py" and not place.startswith("tools/"):
+            text = path.read_text("utf-8")
+            yield place, "\n".join(re.findall(r'"""[\s\S]*?"""|#[^\n]*', text))
+
+
+def missing(text, there):
+    """The files that a text names and that are not among these paths."""
+    ends = {"/".join(path.parts[-k:]) for path in there for k in range(1, len(path.parts) + 1)}
+    return sorted(set(NAME.findall(text)) - ends - ELSEWHERE)
+
+
+@pytest.fixture(scope="module")
+def there():
+    folders = (*FOLDERS, ".ci", ".github")
+    files = [p for folder in folders for p in (ROOT / folder).rglob("*.*")] + list(ROOT.glob("*.*"))
+    return [path.relative_to(ROOT) for path in files]
+
+
+def test_named_files_are_there(there):
+    found = {place: lost for place, text in texts() if (lost := missing(text, there))}
+    assert found == {}
+
+
+def test_a_renamed_file_is_found():
+    there = [Path("csrc/rig/poses.c"), Path("araplbs/base/stop.py")]
+    text = "see rig/poses.c, poses.c, `stop.py`, turn_orders.c and csrc/poses.c; t.py() is a call"
+    assert missing(text, there) == ["csrc/poses.c", "turn_orders.c"]
