@@ -7,7 +7,8 @@
 Every page says which engine has made it: twelve digits of a digest over the code of csrc/ and of
 the package araplbs, and the commit. Comments and blank lines do not count. A page that is old may
 still be right, and a commit that changes the engine does not have to make all pages again. A
-release has to know which pages are old, and says why in KNOWN_OLD.
+release has to know which pages are old: each is made again by the command that is printed with it,
+or KNOWN_OLD says why not.
 """
 
 import argparse
@@ -33,6 +34,8 @@ KNOWN_OLD = {
     "reference": "a free elastic surface, compared with weights of 22 November",
     "generated": "needs files that cannot be fetched again",
 }
+# Folders that a part reads and that are not in the tree; tests/bench/bench.py describes them.
+FOLDERS = {"shapes": "MPFB", "generated": "GENERATED", "wild": "WILD"}
 
 C_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
@@ -100,18 +103,24 @@ def old_pages(folder=DOCS, today=None):
     return {page: engine for page, engine in pages(folder).items() if engine != today}
 
 
+def command(page):
+    """The command that makes a page again."""
+    variable = FOLDERS.get(page)
+    return f"make bench PART={page}" + (f" {variable}=FOLDER" if variable else "")
+
+
 def broken(folder=DOCS, today=None, known=None):
     """[(page, reason)] of the pages that a release refuses."""
     known = KNOWN_OLD if known is None else known
     found, old = [], old_pages(folder, today)
     for page, engine in old.items():
         if engine == ABSENT:
-            found.append((page, "does not say which engine has made it"))
+            found.append((page, f"does not say which engine has made it: {command(page)}"))
         elif page not in known:
-            found.append((page, f"is of engine {engine}: make it again, or say why in KNOWN_OLD"))
+            found.append((page, f"is of engine {engine}: {command(page)}"))
     for page in known:
         if page not in old:
-            found.append((page, "is in KNOWN_OLD, but the page is new or missing"))
+            found.append((page, "is in KNOWN_OLD, but the page is new or missing: remove the line"))
     return found
 
 

@@ -40,7 +40,7 @@ WHEEL_ENDS = {
     "linux-arm64": "_aarch64",
 }
 ADDON = "araplbs_addon/"  # in the wheel
-# Folders whose files are found by their place: features/__init__.py, cli/main.py, Blender's presets.
+# Folders whose files are found by their place (features/__init__.py, cli/main.py), and presets.
 FOUND = re.compile(r"features/\w+/|araplbs/cli/commands/|presets/operator/")
 TAGS = {  # of add-ons
     *("3D View", "Add Curve", "Add Mesh", "Animation", "Bake", "Camera", "Compositing"),

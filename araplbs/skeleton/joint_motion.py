@@ -1,4 +1,4 @@
-"""How the joints of a rig move in its poses, and poses in which all of them do.
+"""The motion of a rig's joints in its poses, and poses in which all joints move.
 
 A joint is a deform bone in the one that it hangs on. A joint that the rig does not move turns on
 its own, within its limits, on top of what the rig does; so does a joint that the rig tears off, in

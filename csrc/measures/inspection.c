@@ -8,7 +8,7 @@
  * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all its
  * entries are reached or the limit is exceeded: O(k log k) of the k vertices on the way, which
  * for weights without gaps are those that the bone moves. The straight distance is that to the
- * nearest vertex of the core, by a hierarchy of these: O(log k) for an entry. Bones run
+ * nearest vertex of the core, found in a tree: O(log k) for an entry. Bones run
  * in parallel, and each writes only its own entries.
  *
  * Memory: 24 bytes for a vertex and thread. Fails on out-of-memory, and for malformed

@@ -10,9 +10,9 @@
  * of one parent start in the ball, as in a wrist, it follows the parent.
  *
  * Orphans. The energy gives a plate to its neighbor's bone as easily as to its own, because it is
- * not stretched either way. So a bone that moves no part, and no vertex by MUCH, gets rigid parts.
- * A part must be near for its size, the bone must clearly be the nearest of all by mean distance,
- * and the present bone of the part must keep another one.
+ * not stretched either way. So a bone without a part, and without a weight of MUCH at any vertex,
+ * gets back rigid parts. Such a part must be near for its size, the bone must clearly be the
+ * nearest of all by mean distance, and the present bone of the part must keep another part.
  *
  * O(parts x bones), and for orphans O(vertices of rigid parts x bones). Fails on out-of-memory,
  * or cancelled. */

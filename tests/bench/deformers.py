@@ -24,7 +24,7 @@ Each cell: linear blending / dual quaternions (Preserve Volume) / optimized cent
 *Heat*: no limit of influences. *Ours*: 4 influences, optimized for linear blending. *For it*:
 optimized with `deformer="dual_quaternions"`. *area*: surface strain in %, root mean square by area;
 *p99*: 99th percentile over the triangles; *volume*: mean change in %, of closed meshes. Measured by
-`tests/bench/yardstick.py`, which knows nothing of any energy, on {POSES} random poses that no
+`tests/bench/yardstick.py`, which does not use any energy, on {POSES} random poses that no
 optimization has seen: with swings up to 60 degrees and twists up to 10 degrees of every bone, and
 with twists up to {np.degrees(TWIST):.0f} degrees, for which ours were then optimized, too."""
 

@@ -27,21 +27,21 @@ LARGE, EACH = 5000, 4  # larger meshes: one pose of so many
 NOTE = f"""\
 `araplbs.elastic_poses` moves every vertex freely so that the strain of the surface, the bending of
 its one-rings and the change of their distance from the bones are least while limbs stay on their
-bones: the result is not made of weights, so weights cannot reach it in general. Each cell:
+bones: the result does not come from weights, so weights cannot reach it in general. Each cell:
 reference / skin alone (`inside=0`: nothing keeps thickness) / ours / heat / artist, on 24 random
 poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames of the
 animation, as
 `tests/bench/yardstick.py` measures: surface strain by area and its 99th percentile, drift of limbs
 in radii, change of volume of closed meshes. *Heat* is the engine's initial weights and *ours* its
-default weights, both without control bones. This reference starts from ours. *s*: seconds for
-all these poses, or for a quarter of them if the mesh has more than {LARGE:,} vertices. *Above the
-reference*: strain by area minus that of a reference that starts from these weights and lets no
-limb drift farther than they do, in percentage points.
+default weights, both without control bones. This reference starts from our weights. *s*: seconds
+for all these poses, or for a quarter of them if the mesh has more than {LARGE:,} vertices. *Above
+the reference*: strain by area minus that of a reference that starts from these weights and lets no
+limb drift farther than these weights do, in percentage points.
 
 The reference is not a proven bound. It is a local minimum of an energy that is not convex, for one
 choice of how firmly bones hold the skin. It shows how much less strain is possible with the same
-bones and no more drift. fox_soup is a triangle soup, and the rig of human_game_engine does not fit
-its mesh."""
+bones and without more drift. fox_soup is a triangle soup, and the rig of human_game_engine does not
+fit its mesh."""
 
 
 def weights_of(yardstick, model):
@@ -142,8 +142,8 @@ def verdict(rows, known):
     drift = sum(not own["drift"] < ref["drift"] for own, ref in pairs)
     return (
         f"{len(rows)} of {known} characters. In {len(pairs)} comparisons of weights with the "
-        f"reference that starts from them, it has less strain by area in {strain} and no more "
-        f"drift in {drift}."
+        f"reference that starts from them, the latter has less strain by area in {strain} and no "
+        f"more drift in {drift}."
     )
 
 
@@ -176,7 +176,7 @@ def main(output, *names):
 
 MIXED = """\
 `method="mixed"`: rotations of 30 samples by the adjoint method, spread by biharmonic weights; the
-bones only pull softly (`hold`), so limbs drift."""
+bones pull only weakly (`hold`), so limbs drift."""
 
 if __name__ == "__main__":
     main(*sys.argv[2:])

@@ -34,8 +34,8 @@ HEAD = (
 )  # fmt: skip
 NOTE = """\
 B: Blender's `parent_set(type='ARMATURE_AUTO')`, o: ours, the whole operator, from the click to the
-groups, on all processors; in one process of Blender {version}, by turns, the fastest of 3 runs, of
-5 below 5,000 vertices. *s*: wall-clock seconds, and processor seconds including system time.
+groups, on all processors; in one process of Blender {version}, alternating, the fastest of 3 runs,
+of 5 below 5,000 vertices. *s*: wall-clock seconds, and processor seconds including system time.
 *x4*: subdivided once (Catmull-Clark), up to about 60,000 vertices. Asterisk: the method left
 vertices of faces without weights. *bones*: the number of deform bones, by their flag. *MiB*: peak
 memory above what the process had before. Visible measures of both: [seen](seen.md)."""

@@ -17,7 +17,7 @@ FOLDER = BUILD / "only_new"
 LIMIT = 1800  # seconds for one character
 NOTE = """\
 The largest mesh of each character is weighted with the defaults (*whole*: seconds of the operator),
-then weights are removed around three random vertices, and *Weight Only What Is New* runs. All
+then the weights around three random vertices are removed, and *Weight Only What Is New* runs. All
 other weights stay the same, to the last bit. *new*: mean number of vertices without weights.
 **seconds*: time of this operator, the mean over the places, each the faster of two runs. *share*:
 *that time as a share of *whole*. *off*: mean over the vertices of the sum of the differences to

@@ -80,11 +80,11 @@ of the animation, measured by `tests/bench/yardstick.py`, which no method optimi
 envelope*: with the envelopes stored in the armature of the file. *libigl BBW*: bounded biharmonic
 weights on tets inside the mesh, with vertices on the bones, if TetGen can fill the mesh. *Dem
 Bones* needs a sequence: it gets the animation, posed by the artist's weights, and the transforms
-of the bones, and finds weights for them. So it has seen the answer, and its closeness to the artist
-proves little. *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface), *biharmonic*
-(without bounds): `araplbs.automatic_weights` by these methods. All of them have any number of
-influences. *Ours*: the operator with its defaults, at most 4; *as published*: its preset *As
-published (2018 paper)*. Each method runs in its own process, with {LIMIT} s for each character.
+of the bones, and finds weights for them. So it starts from the answer, and its similarity to the
+artist's weights proves little. *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface),
+*biharmonic* (without bounds): `araplbs.automatic_weights` by these methods. None of them limits the
+number of influences. *Ours*: the operator with its defaults, at most 4; *as published*: its preset
+*As published (2018 paper)*. Each method runs in its own process, with {LIMIT} s for each character.
 **Times are rough**: other work of the machine counts, also toward the limit.
 
 *area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the triangles;

@@ -22,7 +22,7 @@ MEASURES = ("area", "p99", "drift")
 MOST_FRAMES = 40  # the add-on's
 NOTE = f"""\
 Characters of ../shared/data with two clips or more. Weights are optimized for the random poses and
-for at most {MOST_FRAMES} frames of every second clip. They are judged on at most {POSES} frames of
+for at most {MOST_FRAMES} frames of every other clip. They are judged on at most {POSES} frames of
 the other clips, which no optimization has used. Then the two halves swap. Values are relative
 to random poses alone, means of both directions. *random*: on the yardstick's random poses.
 *better*, *worse*: characters whose strain by area on the unseen clips changes by more than 0.5

@@ -25,7 +25,7 @@ SUFFIXES = {".blend", ".glb", ".gltf", ".vrm", ".fbx"}  # what rig_weights.py op
 LIMIT = 1800  # seconds for one file
 PICTURES = 5
 NOTE = f"""\
-Every file is used as its maker left it: the rig that deforms the most vertices, with all its
+Every file is used unchanged: the rig that deforms the most vertices, with all its
 meshes, control rig, constraints and drivers. The weights of its bones are removed. *Ours* are the
 weights of the operator with its defaults, *heat* Blender's automatic weights, *file* the original
 weights. Columns:
@@ -34,7 +34,7 @@ weights. Columns:
   the file's own actions, or on {RANDOM} random poses if it has none. A dash (-): heat or the file
   leaves vertices without weights.
 - *extra*: share of our weight on bones that the file leaves empty, in %.
-- *deaf*: bones that do not move their skin. A bone is looked at if the file gives it more than
+- *deaf*: bones that do not move their skin. A bone is tested if the file gives it more than
   {OWN} at {LEAST_OWN} vertices. It is turned by 40 degrees about two axes across it, together with
   its children. It is deaf if these vertices then move less than {DEAF} as far by our weights as
   by the file's. Strain does not show this: a bone without influence stretches nothing. In some

@@ -30,7 +30,8 @@ the rings that are computed. Rings in which no weight can change are skipped, su
 vertices that have the same single bone as their neighbors.
 Its *limit* is the time of the operations of the kernel alone, {PER_BONE} for each bone that the
 maps and springs of the ring have and {PER_ROTATION} for the rotation, at the measured speed of
-single-precision matrix products: sums made once per ring for all poses are above it. *Solve*: a
+single-precision matrix products. It does not include sums that are made once per ring for all
+poses. *Solve*: a
 back-substitution and the rest of a global step. It reads the factor twice. Its *limit* is the time
 to read an array of that size twice, from the cache if it fits.
 Limits are measured with NumPy on this machine. A loop of square roots, divisions and products with

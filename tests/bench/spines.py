@@ -32,9 +32,10 @@ the axis.
 - *longest edge*: relative to its length at rest. *of the hand*: in its outer two thirds.
 
 The quads are cut along alternating diagonals. With all cut along *one diagonal* an STB counts much
-of the wanted stretch as error: the paper takes it along the principal axes of the covariance of a
-one-ring, which lie along the bone only where edges are as many to all sides. A rigid bone with
-`bone_stretch` takes it from its transform, so the diagonals do not matter.
+of the wanted stretch as error: the paper measures stretch along the principal axes of the
+covariance of a one-ring, which lie along the bone only if the edges are distributed evenly to all
+sides. A rigid bone with `bone_stretch` takes the stretch from its transform, so the diagonals do
+not matter.
 
 The picture shows the last poses with bones in blue, and the error of each one-ring (root of its
 energy): *as desired* for the arm, ARAP for the others. Its captions give the energies of all

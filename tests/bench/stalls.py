@@ -20,13 +20,13 @@ INTRO = """# What a live session costs the window
 A tube of {vertices:,} vertices with three bones, weighted live from nothing and then kept, in a
 window under Xvfb, drawn by the processor (llvmpipe, no graphics card), on
 {machine}.
-*Own work* is all that a session does on the main thread between two turns of the event loop:
-reading, taking edits, writing vertex groups, in seconds of the processor; it is given 13 ms a turn,
-and begins no step that would take longer if it took as long as the one before. *Event loop* is the
-time from one turn to the next, in which Blender also evaluates and draws the mesh; *idle* is the
-same without a session, the mesh tagged and drawn again and again. Milliseconds: median / 99 % /
-longest. *Follows*: turns from the end of the iterations until the vertex groups show it, their time
-if drawing leaves time for 60 per second, and the own work in them. Other work ran on all
+*Own work* is the work of a session on the main thread between two turns of the event loop:
+reading, applying edits, writing vertex groups, in seconds of the processor. It has 13 ms for each
+turn, and starts no step that would exceed them if it took as long as the previous one. *Event loop*
+is the time from one turn to the next, in which Blender also evaluates and draws the mesh; *idle* is
+the same without a session, while the mesh is tagged and drawn repeatedly. Milliseconds: median / 99
+% / longest. *Follows*: turns from the end of the iterations until the vertex groups show the
+result, the time of these turns at 60 per second, and the own work in them. Other work ran on all
 processors at the same time, which lengthens event loop and idle, and leaves a turn less of its 13
 ms.
 
@@ -36,8 +36,8 @@ ms.
 END = """
 ![Trace](stalls.png)
 
-The dotted line is at 16 ms, a frame of a screen. With a graphics card drawing is hardly part of it;
-here it is nearly all of the event loop.
+The dotted line is at 16 ms, a frame of a screen. With a graphics card, drawing takes almost none
+of this time; here it takes nearly all of the event loop.
 
 Written by `tests/bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
 """

@@ -31,10 +31,11 @@ MORE = """\
 ## What more processors would bring
 
 From the report of the run on one thread: *can be shared* is the share of the time in parallel
-sections, in factorizations, and in asynchronous work. *Simulated*: times as fast on so many
-processors, if chunks of a section take equally long (c of them on p take c / p rounded up), a
-factorization its longest path through the elimination tree and a p-th of the rest, asynchronous
-work as the longer of both, and all threads of a section but one come 20 us late. The simulation
+sections, in factorizations, and in asynchronous work. *Simulated*: the speedup on that many
+processors. It assumes that the chunks of a section take equally long (c chunks on p processors
+take c / p, rounded up), that a factorization takes its longest path through the elimination tree
+and a p-th of the rest, that of two asynchronous tasks the longer one counts, and that all threads
+of a section except one start 20 us late. The simulation
 ignores waits for memory, and clock rates that fall when all processors work. *Measured*: the table
 above."""
 

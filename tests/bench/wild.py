@@ -23,9 +23,9 @@ from rig_judge import falls_short
 SOURCES = paths.SHARED / "wild/sources.tsv"
 KINDS = {".blend": "drawn in Blender (.blend)", ".glb": "glTF, imported", ".fbx": "FBX, imported"}
 NOTE = """\
-Files of {repositories} public repositories, as a new user opens them: .blend files unchanged, .glb
-and .fbx files with the default settings of Blender's importers, so bones point in the importers'
-directions.
+Files of {repositories} public repositories, opened as a new user would: .blend files unchanged,
+.glb and .fbx files with the default settings of Blender's importers, so bones point in the
+importers' directions.
 [rigs.md](rigs.md) explains the columns and when a file falls short. In the tables of kinds and
 generators, our numbers are means over all files. The numbers after a semicolon are ours and heat's
 over the files in which heat weights every vertex. Means of strain are geometric; the number of

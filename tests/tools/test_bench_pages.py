@@ -1,8 +1,12 @@
 """tools/bench_pages.py: which pages of docs/bench are of an older engine."""
 
+import ast
+import re
+
 import bench_pages
 import pytest
 import release_check
+from paths import ROOT
 
 CODE = {
     "csrc/a.c": '/* what\n it does */\nint x = 1; // one\nchar *s = "/* kept */";\n',
@@ -71,6 +75,23 @@ def test_old_pages_and_what_a_release_refuses(docs):
     assert broken(old="why", bare="why").keys() == {"bare"}, "it has to say its engine"
     assert broken(old="why", new="why").keys() == {"bare", "new"}
     assert broken(old="why", gone="why").keys() == {"bare", "gone"}
+    assert broken()["old"] == "is of engine ffffffffffff: make bench PART=old"
+
+
+def test_every_page_has_the_command_that_makes_it():
+    """A part of the benchmark, and the folder that it needs."""
+    bench = ROOT / "tests/bench/bench.py"
+    tree = ast.parse(bench.read_text("utf-8"))
+    tables = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)
+              and isinstance(node.targets[0], ast.Name)}  # fmt: skip
+    parts = ast.literal_eval(tables["PARTS"])
+    assert bench_pages.pages().keys() <= parts.keys()
+    assert bench_pages.command("heat") == "make bench PART=heat"
+    assert bench_pages.command("wild") == "make bench PART=wild WILD=FOLDER"
+    files = ast.literal_eval(tables["FILES"]) | {"shapes": "body_shapes"}
+    for part, variable in bench_pages.FOLDERS.items():
+        text = (ROOT / f"tests/bench/{files.get(part, part)}.py").read_text("utf-8")
+        assert re.search(rf'environ\S*"{variable}"', text), part
 
 
 def test_a_release_is_refused(monkeypatch, capsys, docs):
