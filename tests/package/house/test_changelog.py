@@ -3,6 +3,7 @@
 import ast
 import re
 
+from araplbs.base.old_names import OPTIONS
 from paths import ADDON, PACKAGE, ROOT
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
@@ -40,3 +41,13 @@ def test_no_line_is_there_twice():
     starts = [" ".join(line.split()[:6]) for line in lines]
     assert len(lines) > 50
     assert sorted({s for s in starts if starts.count(s) > 1}) == []
+
+
+def test_an_upgrade_sets_what_the_old_version_has():
+    """tests/addon/update_step.py runs in 0.2.0 too, if its zip is there; else nothing notices."""
+    tree = ast.parse((ROOT / "tests/addon/update_step.py").read_text("utf-8"))
+    of = {n.targets[0].id: n.value for n in tree.body if isinstance(n, ast.Assign)
+          and isinstance(n.targets[0], ast.Name)}  # fmt: skip
+    settings, old = (ast.literal_eval(of[name]) for name in ("SETTINGS", "UP_TO_0_2_0"))
+    renamed = {new: was for was, new in OPTIONS.items()}
+    assert old == {name: renamed[name] for name in settings if name in renamed}
