@@ -19,8 +19,8 @@ NOTE = """\
 The largest mesh of each character is weighted with the defaults (*whole*: seconds of the operator),
 then the weights around three random vertices are removed, and *Weight Only What Is New* runs. All
 other weights stay the same, to the last bit. *new*: mean number of vertices without weights.
-**seconds*: time of this operator, the mean over the places, each the faster of two runs. *share*:
-*that time as a share of *whole*. *off*: mean over the vertices of the sum of the differences to
+*seconds*: time of this operator, the mean over the places, each the faster of two runs. *share*:
+that time as a share of *whole*. *off*: mean over the vertices of the sum of the differences to
 their former weights. *seam*, *inside*: sum of the differences of weights along an edge, mean over
 the edges that cross the seam and over those between new vertices, before and after."""
 
