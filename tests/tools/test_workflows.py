@@ -118,3 +118,19 @@ def test_sanitizers_and_fuzzing_run():
         ("fuzz", "make fuzz"),
     ):
         assert script in runs[f"matrix.what == '{what}'"]
+
+
+def test_the_release_page_says_how_to_install(tmp_path):
+    """Its notes have the two commands of docs/release.md, with the address of the repository."""
+    (script,) = (run for place, run in RUNS if "gh release create" in run and "release" in place)
+    environment = {"GITHUB_REPOSITORY_OWNER": "OWNER", "GITHUB_REPOSITORY": "OWNER/REPOSITORY"}
+    subprocess.run(
+        ["bash", "-euc", script.split("gh release create")[0]],
+        cwd=tmp_path, env=environment | {"PATH": "/usr/bin:/bin"}, check=True,
+    )  # fmt: skip
+    notes = (tmp_path / "notes.md").read_text("utf-8")
+    page = (ROOT / "docs/release.md").read_text("utf-8")
+    commands = re.findall(r"^blender --command extension .*$", page, re.MULTILINE)
+    assert len(commands) == 2
+    assert [line.strip() for line in notes.splitlines() if "--command" in line] == commands
+    assert "https://OWNER.github.io/REPOSITORY/docs/docs/manual/" in notes
