@@ -53,6 +53,34 @@ def test_links(page):
             assert part in {anchor(head) for head in heads}, link
 
 
+@pytest.mark.parametrize("page", sorted(MANUAL.glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_opens_with_its_task(page):
+    """When to use it, a few steps, and what they should show. Then come the reasons."""
+    if page.stem in {"README", "terms", "first_minutes"}:  # an index, a table, steps throughout
+        return
+    text = page.read_text("utf-8")
+    opening, seen, _rest = text.partition("**What you should see.**")
+    assert seen and len(opening) < 1500 and opening.splitlines()[2].startswith("Use this page ")
+    assert 3 <= len(re.findall(r"^\d\. ", opening, re.M)) <= 5
+
+
+# Words of the solver, which a rigger does not need, and the pages that are for others as well.
+OF_THE_SOLVER = re.compile(
+    r"\b(?:one-rings?|truss|spokes?|laplacian|p99|L1|factoriz\w+|conjugate|energy)\b", re.I
+)
+FOR_PROGRAMS = {
+    *("agents", "python", "gltf", "compare", "predicted", "deformers"),  # measures, functions
+    *("README", "auto_weight", "command_line", "trouble"),  # a link, names in reports and options
+}
+
+
+@pytest.mark.parametrize("page", sorted(MANUAL.glob("*.md")), ids=lambda page: page.stem)
+def test_no_word_of_the_solver_on_a_riggers_page(page):
+    if page.stem not in FOR_PROGRAMS:
+        text = re.sub(r"\]\([^)]*\)|`[^`]*`", "", page.read_text("utf-8"))
+        assert OF_THE_SOLVER.findall(text) == []
+
+
 def test_as_pages(tmp_path):
     """As the extension brings them: every link and picture is there, nothing is asked of a server
     but what is a link to one; code and tables come through."""
