@@ -93,6 +93,8 @@ def test_every_wheel_and_zip_is_tested():
     assert {e["target"]: e["tag"] for e in core["include"]} == {
         name: target.tag for name, target in cross.TARGETS.items()
     }
+    pythons = {*core["python"], *(e["python"] for e in core["include"] if "python" in e)}
+    assert pythons == {"3.11", "3.12", "3.13", "3.14"}, "of Blender, and of distributions"
     blender = jobs["blender"]["strategy"]["matrix"]["include"]
     known = {target.blender.replace("-", "_") for target in cross.TARGETS.values()}
     assert {entry["system"] for entry in blender} <= known
