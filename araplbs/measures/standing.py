@@ -36,7 +36,12 @@ def stretches_more(stretch: Both, drift: Both) -> bool:
     was, now = stretch
     if was is None or now is None or not is_worse(was, now):
         return False
-    return now > MUCH * was or not follows_better(*drift)
+    return much_more(was, now) or not follows_better(*drift)
+
+
+def much_more(was: float | None, now: float | None) -> bool:
+    """Whether the surface stretches so much more that no drift is worth it."""
+    return was is not None and now is not None and now > MUCH * was
 
 
 def follows_better(before: float | None, after: float | None) -> bool:

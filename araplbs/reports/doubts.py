@@ -34,14 +34,17 @@ BY_ROLE = ("ROOT", "OUTSIDE", "LEAF")  # reasons to leave a bone out that need n
 
 NEAR, FAR = 0.5, 0.05  # of the way to the bone above; of the size of the skeleton
 
-JOINTS, TAILS, CONTROL, BONES = "JOINTS", "TAILS", "CONTROL", "BONES"  # remedies
+# Remedies.
+JOINTS, TAILS, CONTROL, BONES, PARENT = "JOINTS", "TAILS", "CONTROL", "BONES", "PARENT"
 
 
 class Doubt(NamedTuple):
-    """note: a few words; line: a sentence with what to do; remedy: one of the above, or ""."""
+    """note: a few words; line: a sentence with what to do; why: the likely cause; remedy: one of
+    the above, or ""."""
 
     note: Sentence
     line: Sentence
+    why: Sentence
     remedy: str = ""
     bones: tuple[str, ...] = ()
 
@@ -67,6 +70,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
                 "Directions to Joints",
                 much=much,
             ),
+            Sentence("Importers often leave tails that point aside"),
             JOINTS,
         )
     if report.get("bone_directions", TAILS) != TAILS:
@@ -77,6 +81,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
                 "Directions to Tails",
                 much=much,
             ),
+            Sentence("Their tails may have been right"),
             TAILS,
         )
     torn = tuple(report.get("torn_off", ()))
@@ -91,7 +96,8 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
                 which=which,
                 torn=names_in_line(torn),
             ),
-            BONES,
+            Sentence("Poses tear the skin at their joint"),
+            PARENT,
             torn,
         )
     left = [bone for bone, why in report["control_bones"].items() if why not in BY_ROLE]
@@ -105,6 +111,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
                 much=much,
                 which=which,
             ),
+            Sentence("They may not be control bones"),
             CONTROL,
         )
     idle = tuple(report["idle_in_skin"])
@@ -117,6 +124,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
                 much=much,
                 which=which,
             ),
+            Sentence("They may lie outside of their part"),
             BONES,
             idle,
         )
@@ -127,6 +135,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
             "bones against the mesh",
             much=much,
         ),
+        Sentence("A joint may lie outside of its part"),
     )
 
 
@@ -148,6 +157,7 @@ def _held(report: dict[str, Any]) -> Doubt | None:
             which=which,
             held=names_in_line(held),
         ),
+        Sentence("A bone may lie in the part of another one"),
         BONES,
         held,
     )
@@ -165,13 +175,25 @@ def torn_off(skeleton: Skeleton) -> list[int]:
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
     found = []
     for bone in tree.bones:
-        above, own = int(tree.above[bone]), set(tree.below(bone))
-        others = [b for b in tree.bones if b not in own]
+        above, (others, away) = int(tree.above[bone]), _around(tree, skeleton, bone)
         if not others:
             continue
-        ends = np.array([tree.heads[others], skeleton.tails[others]])
-        away = np.linalg.norm(ends - tree.heads[bone], axis=-1).min(0)
         hangs = float(away[others.index(above)]) if above >= 0 else np.inf
         if float(away.min()) < FAR * size and min(hangs, size) > max(FAR * size, away.min() / NEAR):
             found.append(bone)
     return found
+
+
+def bone_at_joint(skeleton: Skeleton, bone: int) -> int | None:
+    """The deform bone with an end nearest to the head of this one, which does not hang on it."""
+    tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
+    others, away = _around(tree, skeleton, bone)
+    return others[int(np.argmin(away))] if others else None
+
+
+def _around(tree: Tree, skeleton: Skeleton, bone: int) -> tuple[list[int], Any]:
+    """([other bones, without those that hang on this one], their distances from its head)"""
+    own = set(tree.below(bone))
+    others = [b for b in tree.bones if b not in own]
+    ends = np.array([tree.heads[others], skeleton.tails[others]]).reshape(2, len(others), 3)
+    return others, np.linalg.norm(ends - tree.heads[bone], axis=-1).min(0)

@@ -1,21 +1,26 @@
 """Short notes about a weighting in the Result box of the sidebar, in addition to its gains. Each
-note has its objects or bones, so that a click can select them. No bpy."""
+note has its objects or bones, so that a click can select them, its cause, and what mends it. No
+bpy."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..skeleton.bone_names import is_end_bone
-from .doubts import BONES, CONTROL, doubt_about
+from .doubts import BONES, CONTROL, JOINTS, TAILS, doubt_about
 
-GIVE_BACK = "GIVE_BACK"  # remedy: the earlier weights of bones that have lost their skin
+# Remedies, in addition to those of doubts.py.
+GIVE_BACK = "GIVE_BACK"  # the earlier weights of bones that have lost their skin
+PLACE = "PLACE"  # better places for the joints
+REPAIR = "REPAIR"  # of parts that leave what they sit on
+RIGID, SOFT = "RIGID", "SOFT"  # parts keep their shape, or every vertex has weights of its own
+UNLOCK = "UNLOCK"  # the groups
 
 
 class Note(NamedTuple):
     """urgent: someone should act. One of these at most is not empty: bones, names; places,
     [(object, vertex or None: all of it)] of parts; whether it is about control bones; above: the
-    limit of influences that vertices are above; remedy: of doubts.py or GIVE_BACK, what may
-    help."""
+    limit of influences that vertices are above; remedy: what mends it; why: what has caused it."""
 
     text: str
     urgent: bool = False
@@ -24,6 +29,7 @@ class Note(NamedTuple):
     control: bool = False
     above: int = 0
     remedy: str = ""
+    why: str = ""
 
     @property
     def selects(self) -> bool:
@@ -36,22 +42,35 @@ def result_notes(
     deaf: Sequence[str] = (),
     leaving: Sequence[tuple[str, int]] = (),
     lost: Sequence[str] = (),
+    had_skin: Sequence[str] = (),
 ) -> list[Note]:
     """The Notes of a report of weights, those on which someone should act first. deaf: names of
     bones that hardly move the skin around them, leaving: (object, vertex) of loose parts that leave
     what they sit on, lost: names of bones that no longer move the skin that they moved before,
-    where somebody has looked for them."""
+    had_skin: of bones that were left out though they had some, where somebody has looked for
+    them."""
     idle = [bone for bone in bare_bones(report) if bone not in lost]
+    read_again = PLACE if report.get("bone_directions") == JOINTS else JOINTS
     found = [
         _doubt(report),
         *_lost(report, lost),
-        _counted(idle, "bone without skin", "bones without skin", urgent=True, bones=tuple(idle)),
+        _counted(
+            idle,
+            "bone without skin",
+            "bones without skin",
+            urgent=True,
+            bones=tuple(idle),
+            remedy=read_again,
+            why=Sentence("Other bones lie closer to the skin around it"),
+        ),
         _counted(
             deaf,
             "bone hardly moves its skin",
             "bones hardly move their skin",
             urgent=True,
             bones=tuple(deaf),
+            remedy=read_again,
+            why=Sentence("Bones next to it hold most of its skin"),
         ),
         _counted(
             leaving,
@@ -59,20 +78,35 @@ def result_notes(
             "parts leave what they sit on",
             urgent=True,
             places=tuple(leaving),
+            remedy=REPAIR,
+            why=Sentence("It follows other bones than the surface beneath"),
         ),
         *_far(report),
         _parts(report, rigid=False, text=("part beyond all bones", "parts beyond all bones")),
         _parts(report, rigid=True, text=("part on one bone", "parts on one bone")),
         _above(report),
         _counted(
-            report["control_bones"], "control bone left out", "control bones left out", control=True
+            had_skin,
+            "left-out bone had skin",
+            "left-out bones had skin",
+            bones=tuple(had_skin),
+            remedy=CONTROL,
+            why=Sentence("Bones that hang on it move that skin now"),
+        ),
+        _counted(
+            [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)],
+            "control bone left out",
+            "control bones left out",
+            control=True,
+            why=Sentence("They move other bones, not the skin"),
         ),
         _rigid(report),
         _directions(report),
     ]
     if locked_groups:
         kept = counted(locked_groups, "1 locked group kept", "{count} locked groups kept")
-        found.append(Note(kept))
+        why = Sentence("Locked groups keep their weights")
+        found.append(Note(kept, remedy=UNLOCK, why=why))
     found = [note for note in found if note]
     return sorted(found, key=lambda note: not note.urgent)
 
@@ -81,8 +115,8 @@ def _doubt(report: dict[str, Any]) -> Note | None:
     doubt = doubt_about(report)
     if not doubt:
         return None
-    remedy = "" if doubt.remedy == BONES else doubt.remedy
-    return Note(doubt.note, urgent=True, bones=doubt.bones, remedy=remedy)
+    remedy = PLACE if doubt.remedy in ("", BONES) else doubt.remedy
+    return Note(doubt.note, urgent=True, bones=doubt.bones, remedy=remedy, why=doubt.why)
 
 
 def bare_bones(report: dict[str, Any]) -> list[str]:
@@ -104,26 +138,37 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
     out = tuple(bone for bone in lost if bone in report["control_bones"])
     own = tuple(bone for bone in lost if bone not in out)
     one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"
-    yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL)
+    why = Sentence("It was taken for a control bone")
+    yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL, why=why)
     one, several = "bone has lost its skin", "bones have lost their skin"
-    yield _counted(own, one, several, urgent=True, bones=own, remedy=GIVE_BACK)
+    why = Sentence("Other bones fit this skin better")
+    yield _counted(own, one, several, urgent=True, bones=own, remedy=GIVE_BACK, why=why)
 
 
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:
     parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
     places = tuple((part["object"], part["vertex"]) for part in parts)
-    return _counted(parts, *text, urgent=not rigid, places=places)
+    why = Sentence("No bone lies inside: the nearest one moves it")
+    if not rigid:
+        why = Sentence("No bone lies inside, and several are near")
+    more = {"places": places, "remedy": "" if rigid else RIGID, "why": why}
+    return _counted(parts, *text, urgent=not rigid, **more)
 
 
 def _rigid(report: dict[str, Any]) -> Note | None:
     places = tuple((part["object"], part["vertex"]) for part in report["rigid"])
-    return _counted(report["rigid"], "rigid part", "rigid parts", places=places)
+    why = Sentence("One bone can move it as a whole")
+    more = {"places": places, "remedy": SOFT, "why": why}
+    return _counted(report["rigid"], "rigid part", "rigid parts", **more)
 
 
 def _directions(report: dict[str, Any]) -> Note | None:
     found = report.get("bone_directions")
     texts = {"JOINTS": "bones read from their joints", "LENGTHS": "lengths of bones corrected"}
-    return Note(Sentence(texts[found])) if found in texts else None
+    whys = {"JOINTS": "Their tails miss the joints", "LENGTHS": "They end before their skin does"}
+    if found not in texts:
+        return None
+    return Note(Sentence(texts[found]), remedy=TAILS, why=Sentence(whys[found]))
 
 
 def _far(report: dict[str, Any]) -> Iterator[Note]:
@@ -133,7 +178,8 @@ def _far(report: dict[str, Any]) -> Iterator[Note]:
         else:
             text = Sentence("{count} vertices far from all bones", count=f"{far['count']:,}")
         place = far["object"], None if far["all"] else far["vertex"]
-        yield Note(text, urgent=True, places=(place,))
+        why = Sentence("A prop, or at another scale than the bones")
+        yield Note(text, urgent=True, places=(place,), remedy=RIGID, why=why)
 
 
 def _above(report: dict[str, Any]) -> Note | None:
@@ -142,4 +188,5 @@ def _above(report: dict[str, Any]) -> Note | None:
         return None
     which = counted(count, "1 vertex has", "{count} vertices have")
     text = Sentence("{which} more than {most}: locked groups", which=which, most=most)
-    return Note(text, urgent=True, above=most)
+    why = Sentence("Locked groups keep their weights")
+    return Note(text, urgent=True, above=most, remedy=UNLOCK, why=why)

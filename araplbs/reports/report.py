@@ -22,7 +22,14 @@ from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
 from .doubts import doubt_about, torn_off
 from .notes import bare_bones
-from .warning_lines import deformer_lines, far_lines, size_lines, unseen_lines, worse_lines
+from .warning_lines import (
+    deformer_lines,
+    far_lines,
+    heat_lines,
+    size_lines,
+    unseen_lines,
+    worse_lines,
+)
 
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside the tets is worth a warning
 PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
@@ -181,7 +188,8 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
     found = report["control_bones"] if report else {}
     lines = []
     if report:
-        lines = _direction_lines(report) + _rigid_line(report) + _posed_line(report)
+        lines = heat_lines(report) + _direction_lines(report)
+        lines += _rigid_line(report) + _posed_line(report)
         whole = "follows its nearest bone as a whole", "follow their nearest bones as a whole"
         lines += unseen_lines(report, True, *whole)
     for identifier, _name, description in REASONS:

@@ -45,6 +45,21 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
     return [*lines, *kept]
 
 
+def heat_lines(report: dict[str, Any]) -> list[Sentence]:
+    """How Blender's automatic weights would stretch the surface, if they were compared with."""
+    compared = report.get("compared") or {}
+    if "heat" not in compared:
+        return []
+    if compared["heat"] is None:
+        return [Sentence("Blender's bone heat leaves vertices without weights here")]
+    after = report["deformation"]["after"]["surface_strain"]
+    heat = compared["heat"]["surface_strain"]
+    if after is None or heat is None:
+        return []
+    line = "Stretch in poses {after} %, with Blender's bone heat {heat} %"
+    return [Sentence(line, after=f"{100 * after:.1f}", heat=f"{100 * heat:.1f}")]
+
+
 def far_lines(report: dict[str, Any]) -> list[Sentence]:
     """Parts that have most likely been selected, or left somewhere, by mistake."""
     lines = []

@@ -2,12 +2,13 @@
 
 import bpy
 from araplbs.features.check.beyond_repair import BEYOND
-from araplbs.features.check.findings import KINDS, NAMES, level
+from araplbs.features.check.causes import CAUSES
+from araplbs.features.check.findings import NAMES, OF_MESH, level
 from bpy.types import Panel, UIList
 
 from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
+from ..features.check import mend_mesh, show_pose
 from ..features.check import operator as check
-from ..features.check import show_pose
 from ..features.check.findings_list import found
 from ..features.compare.operator import ASK as COMPARE
 from ..features.compare.operator import OBJECT_OT_araplbs_open_comparison, page_of_file
@@ -34,7 +35,6 @@ _ICONS = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_it
 _STRIP = "STRIP_COLOR_0" if "STRIP_COLOR_01" in _ICONS else "SEQUENCE_COLOR_0"
 LEVEL_ICONS = {"high": f"{_STRIP}1", "medium": f"{_STRIP}2", "low": f"{_STRIP}3"}
 RESULT_ICONS = {"BETTER": "TRIA_DOWN", "UNCHANGED": "REMOVE", "REPAIRED": "CHECKMARK"}
-ABOUT = {kind: about for kind, _name, about in KINDS}
 # What helps against kinds of findings that Repair leaves: operator, words of the button, options.
 CURES = {
     "BONE_OUTSIDE": (JOINTS, "Optimize Joints", {}),
@@ -42,6 +42,11 @@ CURES = {
     "IDLE_BONE": (AUTO_WEIGHT, "Use Joints", {"bone_directions": "JOINTS"}),
     "INFLUENCES": (QUANTIZE, "Quantize Weights", {}),
     "LOOSE_PART": (MARK_RIGID, "Mark Rigid Part", {"source": "SELECTED"}),
+    "SPLIT_EDGES": (mend_mesh.IDNAME, "Merge Vertices", {}),
+    "NOISE": (mend_mesh.IDNAME, "Smooth Surface", {}),
+    **dict.fromkeys(
+        ("INNER_SHELL", "DOUBLE_SHELL", "ISLANDS"), (mend_mesh.IDNAME, "Remove Vertices", {})
+    ),
 }
 
 
@@ -68,7 +73,7 @@ class DATA_UL_araplbs_findings(UIList):
         row.label(text=text, icon=icon, translate=False)
         if result:
             row.label(icon=RESULT_ICONS[result.result])
-        if not is_left or finding.kind in BEYOND:
+        if not is_left or finding.kind in BEYOND or finding.kind in OF_MESH:
             row.label(icon="BLANK1")
         else:
             row.prop(item, "repair", text="")
@@ -146,7 +151,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         if result:
             words = result.words or "Better since the repair, and still found"
             draw_wrapped(box, context, words, icon=RESULT_ICONS[result.result])
-        draw_wrapped(box, context, ABOUT[finding.kind], icon="QUESTION")
+        draw_wrapped(box, context, CAUSES[finding.kind], icon="QUESTION")
         if finding.kind in CURES:
             _draw_cure(box, finding)
         if show_pose.has_pose(finding):

@@ -1,29 +1,42 @@
 """The Result box: the result of the last weighting, in an artist's words."""
 
 from araplbs.measures.standing import is_worse
-from araplbs.reports.doubts import CONTROL, JOINTS, TAILS
+from araplbs.reports.doubts import CONTROL, JOINTS, PARENT, TAILS
 from araplbs.reports.last_lines import from_to, percent, problems_in_words
-from araplbs.reports.notes import GIVE_BACK
+from araplbs.reports.notes import GIVE_BACK, PLACE, REPAIR, RIGID, SOFT, UNLOCK
 
-from ..features.auto_weight import give_back, result, strip
+from ..features.auto_weight import give_back, note_cures, result, strip
 from ..features.auto_weight import outcome as outcomes
+from ..features.auto_weight.counting import STOP
 from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
 from ..features.auto_weight.refine import IDNAME as REFINE
 from ..features.auto_weight.show_problems import IDNAME as PROBLEMS
 from ..features.auto_weight.show_worst import IDNAME as SHOW_WORST
 from ..features.auto_weight.show_worst import KEY
 from ..features.check import show_pose
-from ..features.repair.operator import IDNAME as REPAIR
+from ..features.joints.operator import IDNAME as JOINT_PLACES
+from ..features.repair.operator import IDNAME as REPAIR_WEIGHTS
 from ..window import error_view
 from ..window.sidebar import abreast, draw_wrapped
 
 MOST_WARNINGS = 3  # that are shown; the Info log has all
-# By remedy: the option that it sets, its value, and what the button says.
+# By remedy: the option of the large button that it sets, its value, and what the button says.
 REMEDIES = {
     JOINTS: ("bone_directions", "JOINTS", "Use Joints"),
     TAILS: ("bone_directions", "TAILS", "Use Tails"),
     CONTROL: ("control_bones", "INCLUDE", "Include"),
+    SOFT: ("rigid_parts", "OFF", "Make Soft"),
 }
+# The other remedies: operator, what the button says, options.
+CURES = {
+    GIVE_BACK: (give_back.IDNAME, "Give Back", {}),
+    PARENT: (note_cures.PARENT, "Parent at Joint", {}),
+    PLACE: (JOINT_PLACES, "Optimize Joints", {}),
+    REPAIR: (REPAIR_WEIGHTS, "Repair", {"which": "RESULT", "kinds": {"LOOSE_PART"}}),
+    RIGID: (note_cures.RIGID, "Make Rigid", {}),
+    UNLOCK: (note_cures.UNLOCK, "Unlock", {}),
+}
+OF_NOTE = {note_cures.PARENT, note_cures.RIGID}  # these get its number
 SETS = (
     (outcomes.ORIGINAL, "Original"),
     (outcomes.BEFORE, "Before"),
@@ -91,17 +104,24 @@ def _draw_gains(context, layout, outcome):
             row.operator(PROBLEMS, text="Show", icon="VIEWZOOM")
             if facts["problems"][1]:
                 row.operator_context = "INVOKE_DEFAULT"
-                row.operator(REPAIR, text="Repair", icon="TOOL_SETTINGS").which = "RESULT"
+                row.operator(REPAIR_WEIGHTS, text="Repair", icon="TOOL_SETTINGS").which = "RESULT"
     elif outcome.counting:
-        draw_wrapped(layout, context, "Counting visible problems...", icon="SORTTIME")
+        _draw_counting(context, layout, outcome.counting)
     if facts["stretch"][1] is not None:
         row = layout.row(align=True)
-        row.alert = outcome.stretches_more
+        row.alert = outcome.stretches_more()
         text = from_to(facts["stretch"], percent, ARROW)
         draw_wrapped(row, context, f"Stretch in poses {text} %", icon="MOD_LATTICE")
-        if is_worse(*facts["stretch"]) and not outcome.stretches_more:
+    if "actions" in facts:
+        row = layout.row(align=True)
+        row.alert = outcome.stretches_more("actions")
+        text = from_to(facts["actions"], percent, ARROW)
+        draw_wrapped(row, context, f"Stretch in actions {text} %", icon="ACTION")
+    for where in ("stretch", "actions"):
+        if is_worse(*facts.get(where, (None, None))) and not outcome.stretches_more(where):
             drift = from_to(facts["drift"], "{:.2f}".format, ARROW)
             draw_wrapped(layout, context, f"Limb drift {drift}", icon="CHECKMARK")
+            break
     if facts.get("heat") is not None:
         heat = percent(facts["heat"])
         draw_wrapped(layout, context, f"Bone heat: {heat} %", icon="BLANK1")
@@ -116,28 +136,30 @@ def _draw_gains(context, layout, outcome):
         draw_wrapped(layout, context, f"{free} of {every} bones", icon="BONE_DATA")
 
 
+def _draw_counting(context, layout, worker):
+    row = layout.row()
+    words = f"Counting visible problems: {100 * worker.fraction:.0f} %"
+    draw_wrapped(row, context, words, icon="SORTTIME", beside="Stop").operator(STOP, text="Stop")
+
+
 def _draw_note(context, layout, index, note):
+    """Its words, with what it is about, and why it is so, with what mends it."""
+    text = "List" if note.control else "Select" if note.selects else ""
     icon = "ERROR" if note.urgent else "INFO"
-    text = _cure(note)
     button = draw_wrapped(layout, context, note.text, icon, beside=text)
-    if note.remedy == GIVE_BACK:
-        button.operator(give_back.IDNAME, text=text)
-    elif note.remedy:  # as the large button, except for one option
-        option, value, _text = REMEDIES[note.remedy]
-        button.operator_context = "INVOKE_DEFAULT"
-        setattr(button.operator(AUTO_WEIGHT, text=text), option, value)
-    elif note.control:
-        button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
+    if note.control:
+        button.operator("wm.call_panel", text=text).name = "VIEW3D_PT_araplbs_bones"
     elif note.selects:
         button.operator(result.SELECT, text=text).index = index
-
-
-def _cure(note):
-    """What the button of a note says, "" for none."""
-    if note.remedy == GIVE_BACK:
-        return "Give Back"
-    if note.remedy:
-        return REMEDIES[note.remedy][2]
-    if note.control:
-        return "List"
-    return "Select" if note.selects else ""
+    text = REMEDIES[note.remedy][2] if note.remedy in REMEDIES else ""
+    text = CURES[note.remedy][1] if note.remedy in CURES else text
+    button = draw_wrapped(layout, context, note.why, "BLANK1", beside=text)
+    button.operator_context = "INVOKE_DEFAULT"
+    if note.remedy in REMEDIES:  # as the large button, except for one option
+        option, value, text = REMEDIES[note.remedy]
+        setattr(button.operator(AUTO_WEIGHT, text=text), option, value)
+    elif note.remedy in CURES:
+        idname, text, options = CURES[note.remedy]
+        button = button.operator(idname, text=text)
+        for name, value in (options | ({"index": index} if idname in OF_NOTE else {})).items():
+            setattr(button, name, value)

@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING, Any
 from ...base.progress import Listener, Progress
 from ...character.pose_sets import checked_poses, measured_poses
 from ...character.problem import Problem
-from ...measures.deformation import as_report
-from ...measures.standing import has_weights
+from ...measures.deformation import measured_report
+from ...measures.standing import has_weights, much_more
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights
 from ...skeleton.poses import Poses
 from .check import findings_of
 from .findings import health
 from .inspected import Inspected
-from .lost import lost_bones
+from .lost import answers
 
 if TYPE_CHECKING:
     from .findings import Finding
 
 JUDGED_POSES = 12  # random ones in which problems are looked for, as many as Check Weights takes
+BEFORE_SHARE = 0.2  # of the time, for measuring the earlier weights
+STILL = 0.02  # stretch in actions: with less the character hardly moves, and nothing is said
 VISIBLE = ("high", "medium")  # levels of findings that are seen
 
 
@@ -41,31 +43,36 @@ def gains(
     options: Options,
     threads: int = 0,
     progress: Listener | None = None,
+    actions: Poses | None = None,
 ) -> tuple[dict[str, Any], list[Finding], Poses]:
     """(facts, findings, poses): a summary of these SparseWeights `after`, and of those before.
-    report: of the deformation of those after, as that of the solution has it.
+    report: of the deformation of those after, as that of the solution has it. actions: poses of the
+    file's own actions.
 
     facts: {"problems": (before, after), "stretch": (before, after)}, None for what there is nothing
     to say of: before where fewer than half of the vertices had weights, stretch where there is no
-    surface. If there was something before, also "drift": (before, after) of the limbs, "lost":
-    [bone] that have lost their skin, and "deaf_before": [bone] that hardly moved the skin around
-    them, as an eye in its socket. findings: faults of the new ones, found in these poses.
+    surface. If there was something before, also "drift": (before, after) of the limbs, "actions":
+    the stretch in those poses, "lost": [bone] that have lost their skin, "had_skin": [bone] that
+    were left out though they had skin, which follows them still, and "deaf_before": [bone] that
+    move the skin around them as little or as much as before, as an eye in its socket. findings:
+    faults of the new ones, found in these poses.
     """
     progress = Progress.of(progress)
     known = has_weights(before)
     sets = [before, after] if known else [after]
     poses, found, look = measured_poses(problem, options), [], None
     strains, drifts = [report["surface_strain"]], [report["limb_drift"]]
+    if known:
+        part = progress.part(0, BEFORE_SHARE)
+        measured = measured_report(problem, before, poses, threads=threads, progress=part)
+        strains.insert(0, measured["surface_strain"])
+        drifts.insert(0, measured["limb_drift"])
+    few = _judged_poses(problem, options, poses, strains)
     judged = replace(options, pose_count=min(options.pose_count, JUDGED_POSES))
-    few = poses[:JUDGED_POSES] if poses.whole else checked_poses(problem, judged)
+    rest = progress.part(BEFORE_SHARE, 1 - BEFORE_SHARE)
     for at, rows in enumerate(sets):
-        part = progress.part(at / len(sets), 1 / len(sets))
         look = Inspected(problem, rows, few, judged, threads, look)
-        found.append(findings_of(look, part))
-        if rows is before:
-            measured = as_report(problem.skeleton, look.measured(poses))
-            strains.insert(0, measured["surface_strain"])
-            drifts.insert(0, measured["limb_drift"])
+        found.append(findings_of(look, rest.part(at / len(sets), 1 / len(sets))))
     nothing = [] if known else [None]
     facts: dict[str, Any] = {
         "problems": tuple(nothing + [visible(each) for each in found]),
@@ -73,6 +80,38 @@ def gains(
     }
     if known:
         facts["drift"] = tuple(drifts)
-        facts["lost"] = lost_bones(problem, before, after)
-        facts["deaf_before"] = [each.bone for each in found[0] if each.kind == "DEAF_BONE"]
+        facts |= _of_actions(problem, before, after, actions, threads)
+        said, left_out = answers(problem, before, after), problem.skeleton.left_out
+        deaf = {each.bone for each in found[0] if each.kind == "DEAF_BONE"}
+        facts["lost"] = said.lost
+        facts["had_skin"] = [b for b in said.owners if left_out[b] and b not in said.lost]
+        facts["deaf_before"] = sorted(deaf | set(said.heard))
     return facts, found[-1], few
+
+
+def _judged_poses(
+    problem: Problem, options: Options, poses: Poses, strains: list[float | None]
+) -> Poses:
+    """In which problems are looked for. What random poses tear apart counts if the earlier weights
+    hold it together better than the new ones do."""
+    if poses.whole or (len(strains) > 1 and much_more(*strains)):
+        return poses[:JUDGED_POSES]
+    count = min(options.pose_count, JUDGED_POSES)
+    return checked_poses(problem, replace(options, pose_count=count))
+
+
+def _of_actions(
+    problem: Problem,
+    before: SparseWeights,
+    after: SparseWeights,
+    actions: Poses | None,
+    threads: int,
+) -> dict[str, Any]:
+    """{"actions": (before, after)} if there are actions that move the skin."""
+    if actions is None or not len(actions):
+        return {}
+    strains = [
+        measured_report(problem, rows, actions, threads=threads)["surface_strain"]
+        for rows in (before, after)
+    ]
+    return {"actions": tuple(strains)} if strains[0] and strains[0] > STILL else {}

@@ -9,7 +9,7 @@ that distance."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,13 +24,23 @@ if TYPE_CHECKING:
 OWN = 0.5  # of the weight of a vertex: it is the skin of that bone
 LEAST = 4  # vertices of a skin that is looked at
 LOST = 0.25  # of the way of before: less, and the skin is lost
+HEARD = 0.5  # of it: as much, and the bone answers as before
 ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across the bone and it
 UP = np.array([0.0, 0.0, 1.0])  # taken for the way of a bone without length
 
 
-def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) -> list[int]:
-    """Their places in the names of the skeleton. Weights count as Blender takes them, scaled to a
-    sum of 1."""
+class Answers(NamedTuple):
+    """Places in the names of the skeleton, of the bones that had skin: all of them, those that have
+    lost it, and those that still move it."""
+
+    owners: list[int]
+    lost: list[int]
+    heard: list[int]
+
+
+def answers(problem: Problem, before: SparseWeights, after: SparseWeights) -> Answers:
+    """How bones move the skin that they had. Weights count as Blender takes them, scaled to a sum
+    of 1."""
     skeleton = problem.skeleton
     before, after = _normalized(before), _normalized(after)
     count = len(skeleton.names)
@@ -41,7 +51,13 @@ def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) ->
     ways = _ways(np.asarray(problem.arguments["vertices"]), owner, skeleton.heads, skeleton.tails)
     was, now = (_moved(rows, owner, hangs_on, ways, count) for rows in (before, after))
     looked = np.bincount(owner[owner >= 0], minlength=count) >= LEAST
-    return [int(bone) for bone in np.flatnonzero(looked & (was > 0) & (now < LOST * was))]
+    each = looked, looked & (was > 0) & (now < LOST * was), looked & (now >= HEARD * was)
+    return Answers(*(np.flatnonzero(bones).tolist() for bones in each))
+
+
+def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) -> list[int]:
+    """The bones that have lost their skin."""
+    return answers(problem, before, after).lost
 
 
 def with_lost(

@@ -1,5 +1,5 @@
-"""Work that compares new weights with the earlier ones, for scripts and the command line. In a
-window, more is measured (measured.py)."""
+"""Work that compares new weights with the earlier ones, or else with those of Blender's heat, for
+scripts and the command line. In a window, more is measured (measured.py)."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.lost import with_lost
@@ -7,16 +7,16 @@ from araplbs.measures.standing import standing
 from araplbs.reports.report import make_report
 
 from ...task import MEASURING
-from ...weighting import WeightingTask
+from .heat import HeatWeighting
 
 WEIGHTING_SHARE = 0.9  # of the time: the rest is measuring
 
 
-class ComparedWeighting(WeightingTask):
-    """The report has "compared", the result of standing(). keep: weights that are worse than those
-    that were there are not written, and the report has "kept": True."""
+class ComparedWeighting(HeatWeighting):
+    """The report has "compared", the result of standing(), or if there was nothing to compare with,
+    "heat": the report of the deformation with Blender's heat, None if that fails. keep: weights
+    that are worse than those that were there are not written, and the report has "kept": True."""
 
-    reads_weights = True
     compared = None
 
     def __init__(self, options, threads=0, keep=False):
@@ -27,7 +27,7 @@ class ComparedWeighting(WeightingTask):
         """See WeightingTask."""
         progress = Progress.of(progress)
         super().solve(progress.part(0, WEIGHTING_SHARE, energies=True))
-        present = self.problem.present(self.reading.meshes)
+        present = self.earlier
         compared = standing(
             self.problem,
             present,
@@ -37,6 +37,8 @@ class ComparedWeighting(WeightingTask):
             progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
         )
         self.compared = with_lost(compared, self.problem, present, self.solution.rows)
+        if self.compared_with_heat:
+            self.compared["heat"] = self.heat_report()
 
     @property
     def keeps(self):

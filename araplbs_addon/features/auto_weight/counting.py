@@ -1,21 +1,17 @@
 """Counts the visible problems of a result in a thread after a live session, which ends without
 waiting for them."""
 
-from dataclasses import replace
-
 import bpy
 from araplbs.base.worker import Worker
-from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import gains
-from araplbs.measures.deformation import measured_report
+from bpy.types import Operator
 
-from ...blender.data.views import redraw_views
-from ...blender.read.read_mesh import present_weights
-from ...blender.read.targets import Targets
+from ...blender.data.views import redraw_sidebars, redraw_views
+from ...languages.translate import translated
 from ...preferences import preferred_threads
-from ..check.task import CheckTask
-from .outcome import BEFORE
+from .outcome import OfOutcome, outcome_at_hand
 
+STOP = "object.araplbs_stop_counting"
 EVERY = 0.1  # seconds between two looks at the thread
 
 _counted = []  # Outcomes whose problems are being counted
@@ -34,29 +30,6 @@ def count_problems(outcome, task):
     _count(outcome, work)
 
 
-def count_again(outcome, context):
-    """Counts the problems of the weights that the meshes of an Outcome have now, next to those of
-    before."""
-    objects = [each.get() for each in outcome.objects]
-    options, threads = outcome.options, preferred_threads(context)
-    task = CheckTask(options, threads)
-    task.read(Targets(outcome.armature.get(), objects), context.view_layer)
-    problem, skeleton = task.problem, task.problem.skeleton
-    slots = {slot.object().session_uid: slot for slot in outcome.slots[BEFORE]}
-    earlier = [
-        replace(mesh, weights=present_weights(ob, skeleton, slots[ob.session_uid].read()))
-        for mesh, ob in zip(task.reading.meshes, task.find_objects()[1], strict=True)
-    ]
-    before, rows = problem.present(earlier), task.rows
-
-    def work(progress):
-        poses = measured_poses(problem, options)
-        report = measured_report(problem, rows, poses, threads=threads)
-        return gains(problem, before, rows, report, options, threads, progress)
-
-    _count(outcome, work)
-
-
 def _count(outcome, work):
     outcome.counting = Worker(work)
     _counted.append(outcome)
@@ -69,6 +42,7 @@ def look():
     for outcome in _counted.copy():
         worker = outcome.counting
         if worker.running:
+            redraw_sidebars()  # with its progress
             continue
         _counted.remove(outcome)
         outcome.counting = None
@@ -78,6 +52,30 @@ def look():
             outcome.poses = poses.transforms
         redraw_views()
     return EVERY if _counted else None
+
+
+class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
+    """Stop counting the visible problems. Check Weights finds them later"""
+
+    bl_idname = STOP
+    bl_label = "Stop Counting"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not outcome_at_hand(context).counting:
+            cls.poll_message_set(translated("Nothing is being counted"))
+            return False
+        return True
+
+    def execute(self, context):
+        outcome_at_hand(context).counting.cancel()
+        return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_stop_counting,)
 
 
 def unregister():

@@ -1,22 +1,35 @@
-"""The operator "Give Back": bones that have lost their skin get the earlier weights there."""
+"""The operator "Give Back": bones that have lost their skin get the earlier weights there. The
+result is measured before it is written, so that the box goes on with what is true."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from araplbs.base.progress import Progress
 from araplbs.base.refusal import Refused
+from araplbs.character.pose_sets import measured_poses
+from araplbs.features.check.before_after import gains
 from araplbs.features.check.lost import given_back
+from araplbs.measures.deformation import measured_report
+from araplbs.model.sparse_weights import make_sparse_weights
 from bpy.types import Operator
 
+from ...blender.data.references import references_of
 from ...blender.data.views import redraw_views
 from ...blender.read.read_mesh import present_weights
+from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.weight_slots import WeightSlot
 from ...blender.write.write_weights import write_weights
 from ...languages.translate import translated
-from .counting import count_again
+from ...preferences import preferred_threads
+from ...task import MEASURING
+from ...window.work import WorkOperator
+from ..check.task import CheckTask
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 
 IDNAME = "object.araplbs_give_back"
+REPORT_SHARE = 0.3  # of the time: the rest is looking for problems
 
 
 class _Bones(NamedTuple):
@@ -26,7 +39,108 @@ class _Bones(NamedTuple):
     deform: np.ndarray
 
 
-class OBJECT_OT_araplbs_give_back(OfOutcome, Operator):
+class _Sets(NamedTuple):
+    """Of one object, with all bones of the Outcome."""
+
+    before: object  # SparseWeights
+    after: object
+    locked: np.ndarray  # (bones,)
+
+
+class GiveBackTask(CheckTask):
+    """The weights after of an Outcome, with those of before where these bones had skin. facts,
+    findings, judged_poses: see MeasuredWeighting."""
+
+    facts = None
+
+    def __init__(self, outcome, lost, threads=0):
+        super().__init__(outcome.options, threads)
+        self._outcome, self._lost, self._measured = outcome, lost, outcome.options
+
+    def read_in_steps(self, targets, view_layer, with_entries=False):
+        """See Task."""
+        yield from super().read_in_steps(targets, view_layer, with_entries)
+        outcome, self._sets = self._outcome, []
+        shows_after = outcome.shown() == AFTER
+        slots = {
+            which: {slot.object().session_uid: slot for slot in outcome.slots[which]}
+            for which in (BEFORE, AFTER)
+        }
+        bones = _Bones(outcome.bones, np.ones(len(outcome.bones), bool))
+        for ob in self.find_objects()[1]:
+            after = None if shows_after else slots[AFTER][ob.session_uid].read()
+            locks = {group.name for group in ob.vertex_groups if group.lock_weight}
+            self._sets.append(
+                _Sets(
+                    present_weights(ob, bones, slots[BEFORE][ob.session_uid].read()),
+                    present_weights(ob, bones, after),
+                    np.array([name in locks for name in bones.names]),
+                )
+            )
+            yield
+
+    def solve(self, progress=None):
+        """See Task."""
+        progress, problem, options = Progress.of(progress), self.problem, self._measured
+        wanted = np.array([name in self._lost for name in self._outcome.bones])
+        self._given = [given_back(s.before, s.after, wanted, s.locked) for s in self._sets]
+        now = [
+            _with_locked(rows, sets.after, sets.locked)
+            for (rows, _where), sets in zip(self._given, self._sets, strict=True)
+        ]
+        before = self._present([sets.before for sets in self._sets])
+        self.rows = self._present(now)
+        poses = measured_poses(problem, options)
+        part = progress.part(0, REPORT_SHARE, MEASURING)
+        report = measured_report(problem, self.rows, poses, threads=self.threads, progress=part)
+        part = progress.part(REPORT_SHARE, 1 - REPORT_SHARE, MEASURING)
+        self.facts, self.findings, self.judged_poses = gains(
+            problem, before, self.rows, report, options, self.threads, part
+        )
+
+    def _present(self, weights):
+        """SparseWeights of the problem, of those of each mesh."""
+        deform = self.problem.skeleton.deform
+        rows = [_of_bones(each, deform) for each in weights]
+        meshes = self.reading.meshes
+        return self.problem.present(
+            [replace(m, weights=w) for m, w in zip(meshes, rows, strict=True)]
+        )
+
+    def apply(self):
+        """Writes; on how many vertices. There is no new report."""
+        _armature, objects = self.find_objects()
+        names, outcome = self._outcome.bones, self._outcome
+        outcome.show(AFTER)
+        with all_or_nothing(objects, made=None):
+            for ob, (rows, where), sets in zip(objects, self._given, self._sets, strict=True):
+                used = np.zeros(len(names), bool)
+                used[rows.bones[where[rows.vertices]]] = True
+                write_weights(ob, rows, names, used & ~sets.locked, ~sets.locked, where)
+        self.count = sum(int(where.sum()) for _rows, where in self._given)
+        slots = [WeightSlot(each.get()) for each in outcome.objects]
+        outcome.rewritten(slots, self._lost, self.facts, self.findings, self.judged_poses)
+        outcome.draw_again(self.problem, self.rows)
+
+
+def _of_bones(rows, wanted):
+    some = wanted[rows.bones]
+    return make_sparse_weights(
+        rows.count, rows.vertices[some], rows.bones[some], rows.weights[some]
+    )
+
+
+def _with_locked(rows, after, locked):
+    """What is there once `rows` are written: locked groups keep their weights."""
+    parts = _of_bones(rows, ~locked), _of_bones(after, locked)
+    vertices, bones, weights = (
+        np.concatenate([getattr(part, key) for part in parts])
+        for key in ("vertices", "bones", "weights")
+    )
+    return make_sparse_weights(rows.count, vertices, bones, weights)
+
+
+class OBJECT_OT_araplbs_give_back(OfOutcome, WorkOperator, Operator):
     """Give the bones that have lost their skin the weights that they had before, and blend these \
 into the new ones around"""
 
@@ -34,37 +148,27 @@ into the new ones around"""
     bl_label = "Give Back"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def execute(self, context):
+    doing = "Measuring"
+
+    def take_settings(self, _context):
+        """It has none."""
+
+    def start(self, context):
         outcome = outcome_at_hand(context)
         lost = [outcome.bones[bone] for bone in outcome.facts.get("lost", ())]
         if not lost or not outcome.slots[BEFORE]:
             raise Refused("No bone has lost its skin")
-        outcome.show(AFTER)
-        objects = [slot.object() for slot in outcome.slots[BEFORE]]
-        with all_or_nothing(objects, made=None):
-            counts = [
-                _give_back(ob, slot.read(), outcome.bones, lost)
-                for ob, slot in zip(objects, outcome.slots[BEFORE], strict=True)
-            ]
-        outcome.rewritten([WeightSlot(ob) for ob in objects], lost)
-        count_again(outcome, context)
+        targets = Targets(outcome.armature.get(), [each.get() for each in outcome.objects])
+        self._references = references_of(targets)
+        self.note_undos()
+        self._task = GiveBackTask(outcome, lost, preferred_threads(context))
+        self._reading = self._task.read_in_steps(targets, context.view_layer)
+
+    def tell(self, _report, task):
         redraw_views()
-        self.report({"INFO"}, translated(f"Earlier weights are back on {sum(counts)} vertices"))
+        words = f"Earlier weights are back on {task.count} vertices"
+        self.report({"INFO"}, translated(words))
         return {"FINISHED"}
-
-
-def _give_back(ob, earlier, names, lost):
-    """Writes the weights of one object; on how many vertices."""
-    bones = _Bones(names, np.ones(len(names), bool))
-    before, after = (present_weights(ob, bones, read) for read in (earlier, None))
-    locks = {group.name for group in ob.vertex_groups if group.lock_weight}
-    locked = np.array([name in locks for name in names])
-    wanted = np.array([name in lost for name in names])
-    rows, where = given_back(before, after, wanted, locked)
-    used = np.zeros(len(names), bool)
-    used[rows.bones[where[rows.vertices]]] = True
-    write_weights(ob, rows, names, used & ~locked, ~locked, where)
-    return int(where.sum())
 
 
 CLASSES = (OBJECT_OT_araplbs_give_back,)

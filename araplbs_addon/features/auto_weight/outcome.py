@@ -75,16 +75,19 @@ class Outcome:
         shapes = (shape_digest(each.get()) for each in self.objects)
         return bones_digest(self.armature.get()), *shapes
 
-    @property
-    def stretches_more(self):
-        """Whether the surface stretches more than before, and nothing is better for that."""
-        return stretches_more(self.facts["stretch"], self.facts.get("drift", (None, None)))
+    def stretches_more(self, where="stretch"):
+        """Whether the surface stretches more than before, and nothing is better for that. where:
+        the fact, of random poses, or "actions" of the file."""
+        if where not in self.facts:
+            return False
+        return stretches_more(self.facts[where], self.facts.get("drift", (None, None)))
 
     @property
     def worse(self):
         """Whether something that can be seen is worse than before."""
         problems = self.facts.get("problems", (None, None))
-        return is_worse(*problems) or self.stretches_more or bool(self.facts.get("lost"))
+        more = self.stretches_more() or self.stretches_more("actions")
+        return is_worse(*problems) or more or bool(self.facts.get("lost"))
 
     def renew(self, findings, stretch):
         """The new weights were repaired, and are those that the meshes have now. findings: those
@@ -98,12 +101,11 @@ class Outcome:
         self.token = f"{self.token}r"
         self.mark(AFTER)
 
-    def rewritten(self, slots, given):
-        """The new weights are these now, and what was measured of them is not true any more. given:
-        names of bones that have their skin back."""
-        self.slots[AFTER] = slots
-        self.facts = {"stretch": (self.facts["stretch"][0], None)}
-        self.findings = self.poses = self.to_draw = None
+    def rewritten(self, slots, given, facts, findings, poses):
+        """The new weights are these now, of which this was measured. given: names of bones that
+        have their skin back."""
+        self.slots[AFTER], self.facts = slots, facts
+        self.findings, self.poses = findings, poses.transforms
         self.notes = [each for each in self.notes if not each.bones or set(each.bones) - set(given)]
         self.token = f"{self.token}b"
         self.mark(AFTER)
@@ -177,8 +179,9 @@ def keep_outcome(report, task):
 
 def _notes(report, task, names, locked):
     """The Notes of a report, with what the task has seen of the weights."""
-    lost = [names[bone] for bone in (getattr(task, "facts", None) or {}).get("lost", ())]
-    return result_notes(report, locked, _deaf(task, names), _leaving(task), lost)
+    facts = getattr(task, "facts", None) or {}
+    lost, had = ([names[bone] for bone in facts.get(key, ())] for key in ("lost", "had_skin"))
+    return result_notes(report, locked, _deaf(task, names), _leaving(task), lost, had)
 
 
 def _deaf(task, names):

@@ -146,7 +146,7 @@ class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
             vertices = (
                 vertices_above(ob, note.above, outcome.bones)
                 if note.above
-                else _parts(ob, note.places)
+                else vertices_of(ob, note.places)
             )
             if len(vertices):
                 chosen[ob] = vertices
@@ -168,7 +168,7 @@ def show_selected(context, objects):
     bpy.ops.object.mode_set(mode="EDIT")
 
 
-def _parts(ob, places):
+def vertices_of(ob, places):
     """Vertices of the loose parts that these vertices are of; None: all."""
     own = [vertex for name, vertex in places if name == ob.name]
     if None in own:

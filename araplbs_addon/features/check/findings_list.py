@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import bpy
 from araplbs.base.refusal import Refused
 from araplbs.features.check.beyond_repair import BEYOND
-from araplbs.features.check.findings import NAMES
+from araplbs.features.check.findings import NAMES, OF_MESH
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty
 
@@ -210,7 +210,7 @@ def show_findings(active=-1, marks=None):
             item = check.findings.add()
             item.name = f"{NAMES[finding.kind]} {found.place(finding)}"
             is_marked = marks and k < len(marks)
-            item.repair = marks[k] if is_marked else finding.kind not in BEYOND
+            item.repair = marks[k] if is_marked else finding.kind not in (*BEYOND, *OF_MESH)
         check.active = active
     redraw_views()
 

@@ -7,7 +7,7 @@ import bpy
 import flaws
 import numpy as np
 import pytest
-from patience import wait_until
+from rows_of import Rows
 from scenes import (
     add_armature,
     add_cube,
@@ -17,6 +17,7 @@ from scenes import (
     entries,
     package,
     select,
+    weights,
 )
 from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
 
@@ -147,8 +148,6 @@ def test_give_a_bone_its_skin_back():
     assert [now[k] for k in others] == [new[k] for k in others]
     assert at_hand() is outcome and not any("lost" in text for text in notes())
     assert "Give Back" not in texts(of_result())
-    counting = addon("features.auto_weight.counting")
-    wait_until(lambda: counting.look() is None, lambda: "still counting")
     assert outcome.facts["lost"] == [] and outcome.facts["stretch"][1] > 0
     assert outcome.findings is not None and outcome.facts["problems"][1] >= 0
     outcome.show("BEFORE")
@@ -240,6 +239,181 @@ def test_joints_and_tails():
     assert report["bone_directions"] == "TAILS"
 
 
+def test_make_a_rigid_part_soft():
+    """A band around a joint that keeps its shape bends again."""
+    tube, _rig = weighted()
+    band = [v.index for v in tube.data.vertices if 0.7 < v.co.z < 1.3]
+    addon("blender.data.edits").add_rigid_part(tube.data, np.array(band))
+    auto_weight()
+    rows = [entries(tube)[k] for k in band]
+    assert "1 rigid part" in notes() and all(row == rows[0] for row in rows)
+    press(of_result(), "Make Soft")
+    rows = [entries(tube)[k] for k in band]
+    assert "1 rigid part" not in notes() and any(row != rows[0] for row in rows)
+
+
+def test_make_a_part_rigid():
+    """Marked by one click; the next weighting moves it as one."""
+    tube, rig = weighted()
+    far = add_cube("Far", (0, 0, 1), 2.0)
+    auto_weight(tube, far, rig, rigid_parts="OFF")
+    rows = entries(far)
+    assert any(row != rows[0] for row in rows)
+    report = addon("window.last_report").report_of(bpy.context.scene)
+    unseen = [{"object": "Far", "vertex": 3, "size": 8, "rigid": False}]
+    at_hand().notes = package("reports.notes").result_notes(report | {"unseen_parts": unseen})
+    press(of_result(), "Make Rigid")
+    (edit,) = far.data.araplbs.edits
+    assert edit.kind == "RIGID"
+    auto_weight(tube, far, rig, rigid_parts="MARKED")
+    rows = entries(far)
+    assert rows[0] and all(row == rows[0] for row in rows)
+    at_hand().notes = []
+    with pytest.raises(RuntimeError, match="There is no note 0"):
+        bpy.ops.object.araplbs_make_rigid(index=0)
+
+
+def test_unlock_groups():
+    tube, _rig = weighted()
+    tube.vertex_groups["lower"].lock_weight = True
+    tube.vertex_groups.new(name="of the artist").lock_weight = True
+    auto_weight(bone_spring_stiffness=1)
+    before = weights(tube, ["lower"])
+    assert "1 locked group kept" in notes()
+    press(of_result(), "Unlock")
+    assert [g.name for g in tube.vertex_groups if g.lock_weight] == ["of the artist"]
+    auto_weight(bone_spring_stiffness=100)
+    assert "1 locked group kept" not in notes() and (weights(tube, ["lower"]) != before).any()
+    with pytest.raises(RuntimeError, match="No vertex group of a bone is locked"):
+        bpy.ops.object.araplbs_unlock_groups()
+
+
+def test_parent_a_bone_at_its_joint():
+    """What poses tear off hangs on the bone at its joint then, and has not moved."""
+    tube, rig = weighted()
+    root = ("root", (0, 2, 0), (0, 2, 0.5), None)
+    bones = [
+        *(root, ("lower", (0, 0, 0.05), (0, 0, 1.0), None)),
+        *(("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"), ("foot", (0, 0, 2), (0, 0, 2.9), "root")),
+    ]
+    rig = add_armature("Other", bones=bones)
+    tube = add_tube("Leg")
+    auto_weight(tube, rig)
+    told = addon("window.last_report").report_of(bpy.context.scene)
+    torn = told | {"torn_off": ["foot"], "deformation": {"after": {"surface_strain": 2.0}}}
+    torn |= {"tails_aside": False, "bone_directions": "TAILS"}
+    at_hand().notes = package("reports.notes").result_notes(torn)
+    before = rig.data.bones["foot"].head_local.copy()
+    press(of_result(), "Parent at Joint")
+    foot = rig.data.bones["foot"]
+    assert foot.parent.name == "middle" and (foot.head_local - before).length < 1e-6
+
+
+def test_repair_a_part_that_leaves():
+    """Only the parts that the note is about."""
+    tube, rig = weighted()
+    box = add_cube("Box", (0.4, 0, 0.5), 0.2)
+    auto_weight(tube, box, rig)
+    report = addon("window.last_report").report_of(bpy.context.scene)
+    for group in box.vertex_groups:
+        group.remove(range(8))
+    (box.vertex_groups.get("upper") or box.vertex_groups.new(name="upper")).add(
+        range(8), 1.0, "REPLACE"
+    )
+    select(tube, box, rig)
+    flaws.check()
+    (leaves,) = [f for f in flaws.found().findings if f.kind == "LOOSE_PART"]
+    outcome = at_hand()
+    outcome.findings = list(flaws.found().findings)
+    outcome.facts["problems"] = (0, len(outcome.findings))
+    leaving = [("Box", int(leaves.vertices[0]))]
+    outcome.notes = package("reports.notes").result_notes(report, leaving=leaving)
+    flawed = entries(box)
+    press(of_result(), "Repair", number=1)
+    assert entries(box) != flawed
+    left = [f.severity for f in flaws.found().findings if f.kind == "LOOSE_PART"]
+    assert max(left, default=0) < leaves.severity
+
+
+def test_place_joints_better_from_a_note():
+    """A joint that lies outside, of a bone that shares skin with others."""
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
+        ("middle", (0, 0.6, 1.0), (0, 0.6, 2.0), "lower"),
+        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
+    ]
+    tube, rig = add_tube(), add_armature(bones=bones)
+    auto_weight(tube, rig)
+    told = addon("window.last_report").report_of(bpy.context.scene)
+    held = told | {"held_cost": 0.1, "held_bones": ["middle"]}
+    at_hand().notes = package("reports.notes").result_notes(held)
+    press(of_result(), "Optimize Joints")
+    assert abs(rig.data.bones["middle"].head_local.y) < 0.45, "it has moved inward"
+
+
+SHELL = {"SPLIT_EDGES": "Merge Vertices", "NOISE": "Smooth Surface", "ISLANDS": "Remove Vertices"}
+
+
+@pytest.mark.parametrize("kind", SHELL)
+def test_mend_the_mesh(kind):
+    """Faults that no weights repair; the weights of what stays are kept."""
+    tube, rig = add_tube(), add_armature()
+    points = [v.co.copy() for v in tube.data.vertices]
+    if kind == "ISLANDS":
+        crumb = add_cube("Crumb", (0, 0, 1), 0.01)
+        select(tube, crumb, active=tube)
+        bpy.ops.object.join()
+    elif kind == "SPLIT_EDGES":
+        select(tube)
+        bpy.ops.object.modifier_add(type="EDGE_SPLIT")
+        tube.modifiers[0].split_angle = 0.2
+        bpy.ops.object.modifier_apply(modifier=tube.modifiers[0].name)
+        assert len(tube.data.vertices) > len(points)
+    auto_weight(tube, rig)
+    outcome, count = at_hand(), len(tube.data.vertices)
+    about = np.arange(len(points), count) if kind == "ISLANDS" else np.arange(count)
+    finding = package("features.check.findings").Finding(kind, 0.5, 0, -1, about, 0.5, "So it is.")
+    flaws.found().keep([finding], outcome.bones, outcome.armature, outcome.objects, outcome.poses)
+    press(of_finding(kind), SHELL[kind])
+    if kind == "NOISE":
+        now = [v.co for v in tube.data.vertices]
+        assert len(now) == len(points) and any(a != b for a, b in zip(now, points, strict=True))
+    else:
+        assert len(tube.data.vertices) == len(points)
+    assert (weights(tube, ["lower", "middle", "upper"]).sum(1) > 0.99).all()
+    with pytest.raises(RuntimeError, match="has changed since"):
+        bpy.ops.object.araplbs_mend_mesh(index=0)
+
+
+def test_the_mesh_is_mended_for_its_own_findings_only():
+    tube, rig = weighted()
+    flaws.speckle(tube, rig)
+    select(tube, rig)
+    flaws.check()
+    index = flaws.choose("SPECKLE")
+    with pytest.raises(RuntimeError, match="Repair solves its weights again"):
+        bpy.ops.object.araplbs_mend_mesh(index=index)
+
+
+def test_every_finding_says_why_and_what_mends_it():
+    panel, findings = addon("ui.check_panel"), package("features.check.findings")
+    causes = package("features.check.causes").CAUSES
+    repaired = package("features.repair.report").EVERY_KIND
+    repaired -= set(package("features.check.beyond_repair").BEYOND)
+    for kind in findings.NAMES:
+        assert causes[kind] and (kind in repaired or kind in panel.CURES), kind
+    assert set(causes) == set(findings.NAMES)
+
+
+def test_a_note_has_a_line_of_why():
+    tube, _rig = weighted()
+    tube.vertex_groups["lower"].lock_weight = True
+    auto_weight(bone_spring_stiffness=1)
+    at_hand().to_draw, layout = None, Rows()
+    addon("ui.result_box").draw_result(layout, bpy.context, at_hand())
+    assert "Lockedgroupskeeptheirweights" in "".join(map(str, layout.words)).replace(" ", "")
+
+
 def test_select_what_a_note_is_about():
     tube, rig = weighted()
     far = add_cube("Far", (0, 0, 60))
@@ -252,7 +426,9 @@ def test_every_cure_is_pressed_here():
     """A new button needs a test here."""
     box, panel = addon("ui.result_box"), addon("ui.check_panel")
     buttons = {text for *_rest, text in box.REMEDIES.values()}
-    buttons |= {text for _idname, text, _options in panel.CURES.values()}
+    for cures in (box.CURES, panel.CURES):
+        buttons |= {text for _idname, text, _options in cures.values()}
+    buttons -= set(SHELL.values())  # pressed by test_mend_the_mesh
     with open(__file__, encoding="utf-8") as file:
         pressed = file.read()
-    assert buttons and all(f'"{text}")' in pressed for text in buttons)
+    assert len(buttons) > 8 and all(f'"{text}"' in pressed for text in buttons), buttons

@@ -72,13 +72,13 @@ def test_heat_that_fails(monkeypatch):
     tube, rig = tube_and_rig()
     inner = add_tube("Inner", radius=0.02, shift=(0.9, 0, 0))
     select(tube, inner, rig)
-    measured = addon("features.auto_weight.measured")
+    heat = addon("features.auto_weight.heat")
     refused = package("base.refusal").Refused
 
     def fails(*_arguments):
         raise refused("Bone Heat Weighting: failed to find solution")
 
-    monkeypatch.setattr(measured, "blender_weights", fails)
+    monkeypatch.setattr(heat, "blender_weights", fails)
     auto_weight()
     facts = at_hand().facts
     assert facts["heat"] is None and facts["stretch"][1] > 0
@@ -86,7 +86,7 @@ def test_heat_that_fails(monkeypatch):
 
 
 def test_large_meshes_do_not_wait_for_heat(monkeypatch):
-    monkeypatch.setattr(addon("features.auto_weight.measured"), "MOST_HEAT", 100)
+    monkeypatch.setattr(addon("features.auto_weight.heat"), "MOST_HEAT", 100)
     weighted()
     assert "heat" not in at_hand().facts
 
@@ -111,6 +111,51 @@ def test_more_stretch_for_limbs_that_follow():
     assert outcome.worse and "Limbdrift" not in drawn(outcome)
     outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.1), "drift": (0.1, 0.1), "lost": [2]}
     assert outcome.worse, "a bone has lost its skin"
+
+
+def keyed(rig, name="Bend"):
+    """An action that bends the middle bone, which the rig plays."""
+    bone = rig.pose.bones["middle"]
+    bone.rotation_mode = "XYZ"
+    for frame, angle in ((1, 0.0), (20, 1.2)):
+        bone.rotation_euler = (angle, 0, 0)
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    rig.animation_data.action.name = name
+
+
+def test_stretch_in_the_actions_of_the_file():
+    """Measured with both sets, in what the animator will look at; nothing of the rig changes."""
+    tube, rig = weighted(bone_spring_stiffness=50)
+    keyed(rig)
+    rig.pose.bones["upper"].rotation_quaternion = (0.9, 0.1, 0.0, 0.0)
+    frame, action = bpy.context.scene.frame_current, rig.animation_data.action
+    own = [tuple(bone.rotation_quaternion) for bone in rig.pose.bones]
+    select(tube, rig)
+    auto_weight(bone_spring_stiffness=1)
+    before, after = at_hand().facts["actions"]
+    assert 0 < before < 1 and 0 < after < 1 and before != after
+    assert (bpy.context.scene.frame_current, rig.animation_data.action) == (frame, action)
+    assert [tuple(bone.rotation_quaternion) for bone in rig.pose.bones] == own
+    assert "Stretchinactions" in drawn(at_hand())
+    outcome = at_hand()
+    outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.1), "actions": (0.2, 0.4)}
+    assert outcome.worse and outcome.stretches_more("actions") and not outcome.stretches_more()
+
+
+def test_without_actions_nothing_is_said_of_them():
+    weighted()
+    auto_weight(bone_spring_stiffness=1)
+    assert "actions" not in at_hand().facts and "actions" not in drawn(at_hand())
+
+
+def test_bones_that_were_left_out_and_had_skin():
+    """They are no plain control bones: the artist gave them skin, which follows them still."""
+    result_notes = package("reports.notes").result_notes
+    notes = result_notes(REPORT, 0, (), (), (), ["pole"])
+    (note,) = [each for each in notes if each.bones == ("pole",)]
+    assert str(note.text) == "1 left-out bone had skin: pole" and note.remedy == "CONTROL"
+    assert note.why and not note.urgent
+    assert "1 control bone left out" in [str(each.text) for each in notes], "the root alone"
 
 
 def drawn(outcome):

@@ -13,6 +13,7 @@ from scenes import (
     deform_names,
     entries,
     package,
+    select,
     tube_and_rig,
     weights,
 )
@@ -89,11 +90,41 @@ def test_excludes_only_new(good, tmp_path, capfd):
     assert "--only-new and --if-worse keep exclude each other" in capfd.readouterr().err
 
 
-def test_nothing_before(tmp_path):
+def test_nothing_before(tmp_path, capfd):
+    """Blender's heat is the reference, measured as the same weights in a file are."""
     tube_and_rig()
     source, path = save(tmp_path / "in.blend"), tmp_path / "report.json"
+    out = tmp_path / "out.blend"
+    assert run("weight", source, "-o", out, "--json", path) == 0
+    compared = report_of(path)["compared"]
+    assert set(compared) == {"worse", "heat"} and not compared["worse"]
+    heat = compared["heat"]["surface_strain"]
+    assert f"with Blender's bone heat {100 * heat:.1f} %" in capfd.readouterr().out
+    opened(out)
+    assert len(bpy.data.objects) == 2 and len(bpy.data.scenes) == 1, "nothing is left of it"
+    opened(source)
+    select(*(bpy.data.objects[name] for name in ("Tube", "Rig")))
+    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    source = save(tmp_path / "heat.blend")
+    assert run("weight", source, "-o", out, "--json", path) == 0
+    compared = report_of(path)["compared"]
+    assert "heat" not in compared
+    assert compared["file"]["surface_strain"] == pytest.approx(heat, rel=1e-4)
+
+
+def test_heat_that_fails(tmp_path, capfd, monkeypatch):
+    """It is said, and the file is weighted."""
+    tube_and_rig()
+    refused = package("base.refusal").Refused
+
+    def fails(*_arguments):
+        raise refused("Bone Heat Weighting: failed to find solution")
+
+    monkeypatch.setattr(addon("features.auto_weight.heat"), "blender_weights", fails)
+    source, path = save(tmp_path / "in.blend"), tmp_path / "report.json"
     assert run("weight", source, "-o", tmp_path / "out.blend", "--json", path) == 0
-    assert report_of(path)["compared"] == {"worse": False}
+    assert report_of(path)["compared"] == {"worse": False, "heat": None}
+    assert "bone heat leaves vertices without weights" in capfd.readouterr().out
 
 
 def test_the_same_weights_as_without_earlier_ones(tmp_path):

@@ -10,11 +10,13 @@ from araplbs.reports.doubts import (
     JOINTS,
     MUCH,
     MUCH_ASIDE,
+    PARENT,
     TAILS,
+    bone_at_joint,
     doubt_about,
     torn_off,
 )
-from araplbs.reports.notes import result_notes
+from araplbs.reports.notes import PLACE, REPAIR, RIGID, SOFT, UNLOCK, result_notes
 from araplbs.skeleton.skeleton import Skeleton
 
 
@@ -59,6 +61,34 @@ def test_bones_read_from_their_joints():
     assert doubt_about(report(MUCH, bone_directions="JOINTS")) is None
 
 
+def test_every_note_says_why_and_what_mends_it():
+    part = {"object": "Body", "vertex": 7, "size": 3}
+    full = report(
+        0.2,
+        idle_in_skin=["lip"],
+        far_from_bones=[{"object": "Coat", "all": False, "count": 3, "vertex": 5}],
+        unseen_parts=[{**part, "rigid": True}, {**part, "rigid": False}],
+        rigid=[{**part, "bone": "hand"}],
+        above_limit=22,
+        control_bones={"root": "ROOT", "prop": "APART"},
+        bone_directions="JOINTS",
+    )
+    notes = result_notes(full, 1, ["arm"], [("Hat", 3)], ["prop", "leg"])
+    assert len(notes) == 13 and all(note.why for note in notes)
+    cured = [note.remedy for note in notes if note.remedy]
+    assert {PLACE, REPAIR, RIGID, SOFT, UNLOCK, TAILS, CONTROL, "GIVE_BACK"} == set(cured)
+    (alone, listed) = (note for note in notes if not note.remedy)
+    assert alone.selects and alone.text == "1 part on one bone", "nothing is wrong"
+    assert listed.control, "the list takes them in"
+    by_tails = result_notes(full | {"bone_directions": "TAILS"}, 0, ["arm"])
+    assert [n.remedy for n in by_tails if n.bones] == [JOINTS, JOINTS]
+
+
+def test_the_bone_at_a_joint():
+    assert bone_at_joint(leg(4), 3) == bone_at_joint(leg(-1), 3) == 2
+    assert bone_at_joint(leg(2), 0) is None, "all others hang on it"
+
+
 def leg(foot_on):
     """Hips, thigh, shin, and a foot that hangs on the shin (2), on a root (4) or on nothing."""
     heads = np.array([(0, 0, 1), (0.1, 0, 1), (0.1, 0, 0.5), (0.1, 0, 0.1), (0, 0.4, 0)], float)
@@ -85,7 +115,7 @@ def test_feet_that_random_poses_tear_off():
 def test_bones_that_hang_elsewhere_are_the_likeliest_cause():
     """Of two trees in one skin the second begins at the end of the first."""
     doubt = doubt_about(report(2.0, torn_off=["second"], control_bones={"hand": "TWIN"}))
-    assert doubt.remedy == BONES and doubt.bones == ("second",)
+    assert doubt.remedy == PARENT and doubt.bones == ("second",)
     assert "1 bone hangs" in doubt.note and "second" in doubt.line
     doubt = doubt_about(report(2.0, torn_off=["foot.L", "foot.R"]))
     assert "2 bones hang" in doubt.note and "foot.L, foot.R" in doubt.line
@@ -132,7 +162,8 @@ def test_bones_that_move_nothing_are_shown():
     doubt = doubt_about(report(0.8, idle_in_skin=["neck", "head"]))
     assert doubt.remedy == BONES and doubt.bones == ("neck", "head")
     first = result_notes(report(0.8, idle_in_skin=["neck", "head"]))[0]
-    assert first.urgent and first.selects and first.bones == ("neck", "head") and not first.remedy
+    assert first.urgent and first.selects and first.bones == ("neck", "head")
+    assert first.remedy == PLACE, "better places for the joints"
 
 
 def test_else_the_joints_are_looked_at():

@@ -125,3 +125,18 @@ def test_sums_other_than_one(core, chain):
     none[18:] = (0, 0, 1, 0)
     assert lost(problem, rows(0.4 * own), rows(none)) == [3]
     assert lost(problem, rows(own), rows(0.1 * own)) == []
+
+
+def test_what_bones_still_move(core, chain):
+    """Half of the way of before is as good an answer."""
+    answers = core("features.check.lost").answers
+    problem, rows, own = chain
+    for share, heard, lost in (
+        (0.6, [0, 1, 2, 3], []),
+        (0.4, [0, 1, 2], []),
+        (0.1, [0, 1, 2], [3]),
+    ):
+        blended = own.copy()
+        blended[18:, 3], blended[18:, 2] = share, 1 - share
+        found = answers(problem, rows(own), rows(blended))
+        assert found.owners == [0, 1, 2, 3] and (found.heard, found.lost) == (heard, lost)

@@ -1,0 +1,62 @@
+"""Work that reads Blender's automatic weights as well, where the meshes had none to compare with: a
+number alone does not say whether it is good."""
+
+from dataclasses import replace
+
+from araplbs.base.refusal import Refused
+from araplbs.character.pose_sets import measured_poses
+from araplbs.measures.deformation import measured_report
+from araplbs.measures.standing import has_weights
+
+from ...blender.read.blender_weights import blender_weights
+from ...weighting import WeightingTask
+
+MOST_HEAT = 40_000  # vertices: everybody waits for Blender's heat, and for more it would be seen
+
+
+class HeatWeighting(WeightingTask):
+    """earlier: the SparseWeights that the meshes had, of the problem. compared_with_heat: whether
+    there is something to say of Blender's heat."""
+
+    reads_weights = True
+    earlier = None
+    _drawn_deform = None  # which bones deform, control bones included: heat leaves none out
+    _heat = None  # (SparseWeights of Blender's heat or None, if it failed,)
+
+    def _take(self, objects, meshes, skeleton):
+        self._drawn_deform = skeleton.deform
+        return super()._take(objects, meshes, skeleton)
+
+    def read_in_steps(self, targets, view_layer, with_entries=False):
+        """See WeightingTask."""
+        yield from super().read_in_steps(targets, view_layer, with_entries)
+        meshes = self.reading.meshes
+        few = sum(len(mesh.vertices) for mesh in meshes) <= MOST_HEAT
+        rig = targets.armature
+        linked = rig.library or rig.override_library or rig.data.library  # a copy leaves traces
+        self.earlier = self.problem.present(meshes)
+        if few and not linked and not has_weights(self.earlier):
+            self._heat = (self._blender_heat(rig, meshes),)
+            yield
+
+    def _blender_heat(self, armature, meshes):
+        skeleton = replace(self.problem.skeleton, deform=self._drawn_deform)
+        try:
+            parts, _seconds = blender_weights(armature, meshes, skeleton, "BLENDER_HEAT")
+        except Refused:
+            return None
+        weighted = [replace(m, weights=w) for m, w in zip(meshes, parts, strict=True)]
+        rows = self.problem.present(weighted)
+        return rows if (rows.sums() > 0).all() else None
+
+    @property
+    def compared_with_heat(self):
+        return self._heat is not None
+
+    def heat_report(self):
+        """Of the deformation with Blender's heat, None if it fails."""
+        (rows,) = self._heat
+        if rows is None:
+            return None
+        poses = measured_poses(self.problem, self.options)
+        return measured_report(self.problem, rows, poses, threads=self.threads)

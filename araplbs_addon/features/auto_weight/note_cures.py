@@ -1,0 +1,122 @@
+"""Operators that mend what a note of the Result box is about, and that have no button elsewhere:
+"Unlock", "Make Rigid" and "Parent at Joint". The next Auto-weight goes by what they change."""
+
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.rigid_parts import loose_parts
+from araplbs.reports.doubts import bone_at_joint
+from bpy.props import IntProperty
+from bpy.types import Operator
+
+from ...blender.data.edits import add_rigid_part
+from ...blender.data.views import redraw_views
+from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import read_topology
+from ...blender.write.edit_bones import editing
+from ...languages.translate import translated
+from .outcome import OfOutcome, outcome_at_hand
+from .result import vertices_of
+
+UNLOCK = "object.araplbs_unlock_groups"
+RIGID = "object.araplbs_make_rigid"
+PARENT = "object.araplbs_parent_at_joint"
+
+
+class _OfNote(OfOutcome):
+    """index: of the note."""
+
+    def note(self, outcome):
+        if self.index >= len(outcome.notes):
+            raise Refused(f"There is no note {self.index}: there are {len(outcome.notes)}")
+        return outcome.notes[self.index]
+
+
+INDEX = IntProperty(name="Index", description="Number of the note", min=0)
+
+
+class OBJECT_OT_araplbs_unlock_groups(OfOutcome, Operator):
+    """Unlock the vertex groups of bones, so that the next Auto-weight may change them"""
+
+    bl_idname = UNLOCK
+    bl_label = "Unlock Groups"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context):
+        outcome, count = outcome_at_hand(context), 0
+        for each in outcome.objects:
+            for group in each.get().vertex_groups:
+                if group.lock_weight and group.name in outcome.bones:
+                    group.lock_weight = False
+                    count += 1
+        if not count:
+            raise Refused("No vertex group of a bone is locked")
+        which = "1 group" if count == 1 else f"{count} groups"
+        self.report({"INFO"}, translated(f"{which} unlocked: press Auto-weight again"))
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_make_rigid(_OfNote, Operator):
+    """Mark the parts of this note as rigid: each keeps its shape with the next Auto-weight"""
+
+    bl_idname = RIGID
+    bl_label = "Make Rigid"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: INDEX
+
+    def execute(self, context):
+        outcome, count = outcome_at_hand(context), 0
+        note = self.note(outcome)
+        for ob in [each.get() for each in outcome.objects]:
+            vertices = vertices_of(ob, note.places)
+            label = loose_parts(read_topology(ob))[vertices] if len(vertices) else vertices
+            for part in np.unique(label):
+                add_rigid_part(ob.data, vertices[label == part])
+                count += 1
+        if not count:
+            raise Refused("It no longer exists")
+        redraw_views()
+        which = "1 rigid part" if count == 1 else f"{count} rigid parts"
+        self.report({"INFO"}, translated(f"{which} marked: press Auto-weight again"))
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
+    """Parent the bones of this note to the bone at their joint, without moving them"""
+
+    bl_idname = PARENT
+    bl_label = "Parent at Joint"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: INDEX
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        names, armature = self.note(outcome).bones, outcome.armature.get()
+        if armature.library or armature.override_library or armature.data.library:
+            raise Refused(f"'{armature.name}' belongs to another file")
+        skeleton, pairs = read_armature(armature, use_joint_limits=False), {}
+        for name in names:
+            if name not in skeleton.names:
+                raise Refused(f"The bone '{name}' no longer exists")
+            above = bone_at_joint(skeleton, skeleton.names.index(name))
+            if above is not None:
+                pairs[name] = skeleton.names[above]
+        if not pairs:
+            raise Refused("No other bone is there")
+        with editing(armature) as bones:
+            for name, above in pairs.items():
+                bones[name].use_connect = False
+                bones[name].parent = bones[above]
+        redraw_views()
+        for name, above in pairs.items():
+            words = f"'{name}' hangs on '{above}' now: press Auto-weight again"
+            self.report({"INFO"}, translated(words))
+        return {"FINISHED"}
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_unlock_groups,
+    OBJECT_OT_araplbs_make_rigid,
+    OBJECT_OT_araplbs_parent_at_joint,
+)

@@ -1,0 +1,71 @@
+"""The operator "Mend Mesh": faults that no weights repair, where a finding shows them. Split edges
+are merged, shells and islands removed, and rough surfaces smoothed."""
+
+import bmesh
+from araplbs.base.extent import size_of
+from araplbs.base.refusal import Refused
+from araplbs.character.mesh_faults import SEAM
+from araplbs.features.check.findings import OF_MESH
+from bpy.props import IntProperty
+from bpy.types import Operator
+
+from ...blender.read.read_mesh import coordinates
+from ...languages.translate import translated
+from .findings_list import found
+from .operator import OfFinding
+
+IDNAME = "object.araplbs_mend_mesh"
+ROUNDS = 5  # of smoothing
+HALF = 0.5
+
+
+class OBJECT_OT_araplbs_mend_mesh(OfFinding, Operator):
+    """Mend the mesh where this finding is: merge split edges, remove a shell or islands, or \
+smooth a rough surface. Weights of what stays are kept"""
+
+    bl_idname = IDNAME
+    bl_label = "Mend Mesh"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: IntProperty(
+        name="Index", description="Number in the list, -1: the chosen one", default=-1
+    )
+
+    def work(self, _context, finding, ob):
+        found.refuse_out_of_date()
+        if finding.kind not in OF_MESH:
+            raise Refused("This finding is not about the mesh: Repair solves its weights again")
+        if ob.data.library or ob.data.override_library:
+            raise Refused(f"'{ob.name}' belongs to another file")
+        if ob.mode == "EDIT":
+            raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
+        before = len(ob.data.vertices)
+        mesh = bmesh.new()
+        try:
+            mesh.from_mesh(ob.data)
+            mesh.verts.ensure_lookup_table()
+            chosen = [mesh.verts[k] for k in finding.vertices.tolist()]
+            _mend(mesh, finding.kind, chosen, coordinates(ob))
+            mesh.to_mesh(ob.data)
+        finally:
+            mesh.free()
+        ob.data.update()
+        gone = before - len(ob.data.vertices)
+        words = f"'{ob.name}' has {gone} vertices less" if gone else f"'{ob.name}' is smoother"
+        self.report({"INFO"}, translated(words))
+        return {"FINISHED"}
+
+
+def _mend(mesh, kind, chosen, points):
+    if kind == "SPLIT_EDGES":
+        bmesh.ops.remove_doubles(mesh, verts=chosen, dist=SEAM * size_of(points))
+    elif kind == "NOISE":
+        for _round in range(ROUNDS):
+            bmesh.ops.smooth_vert(
+                mesh, verts=chosen, factor=HALF, use_axis_x=True, use_axis_y=True, use_axis_z=True
+            )
+    else:
+        bmesh.ops.delete(mesh, geom=chosen, context="VERTS")
+
+
+CLASSES = (OBJECT_OT_araplbs_mend_mesh,)
