@@ -17,6 +17,9 @@ SURE = 0.10  # the same, of the count of problems, which looks at other things t
 OWN, MOST_OWN = rig_response.OWN, rig_response.LEAST_OWN
 ALONE = 0.9  # mean weight of the bone of a part that follows one
 STIFF = 0.02  # the most by which weights of a rigid part differ
+TORN = (
+    0.6  # strain by area: random poses in which the file's own weights strain more are no measure
+)
 HEARD = 0.5  # of the way by the file's weights: a bone that moves its skin so far does answer
 
 
@@ -31,12 +34,13 @@ class Statement:
 
 
 KINDS = {
-    "stretch": "the stretch of the surface became less, or more",
+    "stretch": "the stretch of the surface in random poses became less, or more",
+    "actions": "the stretch in the file's own actions became less, or more",
     "problems": "there are fewer visible problems, or more",
     "heat": "the stretch is less, or more, than with bone heat",
     "bare": "a bone has no skin",
     "deaf": "a bone hardly moves its skin",
-    "control": "a bone only controls the rig",
+    "control": "a bone only controls the rig, or was left out though it had skin",
     "alone": "a part follows one bone",
     "rigid": "a part is rigid",
     "above": "vertices have more influences than asked for",
@@ -51,26 +55,40 @@ def statements(name, arrays):
     judged, over, afresh = judge(name, arrays), said["over_file"], said["afresh"]
     found = []
     if "error" not in over:
-        found += [*_gains(judged, over), *_bones(arrays, over), *_parts(arrays, over)]
+        posed = judge(name, arrays | {"anim": arrays["anim"][:0]})
+        found += [*_gains(judged, posed, over), *_bones(arrays, over), *_parts(arrays, over)]
         found += _silence(judged, arrays, over)
     if "error" not in afresh:
         found += _heat(judged, afresh)
     return found, judged
 
 
-def _gains(judged, said):
-    before, after = said["facts"]["stretch"]
+def _gains(judged, posed, said):
+    """posed: judged in random poses. If the box tells of the file's actions, these numbers are
+    checked on the frames of the file, and what it tells of random poses in random poses."""
+    facts = said["facts"]
+    if "actions" in facts and np.isfinite(judged.ratio("file")):
+        before, after = facts["actions"]
+        says = f"stretch in actions {100 * before:.1f} -> {100 * after:.1f} %"
+        ratio = judged.ratio("file")
+        yield _direction("actions", says, after / before, ratio, MARGIN, "its own frames")
+        judged = posed
+    where = "its own frames" if judged.animated else "random poses"
+    before, after = facts["stretch"]
     ratio = judged.ratio("file")
+    if not judged.animated and judged.area("file") > TORN:
+        return
     if before and after is not None and np.isfinite(ratio):
         says = f"stretch {100 * before:.1f} -> {100 * after:.1f} %"
-        yield _direction("stretch", says, after / before, ratio, MARGIN)
-    before, after = said["facts"].get("problems", (None, None))
+        yield _direction("stretch", says, after / before, ratio, MARGIN, where)
+    before, after = facts.get("problems", (None, None))
     if before is not None and before != after and np.isfinite(ratio):
         worse = [ratio, *_ratios(judged)]
         all_say = min(worse) > 1 + SURE or max(worse) < 1 - SURE
         says = f"{before} -> {after} visible problems"
         if all_say:
-            yield _direction("problems", says, (after + 1) / (before + 1), worse[0], SURE)
+            told = (after + 1) / (before + 1)
+            yield _direction("problems", says, told, worse[0], SURE, where)
         else:
             yield Statement("problems", says, True)
 
@@ -82,10 +100,10 @@ def _ratios(judged):
     return [ours / them for ours, them in pairs if np.isfinite(ours) and them > 1e-4]
 
 
-def _direction(kind, says, told, real, margin):
+def _direction(kind, says, told, real, margin, where):
     """A Statement that something became less (told < 1) or more; real: the independent ratio."""
     so = not (told < 1 < real / (1 + margin) or told > 1 > real / (1 - margin))
-    return Statement(kind, says, so, f"{real:.2f} of the file's on its own frames")
+    return Statement(kind, says, so, f"{real:.2f} of the file's in {where}")
 
 
 def _heat(judged, said):
@@ -93,7 +111,8 @@ def _heat(judged, said):
     ratio = judged.ratio("heat")
     if heat and after is not None and np.isfinite(ratio):
         says = f"stretch {100 * after:.1f} %, bone heat {100 * heat:.1f} %"
-        yield _direction("heat", says, after / heat, ratio, MARGIN)
+        where = "its own frames" if judged.animated else "random poses"
+        yield _direction("heat", says, after / heat, ratio, MARGIN, where)
 
 
 def _weights(arrays):
@@ -116,10 +135,16 @@ def _bones(arrays, said):
                 yield Statement("deaf", f"'{names[bone]}' hardly moves its skin", way < HEARD,
                                 f"it moves it {100 * way:.0f} % as far as the file's")  # fmt: skip
     if file.any():
+        had = {bone for note in said["notes"] for bone in note["bones"]
+               if "left-out" in note["text"]}  # fmt: skip
         for name in said["left_out"]:
             own = int((file[:, names.index(name)] > OWN).sum())
-            yield Statement("control", f"'{name}' is a control bone", own < MOST_OWN,
-                            f"it owns {own} vertices in the file")  # fmt: skip
+            if name in had:
+                yield Statement("control", f"'{name}' was left out and had skin", own > 0,
+                                "it owns no vertex in the file")  # fmt: skip
+            else:
+                yield Statement("control", f"'{name}' is a control bone", own < MOST_OWN,
+                                f"it owns {own} vertices in the file")  # fmt: skip
     above = next((note["above"] for note in said["notes"] if note["above"]), 0)
     if above:
         many = bool(((ours > 0).sum(1) > above).any())
