@@ -243,7 +243,7 @@ class WeightingTask(Task):
         parts = self.problem.split(self.solution.rows)
         names = self.problem.skeleton.names
         self.replaces_ours = [is_ours(ob) for ob in objects]
-        with all_or_nothing(objects, armature) as present:
+        with all_or_nothing(objects, armature, keeps=False) as present:
             written = [
                 write_weights(ob, rows, names, groups, bones, vertices, entries)
                 for ob, rows, (groups, bones, vertices), entries in zip(

@@ -11,10 +11,15 @@ from ..read.read_mesh import group_entries
 OF_MODIFIER = ("show_viewport", "show_render")
 OF_ARMATURE_MODIFIER = (*OF_MODIFIER, "object", "use_deform_preserve_volume")
 
+# Called as (object, names of its groups, group_entries()) of weights of an artist's that are
+# replaced for good.
+on_replaced = []
+
 
 @contextmanager
-def all_or_nothing(objects, armature=None, made=True):
-    """made: whether the new weights are ours rather than an artist's; None: as those before.
+def all_or_nothing(objects, armature=None, made=True, keeps=True):
+    """keeps: whether on_replaced is told; a caller that keeps the earlier weights itself need not.
+    made: whether the new weights are ours rather than an artist's; None: as those before.
     Where an exception comes out of the block, the weights of these meshes, their binding to an
     armature and the marks of its bones are restored. Otherwise the meshes lose the mark of the
     Auto-weight whose weights they showed: they have others now. Gives group_entries() of the
@@ -22,7 +27,8 @@ def all_or_nothing(objects, armature=None, made=True):
     meshes = [_Mesh(ob) for ob in objects]
     bones = armature.data.bones if armature else ()
     marks = [bone.araplbs_control for bone in bones]
-    ours = [is_ours(ob) if made is None else made for ob in objects]
+    were_ours = [is_ours(ob) for ob in objects]
+    ours = were_ours if made is None else [made] * len(meshes)
     try:
         yield [None if mesh.edited or not mesh.groups else mesh.entries for mesh in meshes]
     except BaseException:
@@ -32,6 +38,9 @@ def all_or_nothing(objects, armature=None, made=True):
             if bone.araplbs_control != mark:
                 bone.araplbs_control = mark
         raise
+    for mesh, were in zip(meshes, were_ours, strict=True):
+        for tell in on_replaced if keeps and not (were or mesh.edited) else ():
+            tell(mesh.ob, mesh.names, mesh.entries)
     for ob, made_by_us in zip(objects, ours, strict=True):
         ob.data.araplbs.weighting = ""
         mark_ours(ob, made_by_us)
@@ -40,7 +49,8 @@ def all_or_nothing(objects, armature=None, made=True):
 class _Mesh:
     def __init__(self, ob):
         self.ob = ob
-        self.groups = {group.name for group in ob.vertex_groups}
+        self.names = [group.name for group in ob.vertex_groups]
+        self.groups = set(self.names)
         self.active = ob.vertex_groups.active_index
         self.edited = ob.mode == "EDIT"
         self.entries = _edited_entries(ob) if self.edited else _entries(ob)

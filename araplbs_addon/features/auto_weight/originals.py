@@ -1,4 +1,5 @@
-"""The original weights of meshes: those before their first Auto-weight since the file was opened.
+"""The original weights of meshes: those before their first Auto-weight since the file was opened,
+or before the first of our tools that has written others.
 
 They are kept in memory, and saved with the file, so the meshes still have them when it is opened
 again. A mesh without weights has no original ones."""
@@ -12,6 +13,7 @@ import numpy as np
 from araplbs.base.refusal import Refused
 from bpy.app.handlers import persistent
 
+from ...blender.write.all_or_nothing import on_replaced
 from ...blender.write.weight_slots import WeightSlot
 
 VERSION = 1
@@ -34,6 +36,19 @@ def take_originals(objects, before, ours):
             older = True
         found.append(first)
     return found if before and older and None not in found else []
+
+
+def _keep_replaced(ob, names, entries):
+    """Of all_or_nothing(). In a window: scripts and the command line keep no second set."""
+    if not is_seen() or not len(entries[0]):
+        return
+    if _originals.get(ob.session_uid) is None or _is_outdated(ob):
+        _originals[ob.session_uid] = WeightSlot(ob, (names, entries))
+
+
+def is_seen():
+    """Whether there is somebody who may want them back."""
+    return not bpy.app.background
 
 
 def originals_of(objects):
@@ -124,11 +139,13 @@ HANDLERS = (
 
 
 def register():
+    on_replaced.append(_keep_replaced)
     for name, handler in HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
 
 
 def unregister():
+    on_replaced.remove(_keep_replaced)
     for name, handler in HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
     _forget()

@@ -10,7 +10,8 @@ from scenes import add_tube, addon, auto_weight, bind, entries, select, tube_and
 @pytest.fixture(autouse=True)
 def in_a_window(monkeypatch):
     """As where somebody looks at it."""
-    monkeypatch.setattr(addon("features.auto_weight.operator"), "is_seen", lambda: True)
+    for module in ("operator", "originals"):
+        monkeypatch.setattr(addon(f"features.auto_weight.{module}"), "is_seen", lambda: True)
 
 
 def at_hand():
@@ -78,6 +79,82 @@ def test_no_original_is_offered_where_none_was():
     for bone_spring_stiffness in (10, 50, 90):
         auto_weight(tube, rig, bone_spring_stiffness=bone_spring_stiffness)
         assert not at_hand().slots["ORIGINAL"]
+    assert not bpy.ops.object.araplbs_original_weights.poll()
+
+
+def reduce_bones(_tube):
+    assert bpy.ops.object.araplbs_reduce_bones(count=2) == {"FINISHED"}
+
+
+def transfer(tube):
+    body = add_tube("Body", radius=0.25)
+    bind(body, bpy.data.objects["Rig"])
+    for name in ("lower", "middle", "upper"):
+        body.vertex_groups.new(name=name).add(range(len(body.data.vertices)), 1 / 3, "REPLACE")
+    select(tube, body, active=body)
+    assert bpy.ops.object.araplbs_transfer() == {"FINISHED"}
+
+
+def quantize(_tube):
+    assert bpy.ops.object.araplbs_quantize(max_influences=1) == {"FINISHED"}
+
+
+TOOLS = (reduce_bones, transfer, quantize)
+
+
+def named(tube):
+    """[{name of a group: weight}] of each vertex."""
+    names = [group.name for group in tube.vertex_groups]
+    return [{names[group]: weight for group, weight in row} for row in entries(tube)]
+
+
+def brought_back(tube):
+    select(tube, bpy.data.objects["Rig"])
+    assert bpy.ops.object.araplbs_original_weights() == {"FINISHED"}
+    return named(tube)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("presses", [0, 2])
+def test_it_survives_other_tools(tool, presses, tmp_path):
+    """Before them or alone, with the file opened again."""
+    tube, _rig, _entries = painted()
+    artist = named(tube)
+    for press in range(presses):
+        auto_weight(bone_spring_stiffness=10 + press)
+    tool(tube)
+    assert named(tube) != artist
+    assert brought_back(tube) == artist
+    bpy.ops.wm.read_homefile(use_empty=True)
+    tube, _rig, _entries = painted()
+    tool(tube)
+    tube, _rig = reopened(tmp_path)
+    assert brought_back(tube) == artist
+
+
+@pytest.mark.parametrize("tool", [*TOOLS, None])
+def test_it_survives_undo(tool):
+    """Ctrl Z gives it back, and the next press has it as Original still."""
+    tube, _rig, _entries = painted()
+    artist = named(tube)
+    bpy.ops.ed.undo_push(message="set-up")
+    tool(tube) if tool else auto_weight()
+    bpy.ops.ed.undo_push(message="tool")
+    bpy.ops.ed.undo()
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    assert named(tube) == artist
+    select(tube, rig)
+    auto_weight(bone_spring_stiffness=10)
+    auto_weight(bone_spring_stiffness=90)
+    shown("ORIGINAL")
+    assert named(tube) == artist
+
+
+def test_scripts_keep_no_second_set(monkeypatch):
+    tube, rig, _artist = painted()
+    monkeypatch.setattr(addon("features.auto_weight.originals"), "is_seen", lambda: False)
+    quantize(tube)
+    select(tube, rig)
     assert not bpy.ops.object.araplbs_original_weights.poll()
 
 
