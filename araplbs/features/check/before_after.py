@@ -44,18 +44,20 @@ def gains(
     threads: int = 0,
     progress: Listener | None = None,
     actions: Poses | None = None,
+    painted: SparseWeights | None = None,
 ) -> tuple[dict[str, Any], list[Finding], Poses]:
     """(facts, findings, poses): a summary of these SparseWeights `after`, and of those before.
     report: of the deformation of those after, as that of the solution has it. actions: poses of the
-    file's own actions.
+    file's own actions. painted: the weights before with those of bones that were left out.
 
     facts: {"problems": (before, after), "stretch": (before, after)}, None for what there is nothing
-    to say of: before where fewer than half of the vertices had weights, stretch where there is no
-    surface. If there was something before, also "drift": (before, after) of the limbs, "actions":
-    the stretch in those poses, "lost": [bone] that have lost their skin, "had_skin": [bone] that
-    were left out though they had skin, which follows them still, and "deaf_before": [bone] that
-    move the skin around them as little or as much as before, as an eye in its socket. findings:
-    faults of the new ones, found in these poses.
+    to say of: before where fewer than half of the vertices had weights, problems before where the
+    stretch contradicts their number (see _contradict()), stretch where there is no surface. If
+    there was something before, also "drift": (before, after) of the limbs, "actions": the stretch
+    in those poses, "lost": [bone] that have lost their skin, "had_skin": [bone] that were left out
+    though they had skin, which follows them still, and "deaf_before": [bone] that move the skin
+    around them as little or as much as before, as an eye in its socket. findings: faults of the new
+    ones, found in these poses.
     """
     progress = Progress.of(progress)
     known = has_weights(before)
@@ -73,20 +75,33 @@ def gains(
     for at, rows in enumerate(sets):
         look = Inspected(problem, rows, few, judged, threads, look)
         found.append(findings_of(look, rest.part(at / len(sets), 1 / len(sets))))
+    counts: list[int | None] = [visible(each) for each in found]
+    if known and _contradict(counts, strains):
+        counts[0] = None
     nothing = [] if known else [None]
     facts: dict[str, Any] = {
-        "problems": tuple(nothing + [visible(each) for each in found]),
+        "problems": tuple(nothing + counts),
         "stretch": tuple(nothing + strains),
     }
     if known:
         facts["drift"] = tuple(drifts)
         facts |= _of_actions(problem, before, after, actions, threads)
-        said, left_out = answers(problem, before, after), problem.skeleton.left_out
+        said = answers(problem, before if painted is None else painted, after)
+        left_out = problem.skeleton.left_out
         deaf = {each.bone for each in found[0] if each.kind == "DEAF_BONE"}
         facts["lost"] = said.lost
         facts["had_skin"] = [b for b in said.owners if left_out[b] and b not in said.lost]
         facts["deaf_before"] = sorted(deaf | set(said.heard))
     return facts, found[-1], few
+
+
+def _contradict(counts: list[int | None], strains: list[float | None]) -> bool:
+    """Whether there are fewer places and much more stretch, or more places and much less: then the
+    numbers of places say nothing about better or worse."""
+    before, after = counts
+    if before is None or after is None or before == after:
+        return False
+    return much_more(*(strains if after < before else reversed(strains)))
 
 
 def _judged_poses(

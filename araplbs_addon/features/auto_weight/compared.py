@@ -36,7 +36,7 @@ class ComparedWeighting(HeatWeighting):
             self.threads,
             progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
         )
-        self.compared = with_lost(compared, self.problem, present, self.solution.rows)
+        self.compared = with_lost(compared, self.problem, self.painted, self.solution.rows)
         if self.compared_with_heat:
             self.compared["heat"] = self.heat_report()
 

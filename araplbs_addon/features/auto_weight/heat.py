@@ -15,16 +15,19 @@ MOST_HEAT = 40_000  # vertices: everybody waits for Blender's heat, and for more
 
 
 class HeatWeighting(WeightingTask):
-    """earlier: the SparseWeights that the meshes had, of the problem. compared_with_heat: whether
-    there is something to say of Blender's heat."""
+    """earlier: the SparseWeights that the meshes had, of the problem, without those of bones that
+    are left out; painted: with them. compared_with_heat: whether there is something to say of
+    Blender's heat."""
 
     reads_weights = True
-    earlier = None
+    earlier = painted = None
+    _read = ()  # the weights of the meshes as they were read
     _drawn_deform = None  # which bones deform, control bones included: heat leaves none out
     _heat = None  # (SparseWeights of Blender's heat or None, if it failed,)
 
     def _take(self, objects, meshes, skeleton):
         self._drawn_deform = skeleton.deform
+        self._read = [mesh.weights for mesh in meshes]
         return super()._take(objects, meshes, skeleton)
 
     def read_in_steps(self, targets, view_layer, with_entries=False):
@@ -34,7 +37,7 @@ class HeatWeighting(WeightingTask):
         few = sum(len(mesh.vertices) for mesh in meshes) <= MOST_HEAT
         rig = targets.armature
         linked = rig.library or rig.override_library or rig.data.library  # a copy leaves traces
-        self.earlier = self.problem.present(meshes)
+        self.earlier, self.painted = self.problem.present(meshes), self._present(self._read)
         if few and not linked and not has_weights(self.earlier):
             self._heat = (self._blender_heat(rig, meshes),)
             yield
@@ -45,9 +48,13 @@ class HeatWeighting(WeightingTask):
             parts, _seconds = blender_weights(armature, meshes, skeleton, "BLENDER_HEAT")
         except Refused:
             return None
-        weighted = [replace(m, weights=w) for m, w in zip(meshes, parts, strict=True)]
-        rows = self.problem.present(weighted)
+        rows = self._present(parts)
         return rows if (rows.sums() > 0).all() else None
+
+    def _present(self, parts):
+        """SparseWeights of the problem, of those of each mesh."""
+        meshes = zip(self.reading.meshes, parts, strict=True)
+        return self.problem.present([replace(mesh, weights=rows) for mesh, rows in meshes])
 
     @property
     def compared_with_heat(self):

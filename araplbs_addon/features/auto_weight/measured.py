@@ -44,6 +44,7 @@ class MeasuredWeighting(HeatWeighting):
             self.threads,
             progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
             self._actions,
+            self.painted,
         )
         known = before if has_weights(before) else None
         self.to_draw = self.problem, known, self.solution.rows, self.judged_poses

@@ -108,6 +108,28 @@ def test_include_a_bone_that_was_left_out():
     assert held(tube, "upper_target") and "Include" not in texts(of_result())
 
 
+def test_a_left_out_bone_that_had_skin():
+    """Of an artist's file: nothing moves that skin with the bone any more."""
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
+        ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
+        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
+        ("twin", (0, 0, 2.0), (0.05, 0, 2.9), None),
+    ]
+    tube, rig = add_tube(), add_armature(bones=bones)
+    auto_weight(tube, rig, control_bones="INCLUDE")
+    own = [v.index for v in tube.data.vertices if v.co.z > 2.5 and v.co.x > 0.1]
+    for group in tube.vertex_groups:
+        group.remove(own)
+    tube.vertex_groups["twin"].add(own, 1.0, "REPLACE")
+    select(tube, rig)
+    auto_weight()
+    assert "1 left-out bone has lost its skin: twin" in notes()
+    assert not any("control bone" in text for text in notes()), "it is told once"
+    press(of_result(), "Include")
+    assert held(tube, "twin") and "Include" not in texts(of_result())
+
+
 def held(tube, name):
     """How many vertices a group has."""
     index = tube.vertex_groups[name].index if name in tube.vertex_groups else -1
