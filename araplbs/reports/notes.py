@@ -61,7 +61,7 @@ def result_notes(
             urgent=True,
             bones=tuple(idle),
             remedy=read_again,
-            why=Sentence("Other bones lie closer to the skin around it"),
+            why=Sentence("Other bones lie nearer"),
         ),
         _counted(
             deaf,
@@ -70,7 +70,7 @@ def result_notes(
             urgent=True,
             bones=tuple(deaf),
             remedy=read_again,
-            why=Sentence("Bones next to it hold most of its skin"),
+            why=Sentence("Other bones hold most of it"),
         ),
         _counted(
             leaving,
@@ -79,7 +79,7 @@ def result_notes(
             urgent=True,
             places=tuple(leaving),
             remedy=REPAIR,
-            why=Sentence("It follows other bones than the surface beneath"),
+            why=Sentence("Moved by other bones"),
         ),
         *_far(report),
         _parts(report, rigid=False, text=("part beyond all bones", "parts beyond all bones")),
@@ -91,14 +91,14 @@ def result_notes(
             "left-out bones had skin",
             bones=tuple(had_skin),
             remedy=CONTROL,
-            why=Sentence("Bones that hang on it move that skin now"),
+            why=Sentence("Bones below move it now"),
         ),
         _counted(
             [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)],
             "control bone left out",
             "control bones left out",
             control=True,
-            why=Sentence("They move other bones, not the skin"),
+            why=Sentence("They move bones, not skin"),
         ),
         _rigid(report),
         _directions(report),
@@ -138,7 +138,7 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
     out = tuple(bone for bone in lost if bone in report["control_bones"])
     own = tuple(bone for bone in lost if bone not in out)
     one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"
-    why = Sentence("It was taken for a control bone")
+    why = Sentence("Taken for control bones")
     yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL, why=why)
     one, several = "bone has lost its skin", "bones have lost their skin"
     why = Sentence("Other bones fit this skin better")
@@ -148,16 +148,16 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:
     parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
     places = tuple((part["object"], part["vertex"]) for part in parts)
-    why = Sentence("No bone lies inside: the nearest one moves it")
+    why = Sentence("The nearest bone moves each")
     if not rigid:
-        why = Sentence("No bone lies inside, and several are near")
+        why = Sentence("No bone lies inside")
     more = {"places": places, "remedy": "" if rigid else RIGID, "why": why}
     return _counted(parts, *text, urgent=not rigid, **more)
 
 
 def _rigid(report: dict[str, Any]) -> Note | None:
     places = tuple((part["object"], part["vertex"]) for part in report["rigid"])
-    why = Sentence("One bone can move it as a whole")
+    why = Sentence("One bone moves each")
     more = {"places": places, "remedy": SOFT, "why": why}
     return _counted(report["rigid"], "rigid part", "rigid parts", **more)
 
@@ -165,7 +165,7 @@ def _rigid(report: dict[str, Any]) -> Note | None:
 def _directions(report: dict[str, Any]) -> Note | None:
     found = report.get("bone_directions")
     texts = {"JOINTS": "bones read from their joints", "LENGTHS": "lengths of bones corrected"}
-    whys = {"JOINTS": "Their tails miss the joints", "LENGTHS": "They end before their skin does"}
+    whys = {"JOINTS": "Their tails miss the joints", "LENGTHS": "Too short for their skin"}
     if found not in texts:
         return None
     return Note(Sentence(texts[found]), remedy=TAILS, why=Sentence(whys[found]))
@@ -178,7 +178,7 @@ def _far(report: dict[str, Any]) -> Iterator[Note]:
         else:
             text = Sentence("{count} vertices far from all bones", count=f"{far['count']:,}")
         place = far["object"], None if far["all"] else far["vertex"]
-        why = Sentence("A prop, or at another scale than the bones")
+        why = Sentence("A prop, or another scale?")
         yield Note(text, urgent=True, places=(place,), remedy=RIGID, why=why)
 
 

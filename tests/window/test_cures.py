@@ -1,0 +1,76 @@
+"""From the Result to the list of problems, to the list of control bones, to a cure and to a repair:
+one click each, by mouse. The pictures are to be looked at."""
+
+from contextlib import contextmanager
+
+import bpy
+import doors
+import scenes
+from driver import Draws, click, newest_only, still, wait_for_end
+from test_result_views import at_hand, weighted_twice
+
+
+@contextmanager
+def lines_alone():
+    """The first panel shows nothing but the lines of the Result box and their buttons."""
+    panel, box = scenes.addon("ui.panel"), scenes.addon("ui.result_box")
+    kind = panel.VIEW3D_PT_araplbs
+    before = kind.draw
+
+    def draw(self, context):
+        outcome = panel.outcome_at_hand(context)
+        if outcome:
+            box._draw_gains(context, self.layout, outcome)
+            for index, note in enumerate(outcome.notes):
+                box._draw_note(context, self.layout, index, note)
+
+    kind.draw = draw
+    try:
+        yield
+    finally:
+        kind.draw = before
+
+
+def find(buttons, *words):
+    """The place of the button whose call has these words."""
+    return next(at for call, at in buttons.items() if all(word in call for word in words))
+
+
+def test_cures_are_one_click_away(ui):
+    newest_only()
+    _rig, meshes = yield from weighted_twice(ui)
+    outcome = at_hand()
+    report = scenes.addon("window.last_report").report_of(bpy.context.scene)
+    body = max(meshes, key=lambda ob: len(ob.data.vertices))
+    body.vertex_groups[0].lock_weight = True
+    control = {"spine": "SERVED"}
+    result_notes = scenes.package("reports.notes").result_notes
+    outcome.notes = result_notes(report | {"control_bones": control}, locked_groups=1)
+    with lines_alone():
+        yield from still(ui)
+        ui.picture("cures-lines")
+        buttons = yield from doors.doors_of_sidebar(ui)
+        yield from opens(ui, find(buttons, "call_panel", "araplbs_bones"), "bones", "cures-list")
+        yield from opens(ui, find(buttons, "araplbs_show_problems"), "check", "cures-show")
+        yield from click(ui, find(buttons, "araplbs_unlock_groups"))
+        assert not body.vertex_groups[0].lock_weight, "one click to a cure"
+        token, before = outcome.token, outcome.facts["problems"][1]
+        assert before > 0, "something is left to repair"
+        yield from click(ui, find(buttons, "araplbs_repair"))
+        yield from wait_for_end()
+        yield from still(ui)
+        assert at_hand() is outcome and outcome.token != token, "one click to the repair"
+        assert outcome.facts["problems"][1] <= before
+        ui.picture("cures-repaired")
+
+
+def opens(ui, at, name, picture):
+    """A click at this place opens a panel of ours."""
+    with Draws() as draws:
+        yield from click(ui, at)
+        yield from still(ui)
+        assert f"VIEW3D_PT_araplbs_{name}" in draws.drawn, draws.drawn
+        ui.picture(picture)
+    ui.event("ESC", "PRESS")
+    ui.event("ESC", "RELEASE")
+    yield 5
