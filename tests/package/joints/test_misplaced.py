@@ -48,6 +48,20 @@ def test_a_wrong_joint_goes_to_where_the_weights_bend(x):
     np.testing.assert_allclose(start.skeleton.tails[2], skeleton.tails[2])
 
 
+@pytest.mark.parametrize("x", [1.7, 2.3])
+def test_a_head_that_has_left_its_parents_end(x):
+    """Of a bone that is not connected: weights bend where the parent ends, and it goes there."""
+    vertices = tube([1, 2], n=60)[0]
+    skeleton = three_bones()
+    skeleton.heads[2, 0] = x
+    start = better_start(skeleton, vertices, soft(vertices), FREE, 0.5)
+    assert start.bones == [2]
+    np.testing.assert_allclose(start.skeleton.heads[2], [2, 0, 0], atol=0.02)
+    np.testing.assert_allclose(start.skeleton.tails, skeleton.tails)
+    skeleton.tails[1, 0] = 1.5
+    assert better_start(skeleton, vertices, soft(vertices), FREE, 0.5) is None, "it is drawn so"
+
+
 def test_a_flap_is_no_ring():
     """A jaw turns about a hinge that its ring does not surround; its joint stays. So does one whose
     bone begins elsewhere than at its parent's end."""
