@@ -6,6 +6,7 @@ import bpy
 import flaws
 import pytest
 from patience import wait_until
+from rows_of import Rows
 from scenes import addon, entries, package, select
 from sessions import finish, settle, start
 from test_outcome import at_hand, weighted
@@ -91,6 +92,32 @@ def test_what_is_counted_is_written(monkeypatch):
     counted(other)
     assert "problems" in outcome.facts and "problems" in other.facts
     assert entries(tube) == before
+
+
+def test_counting_can_be_stopped(monkeypatch):
+    """Its progress is in the box, with a button that ends it."""
+    gate, counting = threading.Event(), addon("features.auto_weight.counting")
+
+    def held(*arguments):
+        arguments[-1]("", 0.4)
+        gate.wait()
+        if arguments[-1]("", 0.5) is False:
+            raise RuntimeError("stopped")
+
+    monkeypatch.setattr(counting, "gains", held)
+    assert not bpy.ops.object.araplbs_stop_counting.poll()
+    tube, rig = weighted()
+    outcome, _said = accepted(tube, rig)
+    worker = outcome.counting
+    wait_until(lambda: worker.fraction == 0.4, lambda: "not begun")
+    layout = Rows()
+    addon("ui.result_box")._draw_gains(bpy.context, layout, outcome)
+    assert "Countingvisibleproblems:40%" in "".join(map(str, layout.words)).replace(" ", "")
+    assert bpy.ops.object.araplbs_stop_counting() == {"FINISHED"}
+    gate.set()
+    counted(outcome)
+    assert worker.error and "problems" not in outcome.facts
+    assert not bpy.ops.object.araplbs_stop_counting.poll()
 
 
 def test_unregister_cancels_what_is_counted(monkeypatch):

@@ -3,6 +3,7 @@ the panel, is pressed with the options that it has there, and keeps its promise.
 
 from types import SimpleNamespace
 
+import araplbs
 import bpy
 import flaws
 import numpy as np
@@ -178,6 +179,37 @@ def test_give_a_bone_its_skin_back():
     assert entries(tube) == now
     with pytest.raises(RuntimeError, match="No bone has lost its skin"):
         bpy.ops.object.araplbs_give_back()
+
+
+def test_giving_skin_back_can_be_called_off():
+    """It measures first: nothing is written where that is stopped."""
+    tube, _rig, _before = lost_skin()
+    new, outcome = entries(tube), at_hand()
+    kind = addon("features.auto_weight.give_back").GiveBackTask
+    task = kind(outcome, ["prop"])
+    objects = [each.get() for each in outcome.objects]
+    targets = addon("blender.read.targets").Targets(outcome.armature.get(), objects)
+    task.read(targets, bpy.context.view_layer)
+    told = []
+
+    def stops(stage, fraction, _energy=None):
+        told.append((stage, fraction))
+        return len(told) < 3
+
+    with pytest.raises(araplbs.Cancelled):
+        task.solve(stops)
+    assert len(told) >= 3 and entries(tube) == new and at_hand() is outcome
+    assert "1 bone has lost its skin: prop" in notes()
+
+
+def test_skin_comes_back_while_before_is_looked_at():
+    tube, _rig, before = lost_skin()
+    new = entries(tube)
+    at_hand().show("BEFORE")
+    press(of_result(), "Give Back")
+    now, skin = entries(tube), [k for k, v in enumerate(tube.data.vertices) if v.co.z > 1.99]
+    assert at_hand().shown() == "AFTER"
+    assert all(now[k] == (before if k in skin else new)[k] for k in range(len(now)))
 
 
 def test_locked_groups_stay_when_skin_is_given_back():
