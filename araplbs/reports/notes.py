@@ -98,7 +98,7 @@ def result_notes(
             "control bone left out",
             "control bones left out",
             control=True,
-            why=Sentence("They move bones, not skin"),
+            why=Sentence("Moves bones, not skin"),
         ),
         _rigid(report),
         _directions(report),
