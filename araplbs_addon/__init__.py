@@ -9,7 +9,6 @@ Layers, each of which uses only those below it:
   languages                 catalogues of translations
   task                      what a task is: read, solve, apply
   blender                   reads and writes Blender's data
-  farm                      many files; knows nothing of Blender
 Code that does not use Blender (options, problem, solving, reports) is in the package araplbs.
 """
 

@@ -12,10 +12,10 @@ from araplbs.cli.errors import WrongArguments
 from araplbs.cli.options import flags_of, warn_old_flags
 from araplbs.cli.parser import Parser
 from araplbs.disk.presets import FOLDER, preset_named
+from araplbs.farm import commands as farm
+from araplbs.farm import tasks
 from araplbs.model.options import Options
 
-from .farm import commands as farm
-from .farm import tasks
 from .features import modules
 from .native_module import own_version
 

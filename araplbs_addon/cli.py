@@ -27,17 +27,17 @@ from araplbs.disk.outputs import (
     replaced,
     write_json,
 )
+from araplbs.farm import commands as farm
+from araplbs.farm import tasks
+from araplbs.farm.inputs import inputs_of
+from araplbs.farm.outputs import all_outputs, plan_outputs
+from araplbs.farm.reports import write_pictures, write_report
 from araplbs.reports.report import notes, warnings
 
 from .arguments import COMMAND, read_arguments, read_command
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.data.references import reason_of, references_of
 from .blender.data.restart import command as this_blender
-from .farm import commands as farm
-from .farm import tasks
-from .farm.inputs import inputs_of
-from .farm.outputs import all_outputs, plan_outputs
-from .farm.reports import write_pictures, write_report
 from .native_module import own_version
 from .standard_output import StandardOutput
 

@@ -22,10 +22,10 @@ WANTED = {
         "native_module.py": "sees that our own package is imported again after an update",
     },
     "network": {
-        "farm/dask_client.py": "a program of its own: the name of the machine, for its log",
+        "araplbs/farm/dask_client.py": "a program of its own: the name of the machine, for its log",
     },
     "process": {
-        "farm/process.py": "Blender itself, for --jobs",
+        "araplbs/farm/process.py": "Blender itself, for --jobs",
         "araplbs/cli/jobs.py": "this Python again, for --jobs of the command without Blender",
         "araplbs/mcp/calls.py": "a program of its own: the commands, for an assistant that asks",
         "araplbs/solvers/tet_mesh.py": "Blender's Python: TetGen cannot be stopped in a process",

@@ -175,7 +175,7 @@ def permissions(zip):
 def _only_elsewhere(zip, kind):
     """Does nothing but what runs outside of Blender use it?"""
     users = {name for name, text in zip.python().items() if kind in uses(text)}
-    return users <= {"farm/dask_client.py", "farm/__main__.py"}
+    return users <= {"araplbs/farm/dask_client.py"}
 
 
 @rule

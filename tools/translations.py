@@ -28,7 +28,7 @@ ELSEWHERE = (
         "cli.py",
         "arguments.py",
         "missing_module.py",
-        "farm",
+        "araplbs/farm",
         "araplbs/features/compare",
         "presets",
         "languages",

@@ -1,62 +1,15 @@
-"""Plans on a farm, outside of Blender:
+"""python -m araplbs.farm, for a Python that has the extension's files and not the package:
 
 python EXTENSION/farm run PLAN --scheduler ADDRESS
 """
 
-import argparse
 import importlib.util
-import os
 import sys
 from pathlib import Path
 
-
-def main(argv):
-    if not __package__:  # run as a folder: this is a part of the package above
-        above = Path(__file__).resolve().parents[1]
-        sys.path[0] = str(above.parent)
-        if not importlib.util.find_spec("araplbs"):  # the wheel's Python will do
-            sys.path += map(str, above.glob("wheels/araplbs-*.whl"))
-        return importlib.import_module(f"{above.name}.farm.__main__").main(argv)
-    from araplbs.base.printed import complain
-    from araplbs.base.refusal import Refused
-
-    from .dask_client import run_plan
-    from .tasks import read_plan
-    from .templates import TEMPLATES, make
-
-    parser = argparse.ArgumentParser(prog="farm", description="Weights files on a farm.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="run a plan by Dask distributed")
-    run.add_argument("plan", metavar="PLAN", help="what `blender -c araplbs weight --plan` printed")
-    run.add_argument("--scheduler", required=True, metavar="ADDRESS", help="as tcp://host:8786")
-    run.add_argument(
-        "--blender",
-        default=os.environ.get("ARAPLBS_BLENDER", "blender"),
-        help="how the workers start Blender (default: $ARAPLBS_BLENDER, else blender)",
-    )
-    run.add_argument(
-        "--patience", type=float, default=60, help="seconds to wait for a scheduler (default: 60)"
-    )
-    template = commands.add_parser("template", help="print the job for another engine")
-    template.add_argument("name", choices=list(TEMPLATES))
-    arguments = parser.parse_args(argv)
-    try:
-        if arguments.command == "template":
-            print(make(arguments.name), end="")
-            return 0
-        tasks = read_plan(arguments.plan)
-        missing = [task["input"] for task in tasks if not os.path.isfile(task["input"])]
-        if missing:
-            raise Refused(f"the plan names a file that is missing: {missing[0]}")
-        command = f"{arguments.blender} -c araplbs"
-        return run_plan(tasks, arguments.scheduler, command, arguments.patience)
-    except (Refused, OSError) as error:
-        complain(f"araplbs: {error}")
-        return 1
-    except KeyboardInterrupt:
-        print("araplbs: stopped; running tasks are withdrawn", file=sys.stderr, flush=True)
-        return 130
-
-
 if __name__ == "__main__":
+    if not importlib.util.find_spec("araplbs"):  # the wheel's Python will do
+        sys.path += map(str, Path(__file__).resolve().parents[1].glob("wheels/araplbs-*.whl"))
+    from araplbs.farm.__main__ import main
+
     sys.exit(main(sys.argv[1:]))

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from installed_blender import InstalledBlender, Missing, find_blender, find_zip
-from paths import DATA, ROOT
+from paths import DATA
 
 # Small ones; more than there are workers, so that something is left when one fails.
 CHARACTERS = ("q_eagle", "q_cat_wire", "q_trex", "q_snake", "webxr_hand", "fox_soup")
@@ -60,4 +60,4 @@ def plan(blender, characters, tmp_path):
 
 def farm(*arguments):
     """The command line of the client, in this Python."""
-    return [sys.executable, str(ROOT / "araplbs_addon/farm"), *map(str, arguments)]
+    return [sys.executable, "-m", "araplbs.farm", *map(str, arguments)]

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from conftest import farm
+from paths import ROOT
 from patience import HANGS
 
 TASK = {
@@ -50,6 +51,13 @@ def test_no_plan(tmp_path):
     assert "cannot be read" in refused(tmp_path / "no.jsonl", "--scheduler", "tcp://127.0.0.1:1")
 
 
+def test_from_the_files_of_the_extension():
+    """A machine that has the extension and no package runs the farm by the extension's folder."""
+    words = [sys.executable, ROOT / "araplbs_addon/farm", "template", "slurm"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("#!/bin/bash")
+
+
 def test_without_distributed(plan, tmp_path):
     """Said in one sentence, since the extension does not bring it."""
     (tmp_path / "distributed.py").write_text("raise ImportError('not here')")
@@ -58,8 +66,8 @@ def test_without_distributed(plan, tmp_path):
     code = (
         "import sys, runpy; sys.argv = sys.argv[1:]\n"
         f"sys.path.insert(1, {str(tmp_path)!r})\n"
-        "runpy.run_path(sys.argv[0], run_name='__main__')"
+        "runpy.run_module('araplbs.farm', run_name='__main__')"
     )
-    done = subprocess.run([sys.executable, "-c", code, *words[1:]], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code, *words[2:]], capture_output=True, text=True)
     assert done.returncode == 1
     assert "araplbs: the farm needs the package distributed in this Python" in done.stderr

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from scenes import (
-    addon,
     auto_weight,
     deform_names,
     entries,
@@ -78,7 +77,7 @@ def test_several_at_a_time(good, tmp_path):
 
 
 def test_the_exit_code_of_a_task_is_no_error():
-    result_of = addon("farm.process").result_of
+    result_of = package("farm.process").result_of
     assert result_of({"code": 3, "results": [{"armatures": []}]}) == {"armatures": []}
     assert result_of({"code": 1, "results": [{"armatures": []}]})["error"] == "exit code 1"
 

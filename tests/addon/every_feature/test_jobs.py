@@ -31,7 +31,7 @@ looks_into_compressed_files = pytest.mark.skipif(
 def test_time_left_is_never_negative():
     """The seconds of all tasks, in another order, are more by rounding."""
     tasks = [{"seconds": seconds} for seconds in (0.3, 0.2, 0.1)]
-    progress = addon("farm.pool").Progress(tasks, 1)
+    progress = package("farm.pool").Progress(tasks, 1)
     progress.start -= 1e17
     for task in reversed(tasks):
         progress(task, {})
@@ -179,7 +179,7 @@ def test_resume_looks_at_the_output(three, tmp_path):
 )
 def test_resume_looks_at_other_files(tmp_path, name, command, option):
     """The options that were there when the output was made."""
-    tasks = addon("farm.tasks")
+    tasks = package("farm.tasks")
     source, other = tmp_path / "in.blend", tmp_path / "other"
     source.write_bytes(b"BLENDER")
     other.write_text("some")
@@ -357,7 +357,7 @@ def test_refusal_of_a_task(tmp_path):
     found = []
     words = ["weight", str(path), f"--output={tmp_path / 'out.blend'}"]
     bad = ["weight", str(path), "--no-such-option"]
-    pool = addon("farm.pool").Pool(addon("blender.data.restart").command("araplbs"), 1)
+    pool = package("farm.pool").Pool(addon("blender.data.restart").command("araplbs"), 1)
     pool.run([task(*words), task(*bad)], lambda _t, r: found.append(r["error"]), stop())
     assert "out.blend' already exists and is not a .blend file" in found[0]
     assert found[1].startswith("unrecognized arguments: --no-such-option")
@@ -365,7 +365,7 @@ def test_refusal_of_a_task(tmp_path):
 
 def test_memory_limits_what_runs(tmp_path):
     """Tasks wait for memory, but one always runs."""
-    pool = addon("farm.pool").Pool(["false"], 3, memory=100)
+    pool = package("farm.pool").Pool(["false"], 3, memory=100)
     sizes = [70, 60, 500, 20]
     pool.pending = [{"bytes": size} for size in sizes]
     assert pool._take()["bytes"] == 70
@@ -379,7 +379,7 @@ def test_memory_limits_what_runs(tmp_path):
 def test_process_that_dies(tmp_path):
     """A file that ends two processes fails, and says what was seen of it."""
     script = "import sys; sys.stdin.readline(); print('out of luck'); sys.exit(3)"
-    pool = addon("farm.pool").Pool([sys.executable, "-c", script], 2)
+    pool = package("farm.pool").Pool([sys.executable, "-c", script], 2)
     found = []
     pool.run([task()], lambda _task, result: found.append(result["error"]), stop())
     assert found == ["Blender ended by exit code 3, its last line: out of luck (2 times)"]
@@ -391,7 +391,7 @@ def test_killed_child(tmp_path):
     """A Blender that is killed in the middle of a file: another does it again."""
     character(rings=150, sides=60)
     path = save(tmp_path / "in.blend")
-    pool_module = addon("farm.pool")
+    pool_module = package("farm.pool")
     killed, started = [], pool_module.BlenderProcess
     command = addon("blender.data.restart").command("araplbs")
 

@@ -10,12 +10,11 @@ import sys
 
 import pytest
 from araplbs.base.stop import Stop
+from araplbs.farm import process
+from araplbs.farm.pool import Pool
+from araplbs.farm.process import BlenderProcess, Died, read_reply, write_reply
 from gate import Gate
 from paths import ROOT
-
-from araplbs_addon.farm import process
-from araplbs_addon.farm.pool import Pool
-from araplbs_addon.farm.process import BlenderProcess, Died, read_reply, write_reply
 
 # What stands for Blender. WORK is the body of a function of the arguments of a task, that may add
 # to the results; it is called with file descriptors 1 and 2 as Blender's parts find them.
@@ -23,7 +22,7 @@ SERVER = """
 import os, signal, sys, threading
 hang = threading.Event().wait
 sys.path.insert(0, {root!r})
-from araplbs_addon.farm.process import serve
+from araplbs.farm.process import serve
 print("Blender 4.5", flush=True)
 os.write(1, b"a line without its end")
 def run(arguments, results):
@@ -197,7 +196,7 @@ POOL = """
 import sys
 sys.path.insert(0, {root!r})
 from araplbs.base.stop import Stop, Stopped
-from araplbs_addon.farm import pool, process
+from araplbs.farm import pool, process
 started = []
 class Kept(process.BlenderProcess):
     def __init__(self, *arguments):

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from araplbs.base.refusal import Refused
 from araplbs.disk import outputs
+from araplbs.farm import reports, tasks
 from araplbs.reports.pictures import png
-
-from araplbs_addon.farm import reports, tasks
 
 AFTER = {"surface_strain": 0.1, "limb_drift": 0.2, "volume_change": -0.01}
 

@@ -7,23 +7,30 @@ A task is a dictionary that JSON takes:
   timeout         seconds after which it has failed, 0 for none
 """
 
+from __future__ import annotations
+
+import argparse
 import hashlib
 import json
 import math
 import os
 from argparse import SUPPRESS, BooleanOptionalAction
 from pathlib import Path
+from typing import Any
 
-from araplbs.base.refusal import Refused
-from araplbs.cli.errors import WrongArguments
-from araplbs.disk.blend_file import count
-from araplbs.disk.files import content_mark, has_content, identity, placed, refuse_input
-from araplbs.disk.inputs import read_input, read_input_text
+import araplbs
 
-from ..native_module import own_version
+from ..base.refusal import Refused
+from ..cli.errors import WrongArguments
+from ..disk.blend_file import count
+from ..disk.files import content_mark, has_content, identity, placed, refuse_input
+from ..disk.inputs import read_input, read_input_text
 
-# Options that do not change the weights.
+Task = dict[str, Any]
+Plan = list[tuple[Path, Any]]  # of (input, output or None)
+
 MOST_BYTES = 1 << 28  # of a plan, or of a report
+# Options that do not change the weights.
 APART = (
     *("help", "input", "output", "json", "threads", "jobs", "timeout", "resume", "report", "plan"),
     *("merge", "in_place", "quiet", "preset"),
@@ -50,7 +57,7 @@ WRITES_FILE = "keep"
 NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("many files")
     group.add_argument("--jobs", type=int, metavar="N", help="N processes of Blender")
     group.add_argument(
@@ -79,7 +86,7 @@ def add_arguments(parser):
     )
 
 
-def check(arguments):
+def check(arguments: argparse.Namespace) -> None:
     """Raises WrongArguments for arguments that do not go together."""
     if arguments.threads < 0:
         raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
@@ -94,9 +101,9 @@ def check(arguments):
         raise WrongArguments(f"--report {arguments.report}: not a folder")
 
 
-def option_arguments(arguments):
+def option_arguments(arguments: argparse.Namespace) -> list[str]:
     """The options that differ from their defaults, as arguments of the command line."""
-    found = []
+    found: list[str] = []
     for action in arguments.parser._actions:
         value = getattr(arguments, action.dest, None)
         if action.dest in APART or action.help == SUPPRESS:  # an older name of another one
@@ -116,17 +123,17 @@ def option_arguments(arguments):
     return found
 
 
-def fingerprint(arguments):
+def fingerprint(arguments: argparse.Namespace) -> str:
     """A hash of all that decides about the weights, but the input."""
-    content = [own_version(), arguments.command, option_arguments(arguments)]
+    content = [araplbs.__version__, arguments.command, option_arguments(arguments)]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-def report_path(folder, output):
+def report_path(folder: str | Path, output: str | Path) -> Path:
     return Path(folder, Path(output).name + ".json")
 
 
-def make_task(source, target, arguments, threads=None):
+def make_task(source: str | Path, target: str | Path, arguments: argparse.Namespace) -> Task:
     """Raises OSError when there is no such input, Refused if it is not a file."""
     source, target = placed(source), placed(target)
     refuse_input(source)
@@ -135,9 +142,8 @@ def make_task(source, target, arguments, threads=None):
     if arguments.report:
         words += [f"--report={placed(arguments.report)}", "--no-merge"]
         words += ["--resume"] * arguments.resume
-    threads = arguments.threads or threads
-    if threads:
-        words.append(f"--threads={threads}")
+    if arguments.threads:
+        words.append(f"--threads={arguments.threads}")
     words += option_arguments(arguments)
     seconds, memory = cost(source, getattr(arguments, "pose_count", POSES))
     timeout = arguments.timeout
@@ -151,17 +157,17 @@ def make_task(source, target, arguments, threads=None):
     }
 
 
-def cost(path, poses=POSES):
+def cost(path: str | Path, poses: int = POSES) -> tuple[float, float]:
     """(seconds, bytes) of a file, about."""
     try:
         vertices, bones = count(path)
     except Exception:  # opening the file will say why
-        vertices, bones = os.path.getsize(path) / BYTES_OF_VERTEX, 50
+        vertices, bones = os.path.getsize(path) // BYTES_OF_VERTEX, 50
     seconds = FILE_SECONDS + VERTEX_SECONDS * vertices * (poses + POSES) / (2 * POSES)
     return seconds, START_BYTES + vertices * (VERTEX_BYTES + BONE_BYTES * bones)
 
 
-def named_files(arguments):
+def named_files(arguments: argparse.Namespace) -> dict[str, str]:
     """{name: path} of what options name to be read, as they name it."""
     if arguments.command == WRITES_FILE:
         return {}
@@ -169,7 +175,7 @@ def named_files(arguments):
     return {name: path for name, path in named.items() if path}
 
 
-def files_read(source, arguments):
+def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, str]:
     """{name: path} of all that an output is made from, the input first. A named path that begins
     with // lies next to the input."""
     found = {"input": str(source)}
@@ -178,12 +184,12 @@ def files_read(source, arguments):
     return found
 
 
-def contents_read(source, arguments):
+def contents_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, Any]:
     """By which --resume recognizes what an output was made from."""
     return {name: content_mark(path) for name, path in files_read(source, arguments).items()}
 
 
-def done_before(source, target, arguments):
+def done_before(source: str | Path, target: str | Path, arguments: argparse.Namespace) -> bool:
     """Whether the output is there unchanged, made from what is now there and with the same options.
     Where one is the other the input is not what it was made from any more."""
     path = report_path(arguments.report, target)
@@ -203,7 +209,7 @@ def done_before(source, target, arguments):
         return False
 
 
-def read_plan(path):
+def read_plan(path: str | Path) -> list[Task]:
     """The tasks of a file that --plan has printed. Raises Refused for anything else."""
     try:
         text = read_input_text(path, MOST_BYTES)
@@ -225,7 +231,7 @@ def read_plan(path):
     return tasks
 
 
-def _is_task(task):
+def _is_task(task: Any) -> bool:
     """Whether this is what make_task() makes, as far as somebody relies on it."""
     if not isinstance(task, dict):
         return False

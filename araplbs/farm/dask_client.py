@@ -5,21 +5,25 @@ A worker needs Dask and a Blender with the extension, and sees the files under t
 keeps a Blender for each of its threads (process.py), and these end with the worker.
 """
 
+from __future__ import annotations
+
 import shlex
 import sys
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from typing import Any
 
-from araplbs.base.printed import complain
-from araplbs.base.refusal import Refused
-
+from ..base.printed import complain
+from ..base.refusal import Refused
 from . import process
-from .pool import Progress
+from .pool import Finished, Progress
+from .tasks import Task
 
 LOST = 3  # times that a task may lose its worker, or its Blender, before it has failed
 
 
-def _load():
+def _load() -> Any:
     try:
         import cloudpickle
         import distributed
@@ -36,19 +40,19 @@ def _load():
 class _Sent:
     """A function that travels as a whole: the other end reads the function."""
 
-    def __init__(self, function):
+    def __init__(self, function: Any) -> None:
         self.function = function
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         import cloudpickle
 
         return cloudpickle.loads, (cloudpickle.dumps(self.function),)
 
-    def __call__(self, *arguments, **named):
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self.function(*arguments, **named)
 
 
-def on_worker(task, command, kind):
+def on_worker(task: Task, command: list[str], kind: Any) -> dict[str, Any]:
     """The work of a worker: returns the reply of Blender, and its place. Raises process.Died when
     Blender did not outlive the task, which Dask then gives to a worker again. `kind` is
     BlenderProcess, which travels with the call."""
@@ -61,7 +65,7 @@ def on_worker(task, command, kind):
     key = worker.get_current_task()
     idle = worker.__dict__.setdefault("araplbs_idle", [])
 
-    def wanted():
+    def wanted() -> bool:
         state = worker.state.tasks.get(key)
         return state is not None and state.state in ("executing", "long-running")
 
@@ -87,7 +91,7 @@ def on_worker(task, command, kind):
     return place | reply
 
 
-def _end_idle(dask_worker):
+def _end_idle(dask_worker: Any) -> None:
     idle = dask_worker.__dict__.get("araplbs_idle", [])
     while idle:
         idle.pop().leave()
@@ -96,12 +100,12 @@ def _end_idle(dask_worker):
 class Farm:
     """A plan on the workers of a scheduler."""
 
-    def __init__(self, address, command, patience):
+    def __init__(self, address: str, command: str, patience: float) -> None:
         self.address, self.command, self.patience = address, shlex.split(command), patience
         self.distributed = _load()
-        self.client = None
+        self.client: Any = None
 
-    def _connect(self):
+    def _connect(self) -> None:
         """A new client. Raises Refused when no scheduler answers."""
         if self.client:
             self.client.close(timeout=1)
@@ -121,13 +125,15 @@ class Farm:
                     ) from None
                 time.sleep(0.5)
 
-    def _resources(self, task, kinds):
+    def _resources(self, task: Task, kinds: Sequence[dict[str, Any]]) -> dict[str, float]:
         """Resources that a task asks of a worker: memory, if workers have said how much they
         have."""
         declared = [kind["MEMORY"] for kind in kinds if "MEMORY" in kind]
         return {"MEMORY": min(task["bytes"], max(declared))} if declared else {}
 
-    def run(self, tasks, finished, say=print):
+    def run(
+        self, tasks: Sequence[Task], finished: Finished, say: Callable[[str], None] = print
+    ) -> None:
         """Calls finished(task, result) for each, as they come. Results are {"error"?, "host"}."""
         tasks = sorted(tasks, key=lambda task: -task["seconds"])
         for task in tasks:  # of a task that is done twice, the second finds the first one's output
@@ -146,7 +152,9 @@ class Farm:
             if self.client:
                 self._leave(left)
 
-    def _run_once(self, left, finished, say):
+    def _run_once(
+        self, left: dict[int, Task], finished: Finished, say: Callable[[str], None]
+    ) -> None:
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         if not workers:
             say("no worker yet: waiting")
@@ -180,7 +188,7 @@ class Farm:
             result = self._result(future)
             finished(left.pop(number), result)
 
-    def _result(self, future):
+    def _result(self, future: Any) -> dict[str, Any]:
         if future.status in ("cancelled", "lost"):
             raise CancelledError
         error = future.exception()
@@ -191,7 +199,7 @@ class Farm:
             return reply
         return {"host": reply["host"], "worker": reply["worker"]} | process.result_of(reply)
 
-    def _leave(self, left):
+    def _leave(self, left: dict[int, Task]) -> None:
         try:
             if left:  # of those that run now, Blender ends in order
                 self.client.cancel(self.futures)
@@ -202,17 +210,17 @@ class Farm:
         self.client.close(timeout=5)
 
 
-def _has_report(task):
+def _has_report(task: Task) -> bool:
     return any(word.startswith("--report=") for word in task["arguments"])
 
 
-def run_plan(tasks, address, command, patience):
+def run_plan(tasks: Sequence[Task], address: str, command: str, patience: float) -> int:
     """The exit code."""
     farm = Farm(address, command, patience)
     progress = Progress(tasks, 1)
     failures = 0
 
-    def finished(task, result):
+    def finished(task: Task, result: dict[str, Any]) -> None:
         nonlocal failures
         if "error" in result:
             failures += 1

@@ -1,22 +1,25 @@
 """All files that a run of the command line will write, decided before any work begins."""
 
+from __future__ import annotations
+
+import argparse
 import os
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
-from araplbs.cli.errors import WrongArguments
-from araplbs.disk.files import placed
-from araplbs.disk.outputs import BLEND, PICTURE, REPORT, REPORT_PAGE, RESULTS, TABLE, Outputs
-
+from ..cli.errors import WrongArguments
+from ..disk.files import placed
+from ..disk.outputs import BLEND, PICTURE, REPORT, REPORT_PAGE, RESULTS, TABLE, Outputs
 from .reports import INDEX, TABLE_NAME, picture_name
-from .tasks import named_files, report_path
+from .tasks import Plan, named_files, report_path
 
 BLEND_NAME = re.compile(r".*\.blend\d*", re.IGNORECASE | re.DOTALL)
 PICTURE_NAME = re.compile(r"(.*)\.\d+\.png", re.DOTALL)
 
 
-def plan_outputs(inputs, output, in_place=False):
+def plan_outputs(inputs: Sequence[Path], output: str | None, in_place: bool = False) -> Plan:
     """[(input, output)]. Raises WrongArguments if it is not clear what is to be written, or one
     output would hold several inputs."""
     if in_place:
@@ -48,7 +51,7 @@ def plan_outputs(inputs, output, in_place=False):
     return plan
 
 
-def _into_folder(inputs, folder):
+def _into_folder(inputs: Sequence[Path], folder: Path) -> Plan:
     names = [path.name for path in inputs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -56,11 +59,11 @@ def _into_folder(inputs, folder):
     return [(path, folder / path.name) for path in inputs]
 
 
-def _name_of(path):
+def _name_of(path: Path | None) -> str:
     return os.path.normcase(placed(path))
 
 
-def all_outputs(plan, arguments):
+def all_outputs(plan: Plan, arguments: argparse.Namespace) -> Outputs:
     """The Outputs of a plan [(input, output)]. Raises Refused as they do."""
     outputs = Outputs(arguments.input, named_files(arguments).items())
     in_place = getattr(arguments, "in_place", False)
@@ -76,9 +79,10 @@ def all_outputs(plan, arguments):
     return outputs
 
 
-def _add_reports(outputs, targets, arguments):
+def _add_reports(outputs: Outputs, targets: Sequence[Path], arguments: argparse.Namespace) -> None:
     """How many pictures there will be is known when a file is open: those that are there count."""
-    folder, pictures = arguments.report, defaultdict(set)
+    folder = arguments.report
+    pictures: defaultdict[str, set[str]] = defaultdict(set)
     if os.path.isdir(folder):
         for name in os.listdir(folder):
             if found := PICTURE_NAME.fullmatch(name):

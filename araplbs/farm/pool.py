@@ -1,24 +1,31 @@
 """--jobs: processes of Blender on this machine that take tasks, the longest first, while there is
 enough memory."""
 
+from __future__ import annotations
+
 import os
 import queue
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from ..base.stop import Stop
 from .process import BlenderProcess, Died, Withdrawn, result_of
+from .tasks import Task
 
+Finished = Callable[[Task, dict[str, Any]], None]
 ATTEMPTS = 2  # a file that ends two processes is not tried again
 
 
-def processors():
+def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def free_memory():
+def free_memory() -> int | None:
     """Bytes that can be taken, None if that cannot be known."""
     try:
         with open("/proc/meminfo") as file:
@@ -37,13 +44,15 @@ class Pool:
     """The tasks of a plan on `jobs` processes. `finished(task, result)` is called in the thread
     that calls run()."""
 
-    def __init__(self, command, jobs, memory=None):
+    def __init__(self, command: Sequence[str], jobs: int, memory: int | None = None) -> None:
         self.command, self.jobs, self.memory = command, jobs, memory
-        self.pending, self.running = [], {}
-        self.changed, self.done = threading.Condition(), queue.Queue()
+        self.pending: list[Task] = []
+        self.running: dict[int, Task] = {}
+        self.changed = threading.Condition()
+        self.done: queue.Queue[tuple[Task, dict[str, Any]]] = queue.Queue()
         self.ending = False
 
-    def run(self, tasks, finished, stop):
+    def run(self, tasks: Sequence[Task], finished: Finished, stop: Stop) -> None:
         """stop: a Stop. A signal ends all processes at once, and none is left when this returns or
         raises Stopped: wherever the signal comes, it counts between two looks at the tasks."""
         stop.hold()
@@ -53,7 +62,7 @@ class Pool:
             stop.held = False
         stop.check()
 
-    def _run(self, tasks, finished, check):
+    def _run(self, tasks: Sequence[Task], finished: Finished, check: Callable[[], None]) -> None:
         self.pending = sorted(tasks, key=lambda task: -task["seconds"])
         threads = [
             threading.Thread(target=self._work, daemon=True)
@@ -78,7 +87,7 @@ class Pool:
             for thread in threads:
                 thread.join()
 
-    def _take(self):
+    def _take(self) -> Task | None:
         """The next task that there is memory for, None when there are no more."""
         with self.changed:
             while True:
@@ -93,14 +102,14 @@ class Pool:
                         return task
                 self.changed.wait()
 
-    def _give_back(self, task=None):
+    def _give_back(self, task: Task | None = None) -> None:
         with self.changed:
             del self.running[threading.get_ident()]
             if task:
                 self.pending.insert(0, task)
             self.changed.notify_all()
 
-    def _work(self):
+    def _work(self) -> None:
         process = None
         while task := self._take():
             result, again = None, None
@@ -133,13 +142,13 @@ class Pool:
 class Progress:
     """One line about all files: over itself in a terminal, else a new one for each file."""
 
-    def __init__(self, tasks, jobs):
+    def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
         self.files, self.jobs = len(tasks), jobs
         self.seconds = sum(task["seconds"] for task in tasks)
         self.done = self.failed = 0
         self.cost, self.start = 0.0, time.monotonic()
 
-    def __call__(self, task, result):
+    def __call__(self, task: Task, result: dict[str, Any]) -> None:
         self.done += 1
         self.failed += "error" in result
         self.cost += task["seconds"]
@@ -149,7 +158,7 @@ class Progress:
             print()
         sys.stdout.flush()
 
-    def line(self):
+    def line(self) -> str:
         left = max(0.0, self.seconds - self.cost)  # a sum of the same numbers in another order
         seconds = left * (time.monotonic() - self.start) / self.cost
         return (
@@ -158,7 +167,7 @@ class Progress:
         )
 
 
-def in_words(seconds):
+def in_words(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

@@ -5,19 +5,26 @@ armature, table.json and index.html. Every file is written as a whole, so it can
 farm works. A mark identifies reports, whatever the names of the outputs are.
 """
 
+from __future__ import annotations
+
+import argparse
 import html
 import json
 import math
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from araplbs.base.refusal import Refused
-from araplbs.cli.errors import WrongArguments
-from araplbs.disk.files import content_mark
-from araplbs.disk.inputs import read_input
-from araplbs.disk.outputs import (
+import araplbs
+
+from ..base.refusal import Refused
+from ..cli.errors import WrongArguments
+from ..disk.files import content_mark
+from ..disk.inputs import read_input
+from ..disk.outputs import (
     PICTURE,
     REPORT,
     REPORT_PAGE,
@@ -29,9 +36,7 @@ from araplbs.disk.outputs import (
     write_content,
     write_json,
 )
-from araplbs.measures.deformation import in_percent
-
-from ..native_module import own_version
+from ..measures.deformation import in_percent
 from .tasks import MOST_BYTES, fingerprint, report_path
 
 # They had no mark of their own; read, and never replaced.
@@ -56,22 +61,31 @@ figure { display: inline-block; margin: 0 1em 1em 0 } figcaption { font-size: 13
 td { vertical-align: top } td.number { text-align: right } tr.failed { background: #fdd }"""
 
 
-def write_report(arguments, result):
+def write_report(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
     """Writes the report of one file: its outcome, or why it failed. An older output that is whole
     stays with its report when the file fails now."""
     if "error" not in result:
         contents = result["contents"] | {"output": content_mark(result["output"])}
         result = result | {"contents": contents}
-    content = {"version": own_version(), "fingerprint": fingerprint(arguments), "files": [result]}
+    content = {
+        "version": araplbs.__version__,
+        "fingerprint": fingerprint(arguments),
+        "files": [result],
+    }
     write_json(report_path(arguments.report, result["output"]), REPORT, content)
 
 
-def picture_name(target, number):
+def picture_name(target: str | Path, number: int) -> str:
     """That of an armature of a file, by its number."""
     return f"{Path(target).name}.{number}.png"
 
 
-def write_pictures(folder, target, reports, pictures):
+def write_pictures(
+    folder: str | Path,
+    target: Path,
+    reports: Sequence[dict[str, Any]],
+    pictures: Sequence[bytes | None],
+) -> None:
     """PNG files, one for each of the reports of armatures of a file, which get their names; None
     where nothing is drawn."""
     for k, (report, picture) in enumerate(zip(reports, pictures, strict=True)):
@@ -80,12 +94,13 @@ def write_pictures(folder, target, reports, pictures):
             write_content(Path(folder, report["picture"]), PICTURE, picture)
 
 
-def read_reports(folder):
+def read_reports(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
     """(rows of all reports in a folder, [why one cannot be read]). Raises Refused if there is
     no report."""
     if not Path(folder).is_dir():
         raise WrongArguments(f"there is no folder {folder}")
-    found, bad = [], []
+    found: list[dict[str, Any]] = []
+    bad = []
     for path in sorted(Path(folder).glob("*.json")):
         try:
             if path.is_file() and (carries(path, REPORT) or carries(path, OF_0_1_0)):  # no FIFO
@@ -104,7 +119,7 @@ def read_reports(folder):
     return found, bad
 
 
-def _rows(entry):
+def _rows(entry: dict[str, Any]) -> list[dict[str, Any]]:
     """A row for each armature of a file, one for a file that failed. Raises TypeError, KeyError...
     for what no report says."""
     about = {"file": _text(entry["input"]), "output": _text(entry["output"])}
@@ -132,19 +147,19 @@ def _rows(entry):
     return found
 
 
-def _text(value):
+def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not text")
     return value
 
 
-def _number(value):
+def _number(value: Any) -> Any:
     if value is not None and (type(value) not in (int, float) or not math.isfinite(value)):
         raise TypeError(f"{value!r} is no number")
     return value
 
 
-def merge(folder):
+def merge(folder: str | Path) -> tuple[int, list[str]]:
     """Writes the table and the page, failed files first, then those with the most strain; how many
     rows they have, and [why a report cannot be read]."""
     table, index = Path(folder, TABLE_NAME), Path(folder, INDEX)
@@ -152,12 +167,12 @@ def merge(folder):
     refuse_foreign(table, TABLE)
     refuse_foreign(index, REPORT_PAGE)
     found.sort(key=lambda row: ("error" not in row, -(row.get("surface_strain") or 0)))
-    write_json(table, TABLE, {"version": own_version(), "rows": found})
+    write_json(table, TABLE, {"version": araplbs.__version__, "rows": found})
     write_content(index, REPORT_PAGE, page(found))
     return len(found), bad
 
 
-def page(found):
+def page(found: Sequence[dict[str, Any]]) -> str:
     """A page by itself: no script, nothing from elsewhere."""
     failed = sum("error" in row for row in found)
     lines = [
@@ -173,7 +188,7 @@ def page(found):
     return "\n".join([*lines, "</table></body></html>\n"])
 
 
-def _gallery(found):
+def _gallery(found: Sequence[dict[str, Any]]) -> list[str]:
     """Pictures of the worst."""
     with_strain = [row for row in found if row.get("surface_strain") is not None]
     shown = [row for row in with_strain if row["picture"]][:MOST_PICTURES]
@@ -190,7 +205,7 @@ def _gallery(found):
     return [f"<p>{about}</p><div>", *figures, "</div>"]
 
 
-def _cell(value):
+def _cell(value: Any) -> str:
     if isinstance(value, (int, float)):
         return (
             f"<td class='number'>{value:,}</td>"

@@ -1,25 +1,31 @@
 """The command line on many files; cli.py does the work on one of them."""
 
+from __future__ import annotations
+
+import argparse
 import json
 import os
 import signal
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from araplbs.base.printed import complain, say
-from araplbs.base.refusal import Refused
-from araplbs.cli.errors import WrongArguments
-from araplbs.disk.files import placed
-from araplbs.disk.outputs import BLEND, refuse_foreign
-
+from ..base.printed import complain, say
+from ..base.refusal import Refused
+from ..base.stop import Stop
+from ..cli.errors import WrongArguments
+from ..disk.files import placed
+from ..disk.outputs import BLEND, refuse_foreign
 from .pool import Pool, Progress, free_memory, processors
 from .process import serve
 from .reports import INDEX, merge, write_report
-from .tasks import done_before, make_task, read_plan
+from .tasks import Plan, Task, done_before, make_task, read_plan
 
+Run = Callable[..., int]  # the command, of (arguments, results)
 HELPS = {"merge": "write the table and the page of a folder of reports"}
 
 
-def add_commands(commands):
+def add_commands(commands: Any) -> None:
     """The commands other than those that weight. Programs alone call the first two."""
     task = commands.add_parser(
         "task",
@@ -43,32 +49,32 @@ def add_commands(commands):
     merging.set_defaults(apart=_merge)
 
 
-def _task(arguments, run):
+def _task(arguments: argparse.Namespace, run: Run) -> int:
     tasks = read_plan(arguments.plan)
     if not 1 <= arguments.number <= len(tasks):
         raise WrongArguments(f"there is no task {arguments.number}: the plan has {len(tasks)}")
     return run(tasks[arguments.number - 1]["arguments"])
 
 
-def _serve(arguments, run):
+def _serve(arguments: argparse.Namespace, run: Run) -> int:
     serve(run, arguments.key, lambda: os.kill(os.getpid(), signal.SIGTERM))
     return 0
 
 
-def _merge(arguments, _run):
+def _merge(arguments: argparse.Namespace, _run: Run) -> int:
     count = merge_and_warn(arguments.folder)
     say(f"{count} rows in {Path(arguments.folder, INDEX)}")
     return 0
 
 
-def reason_of(error):
+def reason_of(error: Refused | OSError) -> str:
     """Of a file that cannot be read, without its name."""
     if isinstance(error, FileNotFoundError):
         return "no such file"
     return str(error) if isinstance(error, Refused) else error.strerror or str(error)
 
 
-def merge_and_warn(folder):
+def merge_and_warn(folder: str | Path) -> int:
     """Writes the table and the page of a folder of reports, and says which of them cannot be read;
     how many rows there are."""
     count, bad = merge(folder)
@@ -77,7 +83,7 @@ def merge_and_warn(folder):
     return count
 
 
-def left_to_do(plan, arguments):
+def left_to_do(plan: Plan, arguments: argparse.Namespace) -> Plan:
     """The entries of a plan [(input, output)] that --resume does not skip."""
     if not arguments.resume:
         return plan
@@ -87,7 +93,7 @@ def left_to_do(plan, arguments):
     return left
 
 
-def print_plan(plan, arguments):
+def print_plan(plan: Plan, arguments: argparse.Namespace) -> int:
     """Prints the tasks, the most expensive first; the exit code."""
     tasks, code = [], 0
     for source, target in plan:
@@ -101,13 +107,20 @@ def print_plan(plan, arguments):
     return code
 
 
-def run_jobs(plan, arguments, command, failed, stop):
+def run_jobs(
+    plan: Plan,
+    arguments: argparse.Namespace,
+    command: Sequence[str],
+    failed: Callable[[str], object],
+    stop: Stop,
+) -> list[dict[str, Any]]:
     """--jobs; the results in the order of the plan."""
     threads = max(1, (arguments.threads or processors()) // arguments.jobs)
     settings = vars(arguments) | {"threads": threads}
-    tasks, results = [], {}
+    tasks: list[Task] = []
+    results: dict[tuple[str, ...], dict[str, Any]] = {}
 
-    def failed_with(result):
+    def failed_with(result: dict[str, Any]) -> None:
         failed(f"{result['input']}: {result['error']}")
         if arguments.report:
             try:
@@ -115,7 +128,7 @@ def run_jobs(plan, arguments, command, failed, stop):
             except (Refused, OSError) as error:
                 failed(f"{result['input']}: its report: {error}")
 
-    def finished(task, result):
+    def finished(task: Task, result: dict[str, Any]) -> None:
         results[result["input"], result["output"]] = result
         if result.pop("died", False):
             failed_with(result)
@@ -133,7 +146,7 @@ def run_jobs(plan, arguments, command, failed, stop):
     if tasks:
         progress = Progress(tasks, arguments.jobs)
 
-        def both(task, result):
+        def both(task: Task, result: dict[str, Any]) -> None:
             finished(task, result)
             progress(task, result)
 

@@ -2,11 +2,14 @@
 (Slurm). The first and the last run the tasks of a plan by number. Flamenco makes its own tasks
 from the options, which come from the table of all options."""
 
+from __future__ import annotations
+
 import json
 import math
 from dataclasses import fields
+from typing import Any
 
-from araplbs.model.options import Options
+from ..model.options import Options
 
 OPENJD = """\
 specificationVersion: jobtemplate-2023-09
@@ -140,11 +143,16 @@ function blender(words) {
 TEMPLATES = {"openjd": OPENJD, "slurm": SLURM, "flamenco": FLAMENCO}
 
 
-def _flamenco_options():
+def _flamenco_options() -> list[dict[str, Any]]:
     found = []
     for option in fields(Options):
-        about, default = option.metadata, option.default
-        setting = {"key": option.name, "visible": "submission", "description": about["description"]}
+        about: Any = option.metadata
+        default: Any = option.default
+        setting: dict[str, Any] = {
+            "key": option.name,
+            "visible": "submission",
+            "description": about["description"],
+        }
         if isinstance(default, bool):
             setting |= {"type": "bool", "default": default}
         elif "choices" in about:
@@ -164,7 +172,7 @@ def _flamenco_options():
     return found
 
 
-def make(name):
+def make(name: str) -> str:
     text = TEMPLATES[name]
     if name == "flamenco":
         return text % {"options": json.dumps(_flamenco_options(), indent=4)}

@@ -9,6 +9,8 @@ This side needs only the standard library, because dask_client.py sends this fil
 have the add-on only in Blender.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import queue
@@ -19,7 +21,9 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import IO, Any
 
 LENGTH = 8  # bytes of the number before a reply
 LONGEST = 1 << 28  # bytes of a reply
@@ -38,7 +42,9 @@ class Withdrawn(Exception):
 class BlenderProcess:
     """command: the words that start Blender, up to and with the name of our command."""
 
-    def __init__(self, command, environment=None):
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
         self.key = secrets.token_hex(16)
         self.process = subprocess.Popen(
             [*command, "serve", self.key],
@@ -47,9 +53,11 @@ class BlenderProcess:
             stderr=subprocess.PIPE,
             env=environment,
         )
-        self.replies = queue.Queue()
-        self.before, self.printed = deque(maxlen=20), deque(maxlen=20)  # lines: of its start, since
-        self.fault = None  # of a reply that makes no sense
+        self.replies: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        # Lines: of its start, and since.
+        self.before: deque[str] = deque(maxlen=20)
+        self.printed: deque[str] = deque(maxlen=20)
+        self.fault: str | None = None  # of a reply that makes no sense
         self.readers = [
             threading.Thread(target=target, daemon=True)
             for target in (self._read_replies, self._read_printed)
@@ -57,7 +65,7 @@ class BlenderProcess:
         for reader in self.readers:
             reader.start()
 
-    def _read_replies(self):
+    def _read_replies(self) -> None:
         """Puts replies, and None when there will be no more, for any reason."""
         stdout = self.process.stdout
         try:
@@ -72,15 +80,20 @@ class BlenderProcess:
         finally:
             self.replies.put(None)
 
-    def _read_printed(self):
+    def _read_printed(self) -> None:
         for line in self.process.stderr:
             _keep(line, self.printed)
 
     @property
-    def lives(self):
+    def lives(self) -> bool:
         return self.process.poll() is None
 
-    def do(self, arguments, wanted=lambda: True, timeout=0):
+    def do(
+        self,
+        arguments: Sequence[str],
+        wanted: Callable[[], bool] = lambda: True,
+        timeout: float = 0,
+    ) -> dict[str, Any]:
         """{"code", "results"} of a task; if no reply comes within `timeout` seconds, unless that
         is 0, the process is gone and the result an error. Raises Died, and Withdrawn when `wanted`
         says no more, and then the process is gone, too."""
@@ -106,7 +119,7 @@ class BlenderProcess:
                 raise Died(self._how_it_ended())
             return reply
 
-    def _how_it_ended(self):
+    def _how_it_ended(self) -> str:
         """The process is gone afterwards."""
         if self.fault:
             self.end()
@@ -124,7 +137,7 @@ class BlenderProcess:
         last = [*self.before, *self.printed][-1:]
         return f"Blender ended by {how}" + (f", its last line: {last[0]}" if last else "")
 
-    def end(self):
+    def end(self) -> None:
         """Ends the process, in order if it can; the file that it was writing is whole or
         missing."""
         if self.lives:
@@ -136,7 +149,7 @@ class BlenderProcess:
             self.process.wait()
         self._close()
 
-    def leave(self):
+    def leave(self) -> None:
         """Lets it end by itself, without a task to do."""
         self._close()
         try:
@@ -144,22 +157,22 @@ class BlenderProcess:
         except subprocess.TimeoutExpired:
             self.end()
 
-    def _close(self):
+    def _close(self) -> None:
         with suppress(OSError):
             self.process.stdin.close()
 
 
-def _keep(line, lines):
+def _keep(line: bytes, lines: deque[str]) -> None:
     if line.strip():
         lines.append(line.decode("utf-8", "replace").strip())
 
 
-def greeting(key):
+def greeting(key: str) -> bytes:
     """The bytes before the first reply."""
     return f"araplbs replies {key}\n".encode()
 
 
-def read_reply(stream):
+def read_reply(stream: IO[bytes]) -> dict[str, Any] | None:
     """The next reply, None if the stream ends before it. Raises ValueError for anything else."""
     head = stream.read(LENGTH)
     if not head:
@@ -181,7 +194,7 @@ def read_reply(stream):
     return reply
 
 
-def result_of(reply):
+def result_of(reply: dict[str, Any]) -> dict[str, Any]:
     """The entry of a reply for the one file of its task."""
     result = dict(reply["results"][0]) if reply["results"] else {}
     if reply["code"] not in (0, FOUND) and "error" not in result:
@@ -189,13 +202,13 @@ def result_of(reply):
     return result
 
 
-def write_reply(stream, reply):
+def write_reply(stream: IO[bytes], reply: dict[str, Any]) -> None:
     content = json.dumps(reply).encode()
     stream.write(len(content).to_bytes(LENGTH, "big") + content)
     stream.flush()
 
 
-def _own_pipes():
+def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
     """The standard input and output for tasks and replies alone. Others find nothing to read, and
     their output goes to the standard error, from any part of Blender. (On Windows a library could
     not even be loaded while a thread waits for its standard input.)"""
@@ -207,17 +220,20 @@ def _own_pipes():
     if os.name == "nt":
         import msvcrt
 
-        msvcrt.setmode(replies, os.O_BINARY)
+        msvcrt.setmode(replies, os.O_BINARY)  # type: ignore[attr-defined]
     return os.fdopen(tasks, "rb"), os.fdopen(replies, "wb")
 
 
-def serve(run, key, end):
+def serve(
+    run: Callable[[list[str], list[dict[str, Any]]], int], key: str, end: Callable[[], None]
+) -> None:
     """The other side: `run(arguments, results)` does a task and gives its exit code; `end` is
     called when the pipe ends in the middle of one, since nobody waits for it then."""
-    tasks, busy, left = queue.Queue(), threading.Event(), threading.Event()
+    tasks: queue.Queue[bytes | None] = queue.Queue()
+    busy, left = threading.Event(), threading.Event()
     lines, replies = _own_pipes()
 
-    def read():
+    def read() -> None:
         for line in lines:
             tasks.put(line)
         tasks.put(None)
@@ -236,7 +252,7 @@ def serve(run, key, end):
                 time.sleep(0)
         if line is None:
             return
-        results = []
+        results: list[dict[str, Any]] = []
         busy.set()
         if left.is_set():  # before the task was begun
             end()

@@ -1,17 +1,21 @@
 """The input files of a run: names and patterns, which not every shell expands."""
 
+from __future__ import annotations
+
 import glob
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
-from araplbs.cli.errors import WrongArguments
+from ..cli.errors import WrongArguments
 
 
-def inputs_of(patterns):
+def inputs_of(patterns: Sequence[str | Path]) -> list[Path]:
     """[Path] of these names and patterns, each once. Raises WrongArguments for a pattern that
     matches nothing, and if none of the names is that of a file. A file that is missing among others
     fails by itself, and the others are done."""
-    found, missing = {}, []
+    found: dict[Path, None] = {}
+    missing = []
     for pattern in map(str, patterns):
         names = [pattern]
         if not os.path.lexists(pattern) and glob.has_magic(pattern):
