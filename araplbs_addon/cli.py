@@ -1,178 +1,40 @@
 """The command line: blender -c araplbs weight IN.blend ... --output OUT.blend|FOLDER
-(python -m araplbs.blender weight ... without an executable).
-
-A file is weighted and saved next to its destination first, and then moved there as a whole. If
-anything fails or ends the process, input and older output stay unchanged.
-"""
+(python -m araplbs.blender weight ... without an executable): the work on one file."""
 
 import shutil
-import sys
 import time
-from pathlib import Path
 
 import bpy
-from araplbs.base.faults import sentence
-from araplbs.base.printed import complain, say
+from araplbs.base.printed import say
 from araplbs.base.refusal import NothingNew, Refused
-from araplbs.base.stop import Stop, Stopped
-from araplbs.cli.errors import FAILED, WRONG, WrongArguments
+from araplbs.blender import files
+from araplbs.blender.arguments import COMMAND
+from araplbs.blender.files import Lines, warn
 from araplbs.disk.blend_file import is_whole
-from araplbs.disk.files import placed, refuse_input, remove_leftovers
-from araplbs.disk.outputs import (
-    BLEND,
-    RESULTS,
-    carries,
-    json_text,
-    refuse_foreign,
-    replaced,
-    write_json,
-)
-from araplbs.farm import commands as farm
+from araplbs.disk.files import placed, refuse_input
+from araplbs.disk.outputs import BLEND, carries, refuse_foreign, replaced
+from araplbs.disk.presets import FOLDER
 from araplbs.farm import tasks
-from araplbs.farm.inputs import inputs_of
-from araplbs.farm.outputs import all_outputs, plan_outputs
-from araplbs.farm.reports import write_pictures, write_report
+from araplbs.farm.reports import write_pictures
 from araplbs.reports.report import notes, warnings
 
-from .arguments import COMMAND, read_arguments, read_command
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.data.references import reason_of, references_of
 from .blender.data.restart import command as this_blender
-from .native_module import own_version
-from .standard_output import StandardOutput
+from .features import modules
 
-SCHEMA = 1  # of what --json writes: docs/manual/agents.md
+COMMANDS = tuple(module.COMMAND for module in modules() if hasattr(module, "COMMAND"))
 _handles = []  # Blender's handle of the registered command
 
 
 def run(argv, results=None, prog=f"blender -c {COMMAND}"):
-    """The command; returns the exit code: 0 all is done, 1 a file failed or could not be
-    started, 2 wrong arguments, 3 `check` or --if-worse has found something to fail on, 128 + the
-    signal that stopped it. `results` gets what the report says of each file."""
-    results = [] if results is None else results
-    _print_any_name()
-    try:
-        return _run(argv, results, prog)
-    except WrongArguments as error:
-        _refuse(error, results)
-        return WRONG
-    except Exception as error:
-        return _refuse(sentence("The command", error), results)
+    """See araplbs.blender.files.run."""
+    presets = bpy.utils.preset_paths(FOLDER)
+    blender = files.Blender(COMMANDS, presets, lambda: this_blender(COMMAND), do_file)
+    return files.run(argv, blender, results, prog)
 
 
-def _run(argv, results, prog):
-    try:
-        arguments = read_arguments(argv, prog)
-    except SystemExit:  # help was printed
-        return 0
-    if arguments.apart:
-        try:
-            return arguments.apart(arguments, run)
-        except WrongArguments:
-            raise
-        except (Refused, OSError) as error:
-            return _fail(error)
-    try:
-        with Stop() as stop:
-            try:
-                tasks.check(arguments)
-                arguments.input = inputs_of(arguments.input)
-                command, options = read_command(arguments)
-                plan = [(path, None) for path in arguments.input]
-                if command.saves:
-                    plan = plan_outputs(arguments.input, arguments.output, arguments.in_place)
-                elif len(plan) > 1 and command.also_writes:
-                    raise WrongArguments(f"one file at a time, not {len(plan)}")
-                with StandardOutput(arguments) as output:
-                    plan = farm.left_to_do(plan, arguments)
-                    outputs = all_outputs(plan, arguments)
-                    if arguments.plan:
-                        return farm.print_plan(plan, arguments)
-                    given = command, plan, options, arguments, stop, outputs
-                    return _do_files(*given, results, output)
-            except Refused as error:
-                raise WrongArguments(str(error)) from None
-            except OSError as error:
-                return _refuse(error, results)
-    except Stopped as end:
-        _fail(end)
-        return 128 + end.number
-
-
-def _print_any_name():
-    """Lets names be printed that the terminal has no letters for, or that are not UTF-8."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _do_files(command, plan, options, arguments, stop, outputs, results, output):
-    for folder in outputs.folders():
-        remove_leftovers(folder)
-    if arguments.jobs:
-        results += farm.run_jobs(plan, arguments, this_blender(COMMAND), _fail, stop)
-    else:
-        _do_here(command, plan, options, arguments, stop, outputs, results)
-    failures = sum("error" in result for result in results)
-    code = 1 if failures else 0
-    try:
-        content = {"schema": SCHEMA, "version": own_version(), "command": arguments.command}
-        content |= {"fingerprint": tasks.fingerprint(arguments), "files": results}
-        if arguments.json == "-":
-            output.write(json_text(RESULTS, content))
-        elif arguments.json and failures < max(len(plan), 1):
-            write_json(arguments.json, RESULTS, content)
-    except (Refused, OSError) as error:
-        code = _fail(error)
-    try:
-        if arguments.report and arguments.merge and (plan or Path(arguments.report).is_dir()):
-            farm.merge_and_warn(arguments.report)
-        if not code and (command.finish or command.code_of):
-            return (command.finish or command.code_of)(arguments, results)
-    except (Refused, OSError) as error:
-        code = _fail(error)
-    return code
-
-
-def _do_here(command, plan, options, arguments, stop, outputs, results):
-    """One file after the other in this process."""
-    for source, target in plan:
-        stop.check()
-        result = {"input": str(source)}
-        if target:
-            result["output"] = str(target)
-        try:
-            say(f"{source}")
-            result |= do_file(command, source, target, options, arguments, stop, outputs)
-        except Exception as error:  # the other files are done all the same
-            of_blender = type(error) is RuntimeError  # how its operators fail
-            result["error"] = str(error) if of_blender else sentence("The work", error)
-            if isinstance(error, FileNotFoundError) and error.filename == str(source):
-                result["error"] = "no such file"
-            _fail(f"{source}: {result['error']}")
-        if arguments.report:
-            try:
-                write_report(arguments, result)
-            except (Refused, OSError) as error:
-                result["error"] = f"its report: {error}"
-                _fail(f"{source}: {result['error']}")
-        results.append(result)
-        stop.release()
-
-
-def _refuse(error, results):
-    """Where no file has a result the reason is the only one."""
-    if not results:
-        results.append({"error": str(error)})
-    return _fail(error)
-
-
-def _fail(error):
-    complain(f"araplbs: {error}")
-    return FAILED
-
-
-def do_file(command, source, target, options, arguments, stop, outputs):
+def do_file(command, source, target, arguments, stop, outputs):
     """The work on one file; returns its entry in the report. Nothing is written when it raises, nor
     where there is no target."""
     if target:
@@ -186,7 +48,7 @@ def do_file(command, source, target, options, arguments, stop, outputs):
     view_layer = bpy.context.view_layer
     left = leave_edit_mode(view_layer)
     view_layer.update()
-    lines, reports, pictures, done = _warn(blocked_drivers()), [], [], []
+    lines, reports, pictures, done = warn(blocked_drivers()), [], [], []
     found = command.find(arguments, view_layer)
     if command.also_writes:
         names = [targets.armature.name for targets in found]
@@ -194,11 +56,11 @@ def do_file(command, source, target, options, arguments, stop, outputs):
     for targets in found:
         start = time.perf_counter()
         name = command.subject(targets).name
-        task = command.task(options, arguments.threads)
+        task = command.task(arguments.options, arguments.threads)
         references = references_of(targets)
         try:
             task.read(targets, view_layer)
-            task.solve(_Lines(name, stop, command.names_stages))
+            task.solve(Lines(name, stop, command.names_stages))
             report = task.apply()
         except NothingNew as reason:
             say(f"  {name}: {reason}")
@@ -223,7 +85,7 @@ def do_file(command, source, target, options, arguments, stop, outputs):
         command.conclude(done)
     if not target:
         return {"armatures": reports, "warnings": lines}
-    lines += _warn(enter_edit_mode(view_layer, left))
+    lines += warn(enter_edit_mode(view_layer, left))
     if arguments.resume and tasks.done_before(source, target, arguments):
         say(f"  {target} was made by another process in the meantime")
         return known | {"armatures": reports, "warnings": lines}
@@ -232,28 +94,6 @@ def do_file(command, source, target, options, arguments, stop, outputs):
     if arguments.report:
         write_pictures(arguments.report, target, reports, pictures)
     return known | {"armatures": reports, "warnings": lines}
-
-
-def _warn(lines):
-    for line in lines:
-        say(f"  warning: {line}")
-    return lines
-
-
-class _Lines:
-    """Progress as lines: a new one for each stage, the later ones by tens of percent. named: all
-    stages count, by their names."""
-
-    def __init__(self, name, stop, named=False):
-        self.name, self.stop, self.named, self.last = name, stop, named, None
-
-    def __call__(self, stage, fraction, _energy):
-        self.stop.check()
-        early = self.named or fraction < 0.25
-        step = (stage if early else "optimization", int(10 * fraction))
-        if step != self.last:
-            self.last = step
-            say(f"  {self.name}: {100 * fraction:3.0f} % {step[0]}")
 
 
 def _open(path):

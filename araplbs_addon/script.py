@@ -6,10 +6,11 @@ from contextlib import contextmanager
 import bpy
 from araplbs.api.options import options_of
 from araplbs.base.refusal import Refused
+from araplbs.cli.options import preset_options
+from araplbs.disk.presets import FOLDER
 from araplbs.reports.report import notes, warnings
 
 from . import cli
-from .arguments import preset_values
 from .blender.data import bone_kinds, edits
 from .blender.data.references import reason_of, references_of
 from .blender.poses import own_motion
@@ -59,7 +60,8 @@ def bind(meshes, armature, *, only_new, preset, threads, progress, **options):
     meshes = _objects(meshes)
     if not isinstance(armature, bpy.types.Object) or armature.type != "ARMATURE":
         raise TypeError(f"armature is {_shown(armature)}: must be an armature object")
-    values = preset_values(preset) if preset is not None else {}
+    folders = bpy.utils.preset_paths(FOLDER)
+    values = preset_options(preset, folders) if preset is not None else {}
     table = options_of(options, values, without=())
     view_layer = bpy.context.view_layer
     _refuse_absent([*meshes, armature], view_layer)

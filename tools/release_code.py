@@ -41,7 +41,7 @@ WANTED = {
     },
     "write": {
         "araplbs/features/compare/files.py": "makes the folder that the user names for pages",
-        "standard_output.py": "to nothing, for --quiet, and to the standard output",
+        "araplbs/blender/standard_output.py": "to nothing, for --quiet, and to the standard output",
         "araplbs/cli/main.py": "to nothing, for a pipe that is closed",
         "araplbs/gltf/file/container.py": "glTF files, at places that the user names",
         "araplbs/arrays.py": "reads a member of an archive, writes nothing",

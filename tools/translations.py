@@ -26,15 +26,20 @@ LANGUAGES = ADDON / "languages"
 ELSEWHERE = (
     *(
         "cli.py",
-        "arguments.py",
         "missing_module.py",
+        "araplbs/blender",
         "araplbs/farm",
         "araplbs/features/compare",
         "presets",
         "languages",
     ),
     *("araplbs/replay.py", "araplbs/arrays.py", "araplbs/gltf", "araplbs/api", "araplbs/cli"),
-    *("araplbs/reports/problem_report.py", "blender/data/restart.py", "window/command.py"),
+    *(
+        "araplbs/reports/problem_report.py",
+        "blender/data/restart.py",
+        "araplbs/blender",
+        "window/command.py",
+    ),
 )
 # Where lines for people are put together from parts.
 SENTENCES = (

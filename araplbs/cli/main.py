@@ -28,7 +28,7 @@ from ..disk.outputs import RESULTS, write_json
 from .command import Command, Done, Job
 from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
-from .options import add_options, read_options, warn_old_flags
+from .options import add_options, offered, read_options, warn_old_flags
 from .parser import Parser
 
 # In the order of the help: (name, its purpose).
@@ -103,8 +103,9 @@ def read_command(argv: list[str]) -> tuple[Command, argparse.Namespace, Any]:
         raise WrongArguments(f"--jobs is {arguments.jobs}: must be at least 1")
     if command.check:
         command.check(arguments)
-    defaults = command.defaults(arguments) if command.defaults else None
-    options = read_options(command.table, arguments, defaults)
+    defaults = command.defaults(arguments) if command.defaults else {}
+    offer = offered(command.table, command.without, command.only)
+    options = read_options(command.table, offer, arguments, defaults)
     warn_old_flags(argv)
     return command, arguments, options
 
@@ -168,7 +169,7 @@ def make_parser(command: Command) -> Parser:
     parser.add_argument("--quiet", "-q", action="store_true", help="print errors only")
     if command.add:
         command.add(parser)
-    add_options(parser, command.table, command.without, command.only)
+    add_options(parser, offered(command.table, command.without, command.only))
     return parser
 
 

@@ -1,18 +1,20 @@
-"""Options of the panel as arguments of a command, under the names in the panel and those of
-`blender -c araplbs`."""
+"""Options of the panel as arguments of both commands, `araplbs` and `blender -c araplbs`: under the
+panel's names, and under those of the settings."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ..base.old_names import OPTIONS, old_flags
 from ..base.option_table import OptionTable, check_value
 from ..base.printed import complain
-from ..base.refusal import BadOption
+from ..base.refusal import BadOption, Refused
+from ..disk.presets import preset_named
 from ..model.options import Options
 from .errors import WrongArguments
 
@@ -36,64 +38,105 @@ def warn_old_flags(words: Sequence[str], table: type[OptionTable] = Options) -> 
             complain(f"araplbs: {old} is now --{new.replace('_', '-')}")
 
 
-def is_offered(option: Field[Any], without: Container[str], only: Container[str] | None) -> bool:
-    about = option.metadata
-    if "name" not in about or about.get("paper") or about.get("path"):
-        return False
-    return option.name not in without and (only is None or option.name in only)
+def offered(
+    table: type[OptionTable], without: Container[str] = (), only: Container[str] | None = None
+) -> list[Field[Any]]:
+    """The options of a command for files that are not Blender's."""
+    return [
+        option
+        for option in fields(table)
+        if not (option.metadata.get("paper") or option.metadata.get("path"))
+        and option.name not in without
+        and (only is None or option.name in only)
+    ]
+
+
+def as_argument(option: Field[Any], value: Any) -> Any:
+    """A value of an option in the form that the command line takes."""
+    if "choices" in option.metadata:
+        return value.lower()
+    return round(math.degrees(value), 6) if option.metadata.get("angle") else value
 
 
 def add_options(
-    parser: argparse.ArgumentParser,
-    table: type[OptionTable],
-    without: Container[str] = (),
-    only: Container[str] | None = None,
+    parser: argparse.ArgumentParser, options: Iterable[Field[Any]], texts: Mapping[str, str] = {}
 ) -> None:
-    """One argument for each; None stands for options that were not given."""
+    """One argument for each, under the panel's name, and under other ones that the help omits. An
+    option that is not given is not in the arguments, so that a preset can tell; action.usual is its
+    value then. texts: the help of options for which the panel's does not fit."""
     groups = {
         False: parser.add_argument_group("options, as in the panel"),
         True: parser.add_argument_group("advanced options"),
     }
-    for option in fields(table):
-        if not is_offered(option, without, only):
-            continue
+    for option in options:
         about: Any = option.metadata
-        default: Any = option.default
-        text = about["description"].replace("%", "%%")
-        group, flags = groups[bool(about.get("advanced"))], flags_of(option)
-        settings: dict[str, Any] = {"dest": option.name, "default": None}
-        if isinstance(default, bool):
-            text += f" (default: {'on' if default else 'off'})"
+        text = texts.get(option.name, about["description"]).replace("%", "%%")
+        usual = as_argument(option, option.default)
+        settings: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS}
+        if isinstance(usual, bool):
+            text += f" (default: {'on' if usual else 'off'})"
             settings["action"] = argparse.BooleanOptionalAction
         elif "choices" in about:
             settings["choices"] = [name.lower() for name, _label, _tip in about["choices"]]
             settings["metavar"] = "NAME"
-            text += ". One of " + ", ".join(settings["choices"]) + f" (default: {default.lower()})"
+            text += ". One of " + ", ".join(settings["choices"]) + f" (default: {usual})"
+        elif about.get("path"):
+            settings["metavar"] = "FILE"
         else:
             angle = about.get("angle")
-            shown = round(math.degrees(default), 6) if angle else default
-            text += f" (default: {shown:g}{' degrees' if angle else ''})"
-            settings |= {"type": type(default), "metavar": "DEGREES" if angle else "N"}
-        group.add_argument(*flags, help=text, **settings)
+            text += f" (default: {usual:g}{' degrees' if angle else ''})"
+            settings |= {"type": type(option.default), "metavar": "DEGREES" if angle else "N"}
+        group = groups[bool(about.get("advanced"))]
+        for number, flag in enumerate(flags_of(option)):
+            shown = argparse.SUPPRESS if number else text
+            action: Any = group.add_argument(flag, help=shown, **settings)
+            action.usual = usual
 
 
 def read_options(
-    table: type[Table], arguments: argparse.Namespace, defaults: dict[str, Any] | None = None
+    table: type[Table],
+    options: Iterable[Field[Any]],
+    arguments: argparse.Namespace,
+    values: Mapping[str, Any] = {},
 ) -> Table:
-    """The options that were given, over `defaults`. Raises WrongArguments for a value out of range,
-    in the unit and under the name that it was given."""
-    values = dict(defaults or {})
+    """The options that were given, over these values. Afterwards the arguments have all of them.
+    Raises WrongArguments for a value out of range, in the unit and under the name that it was
+    given."""
+    found = dict(values)
     try:
-        for option in fields(table):
-            value, about = getattr(arguments, option.name, None), option.metadata
-            if value is None or not is_offered(option, (), None):
+        for option in options:
+            about = option.metadata
+            if not hasattr(arguments, option.name):
+                usual = as_argument(option, values.get(option.name, option.default))
+                setattr(arguments, option.name, usual)
                 continue
+            value = getattr(arguments, option.name)
             if "choices" in about:
                 value = value.upper()
-            else:
+            elif not isinstance(option.default, bool):
                 check_value(option, value, flags_of(option)[0], degrees=True)
                 value = math.radians(value) if about.get("angle") else value
-            values[option.name] = value
-        return table(**values)
+            found[option.name] = value
+        return table(**found)
     except BadOption as error:
         raise WrongArguments(str(error)) from None
+
+
+def preset_options(name: str, folders: Iterable[str | Path] = ()) -> dict[str, Any]:
+    """{option: value} of a preset of Auto-weight, of the user's in these folders or of those that
+    come with it. Raises Refused."""
+    known = {option.name for option in fields(Options)}
+    values = preset_named(name, folders)
+    return {option: value for option, value in values.items() if option in known}
+
+
+def preset_given(
+    arguments: argparse.Namespace, folders: Iterable[str | Path] = ()
+) -> dict[str, Any]:
+    """The same for --preset. Raises WrongArguments."""
+    if getattr(arguments, "preset", None) is None:
+        return {}
+    try:
+        return preset_options(arguments.preset, folders)
+    except Refused as error:
+        raise WrongArguments(f"--preset: {error}") from None

@@ -16,7 +16,7 @@ from .weight import refuse_animation
 
 def _check(arguments: argparse.Namespace) -> None:
     refuse_animation(arguments)
-    if arguments.which == "selected":
+    if getattr(arguments, "which", None) == "selected":
         raise WrongArguments("--remove is selected: must be count or ends for these files")
 
 

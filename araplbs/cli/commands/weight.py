@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ...base.refusal import Refused
-from ...disk.presets import preset_named
 from ...gltf.character import characters_of
 from ...gltf.file.accessors import FLOAT
 from ...gltf.file.container import read_document, save_document
@@ -21,6 +18,7 @@ from ...reports.report import notes, summary, warnings
 from ..command import Command, Job, Outcome
 from ..errors import FINDINGS, WrongArguments
 from ..files import OBJ, RIGS, is_obj, refuse_input
+from ..options import preset_given
 from ..worse import FAIL, KEEP, add_if_worse, is_worse
 
 # Options of the panel about data that glTF does not have.
@@ -75,14 +73,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of the preset, and what --from means."""
     start = {} if arguments.predicted is None else {"start_from": "PRESENT"}
-    if arguments.preset is None:
-        return start
-    try:
-        values = preset_named(arguments.preset)
-    except Refused as error:
-        raise WrongArguments(f"--preset: {error}") from None
-    known = {option.name for option in fields(Options)}
-    return {name: value for name, value in values.items() if name in known} | start
+    return preset_given(arguments) | start
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -100,7 +91,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def refuse_animation(arguments: argparse.Namespace) -> None:
     """Raises WrongArguments for animations that these files do not have."""
-    asked = arguments.animation
+    asked = getattr(arguments, "animation", None)
     if asked and asked.upper() not in ANIMATIONS:
         known = " or ".join(name.lower() for name in ANIMATIONS)
         raise WrongArguments(f"--my-animation is {asked}: must be {known} for these files")

@@ -10,7 +10,7 @@ import bpy
 import pytest
 from command import blender, folder_of, needs_executable, opened, run, save
 from flaws import weighted
-from scenes import add_tube, addon, assert_good, entries, tube_and_rig
+from scenes import add_tube, addon, assert_good, entries, package, tube_and_rig
 
 IN = ["weight", "in.blend"]
 WEIGHT = [*IN, "-o", "out.blend"]
@@ -133,11 +133,11 @@ def test_exit_codes_of_the_executable(place):
 def test_help(capfd):
     """Without arguments it is shown; every command is in one group, with an example; programs'
     own commands are not."""
-    arguments = addon("arguments")
+    arguments = package("blender.arguments")
     assert run() == 0
     text = capfd.readouterr().out
     named = [name for _title, names in arguments.GROUPS for name in names]
-    commands = [command.name for command in arguments.COMMANDS]
+    commands = [command.name for command in addon("cli").COMMANDS]
     assert sorted(named) == sorted([*commands, "merge"]) and len(set(named)) == len(named)
     for title, names in arguments.GROUPS:
         assert f"{title}:" in text and all(f"\n  {name} " in text for name in names)
@@ -158,10 +158,11 @@ def test_help(capfd):
 
 def test_examples_of_the_help():
     """Are arguments that each command takes."""
-    arguments = addon("arguments")
+    arguments = package("blender.arguments")
+    parser = arguments.make_parser(addon("cli").COMMANDS)
     for name, examples in arguments.EXAMPLES.items():
         for words in examples:
-            assert arguments.make_parser().parse_args([name, *words.split()]).command == name
+            assert parser.parse_args([name, *words.split()]).command == name
 
 
 def test_names_of_the_panel(place):
@@ -221,7 +222,7 @@ def test_in_place_by_jobs(place):
 
 def test_json_to_standard_output(place, capfd):
     """Nothing else is there, Blender's own lines included, and all of it is on the other."""
-    addon("standard_output")._flush()  # lines of Blender's start may wait in its buffer
+    package("blender.standard_output")._flush()  # lines of Blender's start may wait in its buffer
     capfd.readouterr()
     assert run(*WEIGHT, "--json", "-") == 0
     said = capfd.readouterr()
@@ -238,7 +239,7 @@ def test_json_to_standard_output(place, capfd):
 
 
 def test_quiet(place, capfd):
-    addon("standard_output")._flush()
+    package("blender.standard_output")._flush()
     capfd.readouterr()
     assert run(*WEIGHT, "--quiet") == 0
     said = capfd.readouterr()

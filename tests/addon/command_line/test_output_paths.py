@@ -242,9 +242,9 @@ def snapshot(place):
 def command(words, path, monkeypatch):
     """Whether it was not refused; no file is opened but where ARAPLBS_TEST_OUTPUTS is set."""
     began = []
-    cli, bpy.context.scene.name = addon("cli"), "Untouched"
+    files, bpy.context.scene.name = package("blender.files"), "Untouched"
     if not ALL:
-        monkeypatch.setattr(cli, "_do_files", lambda *_: began.append(1) or 0)
+        monkeypatch.setattr(files, "_do_files", lambda *_: began.append(1) or 0)
     words = [word.format(path) if word == "{}" else word for word in words.split()]
     code = run(*words)
     if code:

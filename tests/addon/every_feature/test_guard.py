@@ -18,6 +18,7 @@ from scenes import (
     auto_weight,
     bind,
     entries,
+    package,
     select,
     tube_and_rig,
 )
@@ -432,13 +433,12 @@ def test_command(monkeypatch, tmp_path, capfd):
     tube_and_rig()
     source = save(tmp_path / "in.blend")
     out = tmp_path / "out.blend"
-    cli = addon("cli")
     with monkeypatch.context() as patch:
         patch.setattr(addon("weighting"), "make_report", lambda *_rest: 1 / 0)
         assert run("weight", source, "--output", out) == 1
     last = capfd.readouterr().err.strip().splitlines()[-1]
     assert last.startswith("araplbs: ") and "(ZeroDivisionError: division by zero)" in last
-    monkeypatch.setattr(cli, "read_command", lambda *_rest: 1 / 0)
+    monkeypatch.setattr(package("blender.files"), "inputs_of", lambda *_rest: 1 / 0)
     assert run("weight", source, "--output", out) == 1
     last = capfd.readouterr().err.strip().splitlines()[-1]
     assert last.startswith("araplbs: The command failed because of a bug in the program")

@@ -211,8 +211,8 @@ def test_resume_over_inputs(three, tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
     """The report of a file that is in its place is written, too: the file is not done again."""
-    cli, out = addon("cli"), tmp_path / "out"
-    write = cli.write_report
+    files, out = package("blender.files"), tmp_path / "out"
+    write = files.write_report
 
     def stopped(*arguments):
         os.kill(os.getpid(), signal.SIGTERM)
@@ -220,7 +220,7 @@ def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
 
     words = ["weight", *three, "-o", out, "--report", tmp_path / "rep", "--resume"]
     with monkeypatch.context() as patch:
-        patch.setattr(cli, "write_report", stopped)
+        patch.setattr(files, "write_report", stopped)
         assert run(*words) == 143
     assert folder_of(out) == ["a.blend"]
     assert folder_of(tmp_path / "rep") == ["a.blend.0.png", "a.blend.json"]

@@ -15,7 +15,7 @@ PACKAGE_ROOMS = [
 ]
 LAYERS = [
     *("native_module", "manual_pages", "farm", "blender", "task", "weighting", "languages"),
-    *("preferences", "window", "features", "arguments", "standard_output", "cli", "script", "ui"),
+    *("preferences", "window", "features", "cli", "script", "ui"),
     *("registration", "missing_module"),
 ]
 ROOMS = {

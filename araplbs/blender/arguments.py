@@ -1,26 +1,24 @@
-"""The command line: the arguments of each command, and the options that they set."""
+"""The arguments of the commands on .blend files, and the options that they ask for."""
+
+from __future__ import annotations
 
 import argparse
-import math
 import textwrap
-from dataclasses import fields
+from collections.abc import Iterable, Sequence
+from dataclasses import Field, fields
 from pathlib import Path
+from typing import Any
 
-import bpy
-from araplbs.base.refusal import Refused
-from araplbs.cli.errors import WrongArguments
-from araplbs.cli.options import flags_of, warn_old_flags
-from araplbs.cli.parser import Parser
-from araplbs.disk.presets import FOLDER, preset_named
-from araplbs.farm import commands as farm
-from araplbs.farm import tasks
-from araplbs.model.options import Options
+import araplbs
 
-from .features import modules
-from .native_module import own_version
+from ..cli.errors import WrongArguments
+from ..cli.options import add_options, preset_given, read_options, warn_old_flags
+from ..cli.parser import Parser
+from ..farm import commands as farm
+from ..farm import tasks
+from .command import Command
 
 COMMAND = "araplbs"
-COMMANDS = tuple(module.COMMAND for module in modules() if hasattr(module, "COMMAND"))
 # In the order of the help, which omits commands that only programs call.
 GROUPS = (
     ("make weights", ("weight", "transfer", "copies", "bake", "joints")),
@@ -57,9 +55,15 @@ EXIT_CODES = (
 )
 
 
-def read_arguments(argv, prog=f"blender -c {COMMAND}"):
-    """The arguments, with all options. Raises WrongArguments, and SystemExit after help."""
-    parser = make_parser(prog)
+def read_arguments(
+    argv: list[str],
+    commands: Sequence[Command],
+    prog: str = f"blender -c {COMMAND}",
+    presets: Iterable[str | Path] = (),
+) -> argparse.Namespace:
+    """The arguments, with `does`, the command, and its `options`. presets: folders of the user's.
+    Raises WrongArguments, and SystemExit after help."""
+    parser = make_parser(commands, prog)
     names = [name for _title, names in GROUPS for name in names]
     if not argv:
         parser.print_help()
@@ -69,13 +73,15 @@ def read_arguments(argv, prog=f"blender -c {COMMAND}"):
         raise WrongArguments(f"{first} is not a command: must be {', '.join(names)}")
     arguments = parser.parse_args(argv)
     if not arguments.apart:
-        _settle(arguments)
+        command: Command = arguments.does
+        values = preset_given(arguments, presets)
+        arguments.options = read_options(command.table, _options(command), arguments, values)
     warn_old_flags(argv)
     return arguments
 
 
-def make_parser(prog=f"blender -c {COMMAND}"):
-    helps = {command.name: command.help for command in COMMANDS} | farm.HELPS
+def make_parser(commands: Sequence[Command], prog: str = f"blender -c {COMMAND}") -> Parser:
+    helps = {command.name: command.help for command in commands} | farm.HELPS
     groups = "\n\n".join(
         "\n".join([f"{title}:", *(f"  {name:14}{helps[name]}" for name in names)])
         for title, names in GROUPS
@@ -88,18 +94,17 @@ def make_parser(prog=f"blender -c {COMMAND}"):
         + "\n".join(f"  {prog} weight {words}" for words in EXAMPLES["weight"])
         + f"\n\n{EXIT_CODES}\n'{prog} COMMAND --help' has the options of a command.",
     )
-    shown = f"araplbs {own_version()}"
-    parser.add_argument("--version", action="version", version=shown)
+    parser.add_argument("--version", action="version", version=f"araplbs {araplbs.__version__}")
     parsers = parser.add_subparsers(
         dest="command", required=True, prog=prog, metavar="COMMAND", help=argparse.SUPPRESS
     )
-    for command in COMMANDS:
+    for command in commands:
         _add_command(parsers, command, prog)
     farm.add_commands(parsers)
     return parser
 
 
-def _add_command(parsers, command, prog):
+def _add_command(parsers: Any, command: Command, prog: str) -> None:
     examples = [f"  {prog} {command.name} {words}" for words in EXAMPLES[command.name]]
     parser = parsers.add_parser(
         command.name,
@@ -152,109 +157,20 @@ def _add_command(parsers, command, prog):
             help="options of this preset, of those that come with the extension or of yours: "
             "game-4, unity, unreal, vrchat...; options that you give take precedence",
         )
-    _add_options(parser, command)
+    add_options(parser, _options(command), dict(command.texts))
 
 
-def _usage(command):
+def _usage(command: Command) -> str:
     """The arguments without which a command does nothing."""
     if not command.saves:
         return "IN.blend -o FOLDER" if command.also_writes else "IN.blend..."
     return "IN.blend... -o OUT.blend|FOLDER"
 
 
-def _options(command):
-    for option in fields(command.table):
-        if option.name not in command.without and not (
-            command.only and option.name not in command.only
-        ):
-            yield option
-
-
-def _add_options(parser, command):
-    """usual: the value of an option that is not given. It is not argparse's default, so that a
-    preset can tell."""
-    group = parser.add_argument_group("options, as in the panel")
-    for option in _options(command):
-        about, flags = option.metadata, flags_of(option)
-        text = dict(command.texts).get(option.name, about["description"]).replace("%", "%%")
-        usual = as_argument(option, option.default)
-        settings = {"dest": option.name, "default": argparse.SUPPRESS}
-        if isinstance(usual, bool):
-            text += f" (default: {'on' if usual else 'off'})"
-            settings["action"] = argparse.BooleanOptionalAction
-        elif "choices" in about:
-            settings["choices"] = [name.lower() for name, _label, _tip in about["choices"]]
-            settings["metavar"] = "NAME"
-            text += ". One of " + ", ".join(settings["choices"]) + f" (default: {usual})"
-        elif about.get("path"):
-            settings["metavar"] = "FILE"
-        else:
-            angle = about.get("angle")
-            text += f" (default: {usual:g}{' degrees' if angle else ''})"
-            settings |= {"type": type(option.default), "metavar": "DEGREES" if angle else "N"}
-        for (
-            flag
-        ) in flags:  # the panel's name, and that of older versions, which the help leaves out
-            shown = text if flag == flags[0] else argparse.SUPPRESS
-            group.add_argument(flag, help=shown, **settings).usual = usual
-
-
-def preset_values(name):
-    """{option: value} of a preset, of those that come with the add-on or the user's. Raises
-    Refused."""
-    known = {option.name for option in fields(Options)}
-    return {
-        k: value
-        for k, value in preset_named(name, bpy.utils.preset_paths(FOLDER)).items()
-        if k in known
-    }
-
-
-def as_argument(option, value):
-    """A value of an option in the form that the command line takes."""
-    if "choices" in option.metadata:
-        return value.lower()
-    return round(math.degrees(value), 6) if option.metadata.get("angle") else value
-
-
-def _settle(arguments):
-    """Gives every option a value: the one that was given, that of the preset, or the usual one.
-    Raises WrongArguments for one out of range, under the name and in the unit of the argument."""
-    values = {}
-    if getattr(arguments, "preset", None) is not None:
-        try:
-            values = preset_values(arguments.preset)
-        except Refused as error:
-            raise WrongArguments(f"--preset: {error}") from None
-    for option in _options(arguments.does):
-        if not hasattr(arguments, option.name):
-            value = as_argument(option, values.get(option.name, option.default))
-            setattr(arguments, option.name, value)
-        elif "min" in option.metadata:
-            _refuse_range(option, getattr(arguments, option.name))
-
-
-def _refuse_range(option, value):
-    about, unit = option.metadata, ""
-    least, most = about["min"], about["max"]
-    if about.get("angle"):
-        least, most, unit = math.degrees(least), math.degrees(most), " degrees"
-    if not least <= value <= most:
-        raise WrongArguments(
-            f"{flags_of(option)[0]} is {value:g}{unit}: must be from {least:g} to {most:g}{unit}"
-        )
-
-
-def read_command(arguments):
-    """(Command, options) that the arguments ask for. Raises Refused for values out of range, and
-    for those that exclude each other."""
-    command, values = arguments.does, {}
-    for option in _options(command):
-        value = getattr(arguments, option.name)
-        if "choices" in option.metadata:
-            value = value.upper()
-        elif option.metadata.get("angle"):
-            value = math.radians(value)
-        values[option.name] = value
-    options = command.table(**values)
-    return command.choose(command, arguments) if command.choose else command, options
+def _options(command: Command) -> list[Field[Any]]:
+    return [
+        option
+        for option in fields(command.table)
+        if option.name not in command.without
+        and (command.only is None or option.name in command.only)
+    ]

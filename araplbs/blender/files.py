@@ -1,0 +1,234 @@
+"""The commands on .blend files: one file after the other, in a Blender that does the work on each.
+
+A file is weighted and saved next to its place first, and moved there as a whole: if anything fails
+or ends the process, neither the input nor an older output is touched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import araplbs
+
+from ..base.faults import sentence
+from ..base.printed import complain, say
+from ..base.refusal import Refused
+from ..base.stop import Stop, Stopped
+from ..cli.errors import FAILED, WRONG, WrongArguments
+from ..disk.files import remove_leftovers
+from ..disk.outputs import RESULTS, Outputs, json_text, write_json
+from ..farm import commands as farm
+from ..farm import tasks
+from ..farm.inputs import inputs_of
+from ..farm.outputs import all_outputs, plan_outputs
+from ..farm.reports import write_report
+from ..farm.tasks import Plan
+from .arguments import COMMAND, read_arguments
+from .command import Command
+from .standard_output import StandardOutput
+
+SCHEMA = 1  # of what --json writes: docs/manual/agents.md
+
+
+@dataclass(frozen=True)
+class Blender:
+    """The Blender that does the work. again: the command that starts it again, up to and with the
+    name of our command; do_file(command, source, target, arguments, stop, outputs): the work on one
+    file, which gives its entry in the report."""
+
+    commands: Sequence[Command]
+    presets: Sequence[str]  # folders of the user's
+    again: Callable[[], list[str]]
+    do_file: Callable[..., dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """All that is asked for, once it is known that it can be done."""
+
+    command: Command
+    plan: Plan
+    arguments: argparse.Namespace
+    stop: Stop
+    outputs: Outputs
+
+
+def run(
+    argv: list[str],
+    blender: Blender,
+    results: list[dict[str, Any]] | None = None,
+    prog: str = f"blender -c {COMMAND}",
+) -> int:
+    """The command; returns the exit code: 0 all is done, 1 a file failed or could not be
+    started, 2 wrong arguments, 3 `check` or --if-worse has found something to fail on, 128 + the
+    signal that stopped it. `results` gets what the report says of each file."""
+    results = [] if results is None else results
+    _print_any_name()
+    try:
+        return _run(argv, blender, results, prog)
+    except WrongArguments as error:
+        _refuse(error, results)
+        return WRONG
+    except Exception as error:
+        return _refuse(sentence("The command", error), results)
+
+
+def _run(argv: list[str], blender: Blender, results: list[dict[str, Any]], prog: str) -> int:
+    def again(argv: list[str], results: list[dict[str, Any]] | None = None) -> int:
+        return run(argv, blender, results)
+
+    try:
+        arguments = read_arguments(argv, blender.commands, prog, blender.presets)
+    except SystemExit:  # help was printed
+        return 0
+    if arguments.apart:
+        try:
+            code: int = arguments.apart(arguments, again)
+            return code
+        except WrongArguments:
+            raise
+        except (Refused, OSError) as error:
+            return _fail(error)
+    try:
+        with Stop() as stop:
+            try:
+                return _begin(arguments, blender, results, stop)
+            except Refused as error:
+                raise WrongArguments(str(error)) from None
+            except OSError as error:
+                return _refuse(error, results)
+    except Stopped as end:
+        _fail(end)
+        return 128 + end.number
+
+
+def _begin(
+    arguments: argparse.Namespace, blender: Blender, results: list[dict[str, Any]], stop: Stop
+) -> int:
+    """Finds out what is to be done before anything is."""
+    tasks.check(arguments)
+    arguments.input = inputs_of(arguments.input)
+    command: Command = arguments.does
+    if command.choose:
+        command = command.choose(command, arguments)
+    plan: Plan = [(path, None) for path in arguments.input]
+    if command.saves:
+        plan = plan_outputs(arguments.input, arguments.output, arguments.in_place)
+    elif len(plan) > 1 and command.also_writes:
+        raise WrongArguments(f"one file at a time, not {len(plan)}")
+    with StandardOutput(arguments) as output:
+        plan = farm.left_to_do(plan, arguments)
+        outputs = all_outputs(plan, arguments)
+        if arguments.plan:
+            return farm.print_plan(plan, arguments)
+        return _do_files(_Work(command, plan, arguments, stop, outputs), blender, results, output)
+
+
+def _print_any_name() -> None:
+    """Lets names be printed that the terminal has no letters for, or that are not UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _do_files(
+    work: _Work, blender: Blender, results: list[dict[str, Any]], output: StandardOutput
+) -> int:
+    command, plan, arguments, outputs = work.command, work.plan, work.arguments, work.outputs
+    for folder in outputs.folders():
+        remove_leftovers(folder)
+    if arguments.jobs:
+        results += farm.run_jobs(plan, arguments, blender.again(), _fail, work.stop)
+    else:
+        _do_here(work, blender, results)
+    failures = sum("error" in result for result in results)
+    code = 1 if failures else 0
+    try:
+        content = {"schema": SCHEMA, "version": araplbs.__version__, "command": arguments.command}
+        content |= {"fingerprint": tasks.fingerprint(arguments), "files": results}
+        if arguments.json == "-":
+            output.write(json_text(RESULTS, content))
+        elif arguments.json and failures < max(len(plan), 1):
+            write_json(arguments.json, RESULTS, content)
+    except (Refused, OSError) as error:
+        code = _fail(error)
+    try:
+        if arguments.report and arguments.merge and (plan or Path(arguments.report).is_dir()):
+            farm.merge_and_warn(arguments.report)
+        conclude = command.finish or command.code_of
+        if not code and conclude:
+            return conclude(arguments, results)
+    except (Refused, OSError) as error:
+        code = _fail(error)
+    return code
+
+
+def _do_here(work: _Work, blender: Blender, results: list[dict[str, Any]]) -> None:
+    """One file after the other in this process."""
+    arguments = work.arguments
+    for source, target in work.plan:
+        work.stop.check()
+        result: dict[str, Any] = {"input": str(source)}
+        if target:
+            result["output"] = str(target)
+        try:
+            say(f"{source}")
+            result |= blender.do_file(
+                work.command, source, target, arguments, work.stop, work.outputs
+            )
+        except Exception as error:  # the other files are done all the same
+            of_blender = type(error) is RuntimeError  # how its operators fail
+            result["error"] = str(error) if of_blender else sentence("The work", error)
+            if isinstance(error, FileNotFoundError) and error.filename == str(source):
+                result["error"] = "no such file"
+            _fail(f"{source}: {result['error']}")
+        if arguments.report:
+            try:
+                write_report(arguments, result)
+            except (Refused, OSError) as error:
+                result["error"] = f"its report: {error}"
+                _fail(f"{source}: {result['error']}")
+        results.append(result)
+        work.stop.release()
+
+
+def _refuse(error: Exception | str, results: list[dict[str, Any]]) -> int:
+    """Where no file has a result the reason is the only one."""
+    if not results:
+        results.append({"error": str(error)})
+    return _fail(error)
+
+
+def _fail(error: BaseException | str) -> int:
+    complain(f"araplbs: {error}")
+    return FAILED
+
+
+class Lines:
+    """Progress as lines: a new one for each stage, the later ones by tens of percent. named: all
+    stages count, by their names."""
+
+    def __init__(self, name: str, stop: Stop, named: bool = False) -> None:
+        self.name, self.stop, self.named = name, stop, named
+        self.last: tuple[str, int] | None = None
+
+    def __call__(self, stage: str, fraction: float, _energy: float) -> bool:
+        self.stop.check()
+        early = self.named or fraction < 0.25
+        step = (stage if early else "optimization", int(10 * fraction))
+        if step != self.last:
+            self.last = step
+            say(f"  {self.name}: {100 * fraction:3.0f} % {step[0]}")
+        return True
+
+
+def warn(lines: list[str]) -> list[str]:
+    """Prints warnings, which it returns."""
+    for line in lines:
+        say(f"  warning: {line}")
+    return lines
