@@ -8,6 +8,7 @@ from . import cli, features, window
 from .blender.data import bone_kinds, edits
 from .blender.read import control_bones
 from .languages import translate
+from .parts import begin, end, is_part
 from .preferences import ARAPLBS_preferences
 from .ui import menus, overlay, panels
 from .window.guard import guarded
@@ -24,14 +25,14 @@ CLASSES = (
     *panels.CLASSES,
 )
 
-# Each has register() and unregister(); they come after the classes and go before them.
+# They come after the classes and go before them.
 PARTS = (
     translate,
     bone_kinds,
     control_bones,
     edits,
     *window.parts(),
-    *(module for module in features.modules() if hasattr(module, "register")),
+    *filter(is_part, features.modules()),
     menus,
     overlay,
     cli,
@@ -46,13 +47,13 @@ def register():
             cls.bl_translation_context = translate.OURS
         bpy.utils.register_class(guarded(cls))
     for part in PARTS:
-        part.register()
+        begin(part)
     bpy.utils.register_preset_path(PRESETS)
 
 
 def unregister():
     bpy.utils.unregister_preset_path(PRESETS)
     for part in reversed(PARTS):
-        part.unregister()
+        end(part)
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -21,6 +21,7 @@ from .features.joints import data as joint_settings
 from .features.new_vertices.task import NewVerticesTask
 from .features.quantize import engine_limits
 from .features.restore import stored as kept_weights
+from .parts import begin, end
 
 PROG = "python -m araplbs.blender"
 # What files hold of ours. While the add-on is enabled all of it is registered.
@@ -45,12 +46,12 @@ def data_registered():
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     for part in PARTS:
-        part.register()
+        begin(part)
     try:
         yield
     finally:
         for part in reversed(PARTS):
-            part.unregister()
+            end(part)
         for cls in reversed(CLASSES):
             bpy.utils.unregister_class(cls)
 

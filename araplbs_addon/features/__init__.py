@@ -5,7 +5,8 @@ A new one is found by modules(). A module declares:
   CLASSES                   the classes to register, in this order
   COMMAND                   its part of the command line, if any
   places, icon of a class   its entries in menus and panels (window/menu_entries.py)
-  register(), unregister()  properties and handlers, if any; after CLASSES, and before
+  PROPERTIES, HANDLERS      of Blender's types, and for its events (parts.py)
+  register(), unregister()  anything else, if any; after CLASSES, and before
 """
 
 from importlib import import_module

@@ -4,6 +4,8 @@ features."""
 from importlib import import_module
 from pkgutil import iter_modules
 
+from ..parts import is_part
+
 
 def modules():
     """All modules here, by name."""
@@ -16,5 +18,5 @@ def classes():
 
 
 def parts():
-    """Those with properties and handlers: each has register() and unregister()."""
-    return [module for module in modules() if hasattr(module, "register")]
+    """Those with properties and handlers."""
+    return [module for module in modules() if is_part(module)]

@@ -1,9 +1,9 @@
 """Reports errors of operators in one sentence, never as a traceback.
 
-registration.py guards every class that it registers, so that no operator is forgotten. An error
-ends the operator: `abandon(context)`, if the class has it, undoes unfinished work, and the
-sentence from araplbs/base/faults.py is reported. `reason_of(error)`, if the class has it, returns
-another error to report instead.
+registration.py guards every class that it registers, so that no operator is forgotten. A poll
+raises Refused with its reason. An error ends the operator: `abandon(context)`, if the class has it,
+undoes unfinished work, and the sentence from araplbs/base/faults.py is reported.
+`reason_of(error)`, if the class has it, returns another error to report instead.
 
 Work evaluates the scene, and with it drivers and handlers of other add-ons. If these call an
 operator during another one, it is refused, because it would change data that is being read. An
@@ -118,6 +118,9 @@ def _of_poll(method):
             return False
         try:
             return poll(cls, context)
+        except Refused as reason:  # no error to report: each drawing of a panel asks
+            cls.poll_message_set(translated(str(reason)))
+            return False
         except Exception as error:
             cls.poll_message_set(translated(sentence(cls.bl_label, error)))
             return False

@@ -26,10 +26,5 @@ def _forget(*_arguments):
     _reports.clear()
 
 
-def register():
-    bpy.app.handlers.load_pre.append(_forget)
-
-
-def unregister():
-    bpy.app.handlers.load_pre.remove(_forget)
-    _reports.clear()
+HANDLERS = (("load_pre", _forget),)
+unregister = _forget

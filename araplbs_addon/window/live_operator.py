@@ -2,6 +2,7 @@
 
 import time
 
+from araplbs.base.refusal import Refused
 from araplbs.base.sentence import Sentence
 from araplbs.measures.deformation import in_percent
 from bpy.types import Operator
@@ -186,8 +187,7 @@ class _OfSession:
     @classmethod
     def poll(cls, _context):
         if not current_session():
-            cls.poll_message_set(translated("No session is running"))
-            return False
+            raise Refused("No session is running")
         return True
 
 
@@ -199,11 +199,9 @@ class OBJECT_OT_araplbs_accept(_OfSession, Operator):
 
     @classmethod
     def poll(cls, context):
-        if not super().poll(context):
-            return False
+        super().poll(context)
         if not current_session().frame:
-            cls.poll_message_set(translated("The first result is still being computed"))
-            return False
+            raise Refused("The first result is still being computed")
         return True
 
     def execute(self, _context):

@@ -109,9 +109,4 @@ def _after_load(*_file):
             take_over(scene.araplbs.joints)
 
 
-def register():
-    bpy.app.handlers.load_post.append(_after_load)
-
-
-def unregister():
-    bpy.app.handlers.load_post.remove(_after_load)
+HANDLERS = (("load_post", _after_load),)

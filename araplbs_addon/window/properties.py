@@ -56,6 +56,13 @@ def option_names(table=Options):
 BESIDE = ("only_selected_bones", "directory")  # properties of the panel that are not options
 
 
+def split(layout):
+    """The layout, with names of properties next to their values, and without dots for keys."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    return layout
+
+
 class OptionProperties:
     """To be mixed into an operator."""
 
@@ -94,6 +101,28 @@ class BoneChoice:
     """To be mixed into an operator on weights."""
 
     __annotations__ = {"only_selected_bones": bone_choice()}
+
+
+class WeightOptions(BoneChoice, OptionProperties):
+    """To be mixed into an operator with the options of Auto-weight; draws `first` and these."""
+
+    first = ()
+
+    def draw(self, _context):
+        layout = split(self.layout)
+        for name in self.first:
+            layout.prop(self, name)
+        draw_result_options(layout, self)
+        draw_folded_options(layout, self)
+
+
+class ListedOptions(OptionProperties):
+    """To be mixed into an operator with options of its own; draws all of them."""
+
+    def draw(self, _context):
+        layout = split(self.layout)
+        for name in option_names(self.option_table):
+            layout.prop(self, name)
 
 
 def options_of(properties, table=Options):

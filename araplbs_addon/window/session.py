@@ -15,7 +15,6 @@ from araplbs.base.faults import sentence
 from araplbs.base.refusal import Refused
 
 from ..blender.data.references import Reference
-from ..languages.translate import translated
 
 READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
 IDLE = object()  # yielded where there is nothing to do before the next tick
@@ -31,11 +30,10 @@ def current_session():
     return _current[0] if _current else None
 
 
-def no_session(operator):
-    """For a poll: whether no session is running. If one is, the operator says so."""
+def refuse_session():
+    """Raises Refused while a session is running."""
     if _current:
-        operator.poll_message_set(translated("A session is running: accept or cancel it first"))
-    return not _current
+        raise Refused("A session is running: accept or cancel it first")
 
 
 def end_session():

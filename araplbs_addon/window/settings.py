@@ -47,11 +47,4 @@ def own_properties(table, update=None):
 
 
 CLASSES = (ARAPLBS_settings,)
-
-
-def register():
-    bpy.types.Scene.araplbs = PointerProperty(type=ARAPLBS_settings)
-
-
-def unregister():
-    del bpy.types.Scene.araplbs
+PROPERTIES = ((bpy.types.Scene, "araplbs", PointerProperty(type=ARAPLBS_settings)),)

@@ -7,6 +7,7 @@ import blf
 import bpy
 
 from ..languages.translate import translated
+from .properties import split
 from .session import current_session
 
 TAB = "Auto-weight"
@@ -47,9 +48,7 @@ class InTab:
         return context.mode in cls.own_modes
 
     def split_layout(self):
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        return self.layout
+        return split(self.layout)
 
 
 class Closed(InTab):

@@ -3,7 +3,6 @@
 import time
 import weakref
 
-import bpy
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import finish
 from araplbs.base.worker import Worker
@@ -18,7 +17,7 @@ from ..task import MEASURING
 from ..weighting import WeightingTask
 from .last_report import keep_report
 from .progress import end_progress, show_progress
-from .session import no_session
+from .session import refuse_session
 from .window import WindowOperator
 
 AT_ONCE = 0.3  # seconds of reading before the window gets turns
@@ -45,15 +44,10 @@ def tell(operator, report, task, done=None):
     return {"FINISHED"}
 
 
-def poll_targets(operator, context, find):
+def poll_targets(context, find):
     """The poll of an operator that works on what find(context) gives."""
-    if not no_session(operator):
-        return False
-    try:
-        find(context)
-    except Refused as reason:
-        operator.poll_message_set(translated(str(reason)))
-        return False
+    refuse_session()
+    find(context)
     return True
 
 
@@ -83,7 +77,7 @@ class TaskOperator(WindowOperator):
 
     @classmethod
     def poll(cls, context):
-        return poll_targets(cls, context, cls.find)
+        return poll_targets(context, cls.find)
 
     def targets(self, context):
         targets = self.find(context)
@@ -197,13 +191,9 @@ def _note_undo(*_arguments):
     _undone[0] += 1
 
 
-def register():
-    for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
-        handlers.append(_note_undo)
+HANDLERS = (("undo_post", _note_undo), ("redo_post", _note_undo))
 
 
 def unregister():
     for worker in _workers:  # Blender drops an operator whose class goes, and calls nothing of it
         worker.cancel()
-    for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
-        handlers.remove(_note_undo)

@@ -61,14 +61,10 @@ def _stretches(bone, posed):
     return bool(kinds & {"STRETCH_TO", "MAINTAIN_VOLUME"}) or ik, keeps
 
 
-def register():
-    bpy.types.Bone.araplbs_deformer = bpy.props.EnumProperty(
-        name="Deforms",
-        description="How Auto-weight (ARAP) models this bone",
-        items=BONE_KINDS,
-        options=set(),
-    )
-
-
-def unregister():
-    del bpy.types.Bone.araplbs_deformer
+DEFORMER = bpy.props.EnumProperty(
+    name="Deforms",
+    description="How Auto-weight (ARAP) models this bone",
+    items=BONE_KINDS,
+    options=set(),
+)
+PROPERTIES = ((bpy.types.Bone, "araplbs_deformer", DEFORMER),)

@@ -232,9 +232,4 @@ class ARAPLBS_mesh(bpy.types.PropertyGroup):
     original: bpy.props.StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})  # originals.py
 
 
-def register():
-    bpy.types.Mesh.araplbs = bpy.props.PointerProperty(type=ARAPLBS_mesh)
-
-
-def unregister():
-    del bpy.types.Mesh.araplbs
+PROPERTIES = ((bpy.types.Mesh, "araplbs", bpy.props.PointerProperty(type=ARAPLBS_mesh)),)

@@ -87,11 +87,7 @@ def content_of(action):
     return digest.hexdigest()
 
 
-def register():
-    bpy.types.Action.araplbs_motion_of = bpy.props.PointerProperty(type=ARAPLBS_motion)
-    bpy.types.Object.araplbs_motion_mark = bpy.props.StringProperty(options={"HIDDEN"})
-
-
-def unregister():
-    del bpy.types.Object.araplbs_motion_mark
-    del bpy.types.Action.araplbs_motion_of
+PROPERTIES = (
+    (bpy.types.Action, "araplbs_motion_of", bpy.props.PointerProperty(type=ARAPLBS_motion)),
+    (bpy.types.Object, "araplbs_motion_mark", bpy.props.StringProperty(options={"HIDDEN"})),
+)

@@ -58,30 +58,29 @@ def reason(bone):
     return f"{name}: {evidence}" if evidence else name
 
 
-def register():
-    bpy.types.Bone.araplbs_control = bpy.props.EnumProperty(
-        name="Control Bone",
-        description="Why Auto-weight (ARAP) last left the bone out",
-        items=REASONS,
-        options=set(),
-    )
-    bpy.types.Bone.araplbs_evidence = bpy.props.StringProperty(
-        name="Evidence",
-        description="Why Auto-weight (ARAP) takes the bone for a control, apart from its place",
-        options=set(),
-    )
-    bpy.types.Bone.araplbs_deforms = bpy.props.BoolProperty(
-        name="Never Leave Out",
-        description="Auto-weight (ARAP) lets the bone move vertices even if it looks like a "
-        "control bone",
-        options=set(),
-    )
-    bpy.types.WindowManager.araplbs_control_bone = bpy.props.IntProperty(
-        name="Control Bone", description="Place in the list", options={"SKIP_SAVE"}
-    )
-
-
-def unregister():
-    del bpy.types.WindowManager.araplbs_control_bone
-    del bpy.types.Bone.araplbs_control, bpy.types.Bone.araplbs_evidence
-    del bpy.types.Bone.araplbs_deforms
+CONTROL = bpy.props.EnumProperty(
+    name="Control Bone",
+    description="Why Auto-weight (ARAP) last left the bone out",
+    items=REASONS,
+    options=set(),
+)
+EVIDENCE = bpy.props.StringProperty(
+    name="Evidence",
+    description="Why Auto-weight (ARAP) takes the bone for a control, apart from its place",
+    options=set(),
+)
+DEFORMS = bpy.props.BoolProperty(
+    name="Never Leave Out",
+    description="Auto-weight (ARAP) lets the bone move vertices even if it looks like a "
+    "control bone",
+    options=set(),
+)
+ACTIVE = bpy.props.IntProperty(
+    name="Control Bone", description="Place in the list", options={"SKIP_SAVE"}
+)
+PROPERTIES = (
+    (bpy.types.Bone, "araplbs_control", CONTROL),
+    (bpy.types.Bone, "araplbs_evidence", EVIDENCE),
+    (bpy.types.Bone, "araplbs_deforms", DEFORMS),
+    (bpy.types.WindowManager, "araplbs_control_bone", ACTIVE),
+)

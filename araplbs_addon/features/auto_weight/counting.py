@@ -83,7 +83,3 @@ def unregister():
         bpy.app.timers.unregister(look)
     while _counted:
         _counted.pop().counting.cancel()
-
-
-def register():
-    """Nothing is counted yet."""

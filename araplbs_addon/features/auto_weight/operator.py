@@ -13,12 +13,7 @@ from bpy.types import Operator
 from ...blender.read.targets import find_targets
 from ...weighting import WeightingTask
 from ...window.command import WHICH, Command
-from ...window.properties import (
-    BoneChoice,
-    OptionProperties,
-    draw_folded_options,
-    draw_result_options,
-)
+from ...window.properties import WeightOptions
 from ...window.work import WorkOperator
 from ..new_vertices.task import NewVerticesTask
 from .compared import ComparedWeighting
@@ -29,7 +24,7 @@ IDNAME = "object.araplbs_auto_weight"
 LABEL = "Auto-weight (ARAP)"
 
 
-class OBJECT_OT_araplbs_auto_weight(WorkOperator, BoneChoice, OptionProperties, Operator):
+class OBJECT_OT_araplbs_auto_weight(WorkOperator, WeightOptions, Operator):
     """Give the selected meshes skinning weights for the armature, so that they keep their shape \
 as well as possible when posed"""
 
@@ -48,13 +43,6 @@ as well as possible when posed"""
     def start(self, context):
         self.task_kind = MeasuredWeighting if is_seen() else WeightingTask
         super().start(context)
-
-    def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        draw_result_options(layout, self)
-        draw_folded_options(layout, self)
 
 
 def is_seen():

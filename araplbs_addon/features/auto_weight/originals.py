@@ -140,12 +140,8 @@ HANDLERS = (
 
 def register():
     on_replaced.append(_keep_replaced)
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
 
 
 def unregister():
     on_replaced.remove(_keep_replaced)
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
     _forget()

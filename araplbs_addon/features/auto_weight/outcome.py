@@ -12,7 +12,6 @@ import hashlib
 from contextlib import suppress
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.base.worker import Worker
@@ -29,7 +28,7 @@ from ...blender.data.ours import mark_ours
 from ...blender.data.references import Reference
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import translated
-from ...window.session import no_session
+from ...window.session import refuse_session
 from ...window.work import tell
 from .originals import take_originals
 from .outdated import bones_digest, shape_digest
@@ -262,11 +261,9 @@ def tell_outcome(operator, report, task):
 class OfOutcome:
     @classmethod
     def poll(cls, context):
-        if not no_session(cls):
-            return False
+        refuse_session()
         if not outcome_at_hand(context):
-            cls.poll_message_set(translated("Auto-weight first"))
-            return False
+            raise Refused("Auto-weight first")
         return True
 
 
@@ -310,13 +307,4 @@ HANDLERS = (
     ("save_post_fail", _after_save),
 )
 
-
-def register():
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
-
-
-def unregister():
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
-    _forget()
+unregister = _forget

@@ -49,13 +49,4 @@ HANDLERS = (
     ("load_pre", _forget),
 )
 
-
-def register():
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
-
-
-def unregister():
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
-    _forget()
+unregister = _forget

@@ -11,7 +11,6 @@ from bpy.path import display_name
 from bpy.props import StringProperty
 from bpy.types import Menu, Operator
 
-from ...languages.translate import translated
 from ...window.properties import option_names
 from ...window.settings import settings_of
 from .operator import IDNAME
@@ -122,8 +121,7 @@ class OBJECT_OT_araplbs_remove_preset(Operator):
     def poll(cls, context):
         name = preset_in_use(settings_of(context))
         if name in ORDER or name == CUSTOM:
-            cls.poll_message_set(translated("Only presets of your own can be removed"))
-            return False
+            raise Refused("Only presets of your own can be removed")
         return True
 
     def execute(self, context):

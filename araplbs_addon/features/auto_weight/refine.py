@@ -35,13 +35,13 @@ def _after_save(*_arguments):
     after_save()
 
 
-HANDLERS = {
-    "undo_post": _after_undo,
-    "redo_post": _after_undo,
-    "save_pre": _before_save,
-    "save_post": _after_save,
-    "save_post_fail": _after_save,
-}
+HANDLERS = (
+    ("undo_post", _after_undo),
+    ("redo_post", _after_undo),
+    ("save_pre", _before_save),
+    ("save_post", _after_save),
+    ("save_post_fail", _after_save),
+)
 
 
 class OBJECT_OT_araplbs_refine_weights(LiveOperator, BoneChoice, OptionProperties, Operator):
@@ -123,13 +123,4 @@ def _has_our_tool(context):
 
 CLASSES = (OBJECT_OT_araplbs_refine_weights,)
 
-
-def register():
-    for name, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, name).append(handler)
-
-
-def unregister():
-    for name, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, name).remove(handler)
-    end_session()
+unregister = end_session

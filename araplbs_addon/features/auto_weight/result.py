@@ -13,7 +13,7 @@ from ...blender.read.targets import find_targets
 from ...blender.write.select_bones import select_bones
 from ...blender.write.select_region import select_region
 from ...languages.translate import translated
-from ...window.session import no_session
+from ...window.session import refuse_session
 from .originals import originals_of
 from .outcome import AFTER, BEFORE, ORIGINAL, OfOutcome, outcome_at_hand
 
@@ -92,11 +92,9 @@ class OBJECT_OT_araplbs_original_weights(Operator):
 
     @classmethod
     def poll(cls, context):
-        if not no_session(cls):
-            return False
+        refuse_session()
         if not with_originals(context):
-            cls.poll_message_set(translated("The meshes have no original weights"))
-            return False
+            raise Refused("The meshes have no original weights")
         return True
 
     def execute(self, context):

@@ -92,10 +92,6 @@ def _as_icon(pixels):
     return preview.icon_id
 
 
-def register():
-    """Nothing is there before the first picture."""
-
-
 def unregister():
     if bpy.app.timers.is_registered(_look):
         bpy.app.timers.unregister(_look)

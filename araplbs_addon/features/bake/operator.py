@@ -7,7 +7,13 @@ from bpy.types import Operator
 
 from ...languages.translate import translated
 from ...window.command import WHICH, Command
-from ...window.properties import BoneChoice, OptionProperties, option_names, option_properties
+from ...window.properties import (
+    BoneChoice,
+    OptionProperties,
+    option_names,
+    option_properties,
+    split,
+)
 from ...window.sidebar import panel_room, text_width, unit
 from ...window.work import WorkOperator
 from .task import BakeTask
@@ -49,9 +55,7 @@ all their modifiers: Corrective Smooth, Preserve Volume, shape keys, lattices, c
         layout.operator_menu_enum(cls.bl_idname, "poses", text=text, icon=icon)
 
     def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = split(self.layout)
         for name in option_names(BakeOptions):
             if name not in (NOT_RANDOM if self.poses == "RANDOM" else RANDOM):
                 layout.prop(self, name)

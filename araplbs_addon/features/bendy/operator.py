@@ -11,7 +11,8 @@ from bpy.types import Operator
 
 from ...blender.data.bones import selected_bones
 from ...languages.translate import translated
-from ...window.session import no_session
+from ...window.properties import split
+from ...window.session import refuse_session
 from ...window.window import WindowOperator
 from .parameters import bendy_bones, convert_in_steps
 from .refusals import refuse_armature
@@ -97,17 +98,12 @@ games. The bendy bones stay as controls that the new bones follow"""
 
     @classmethod
     def poll(cls, context):
-        if not no_session(cls):
-            return False
-        reason = refuse_context(context)
-        if reason:
-            cls.poll_message_set(translated(reason))
-        return not reason
+        refuse_session()
+        refuse_context(context)
+        return True
 
     def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = split(self.layout)
         layout.prop(self, "only_selected")
         layout.prop(self, "count")
         layout.prop(self, "parameter")
@@ -230,19 +226,15 @@ games. The bendy bones stay as controls that the new bones follow"""
 
 
 def refuse_context(context):
-    """Why the operator cannot run here, or None."""
+    """Raises Refused if the operator cannot run here."""
     armature = context.active_object
     if not armature or armature.type != "ARMATURE":
-        return "The active object is not an armature"
+        raise Refused("The active object is not an armature")
     if context.mode not in MODES:
-        return "Works in Object, Pose and Edit mode"
+        raise Refused("Works in Object, Pose and Edit mode")
     if not armature.visible_get():
-        return f"'{armature.name}' is hidden"
-    try:
-        refuse_armature(armature)
-    except Refused as reason:
-        return str(reason)
-    return None
+        raise Refused(f"'{armature.name}' is hidden")
+    refuse_armature(armature)
 
 
 def summary(done):

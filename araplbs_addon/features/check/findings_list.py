@@ -283,16 +283,10 @@ HANDLERS = (
 CLASSES = (ARAPLBS_finding, ARAPLBS_check)
 
 
-def register():
-    bpy.types.WindowManager.araplbs_check = PointerProperty(type=ARAPLBS_check)
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+PROPERTIES = ((bpy.types.WindowManager, "araplbs_check", PointerProperty(type=ARAPLBS_check)),)
 
 
 def unregister():
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
     if bpy.app.timers.is_registered(_look):
         bpy.app.timers.unregister(_look)
     found.__init__()
-    del bpy.types.WindowManager.araplbs_check

@@ -74,8 +74,7 @@ class OfFinding:
     @classmethod
     def poll(cls, _context):
         if not found.findings:
-            cls.poll_message_set(translated("There are no findings: Check Weights first"))
-            return False
+            raise Refused("There are no findings: Check Weights first")
         return True
 
     def finding(self, context):

@@ -10,7 +10,6 @@ from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig
 from ...blender.poses.posed_frame import posed_frame
-from ...languages.translate import translated
 from .findings_list import found
 from .look_at import look_at, places_of
 from .operator import OfFinding
@@ -60,8 +59,7 @@ class OBJECT_OT_araplbs_own_pose(Operator):
     @classmethod
     def poll(cls, _context):
         if not _posed:
-            cls.poll_message_set(translated("The rig has its own pose again"))
-            return False
+            raise Refused("The rig has its own pose again")
         return True
 
     def execute(self, context):
@@ -125,14 +123,7 @@ HANDLERS = (("load_pre", _forget), ("save_pre", _before_saving))
 CLASSES = (OBJECT_OT_araplbs_show_pose, OBJECT_OT_araplbs_own_pose)
 
 
-def register():
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
-
-
 def unregister():
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
     with suppress(Refused):
         put_back()
     _posed.clear()

@@ -113,7 +113,7 @@ Takes a few minutes"""
 
     @classmethod
     def poll(cls, context):
-        return poll_targets(cls, context, OBJECT_OT_araplbs_compare.find)
+        return poll_targets(context, OBJECT_OT_araplbs_compare.find)
 
     def draw(self, context):
         self.layout.use_property_split = True
@@ -139,8 +139,7 @@ class OBJECT_OT_araplbs_open_comparison(Operator):
     def execute(self, _context):
         path = page_of_file()
         if not path:
-            self.report({"ERROR"}, translated("No page was made of this file"))
-            return {"CANCELLED"}
+            raise Refused("No page was made of this file")
         return bpy.ops.wm.url_open(url=path.as_uri())
 
 
@@ -171,17 +170,8 @@ def _find_pages(*_arguments):
             _pages[:] = [page] if page else _pages
 
 
-def register():
-    bpy.app.handlers.load_pre.append(_forget)
-    bpy.app.handlers.load_post.append(_find_pages)
-
-
-def unregister():
-    bpy.app.handlers.load_pre.remove(_forget)
-    bpy.app.handlers.load_post.remove(_find_pages)
-    _forget()
-
-
+HANDLERS = (("load_pre", _forget), ("load_post", _find_pages))
+unregister = _forget
 CLASSES = (
     OBJECT_OT_araplbs_compare,
     OBJECT_OT_araplbs_compare_methods,

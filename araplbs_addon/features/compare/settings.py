@@ -13,11 +13,4 @@ class ARAPLBS_compare_settings(bpy.types.PropertyGroup):
 
 
 CLASSES = (ARAPLBS_compare_settings,)
-
-
-def register():
-    ARAPLBS_settings.comparison = PointerProperty(type=ARAPLBS_compare_settings)
-
-
-def unregister():
-    del ARAPLBS_settings.comparison
+PROPERTIES = ((ARAPLBS_settings, "comparison", PointerProperty(type=ARAPLBS_compare_settings)),)

@@ -1,11 +1,11 @@
 """Actions on control bones: use one again, or turn off its Deform."""
 
+from araplbs.base.refusal import Refused
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Operator
 
 from ...blender.data.binding import armature_of
 from ...blender.read.control_bones import is_left_out
-from ...languages.translate import translated
 
 
 def armature_at_hand(context):
@@ -27,25 +27,20 @@ class _OfBone:
     def poll(cls, context):
         armature = armature_at_hand(context)
         if armature is None:
-            cls.poll_message_set(translated("The active object is not an armature and has none"))
-            return False
+            raise Refused("The active object is not an armature and has none")
         if armature.mode == "EDIT":
-            cls.poll_message_set(translated("Not in Edit mode"))
-            return False
+            raise Refused("Not in Edit mode")
         if armature.data.library or armature.data.override_library:
-            cls.poll_message_set(translated("The armature belongs to another file"))
-            return False
+            raise Refused("The armature belongs to another file")
         return True
 
     def execute(self, context):
         bones = armature_at_hand(context).data.bones
         if self.bone and self.bone not in bones:
-            self.report({"ERROR"}, translated(f"There is no bone '{self.bone}'"))
-            return {"CANCELLED"}
+            raise Refused(f"There is no bone '{self.bone}'")
         chosen = [bones[self.bone]] if self.bone else [b for b in bones if is_left_out(b)]
         if not chosen:
-            self.report({"ERROR"}, translated("No control bone was left out"))
-            return {"CANCELLED"}
+            raise Refused("No control bone was left out")
         for bone in chosen:
             self.change(bone)
         return {"FINISHED"}

@@ -8,7 +8,7 @@ from bpy.types import Operator
 
 from ...blender.read.transfer_targets import find_copies_in_file, find_copy_targets
 from ...window.command import Command, add_source_and_targets
-from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.properties import ListedOptions, option_names, option_properties
 from ...window.work import WorkOperator, tell
 from .task import CopyTask
 
@@ -16,7 +16,7 @@ IDNAME = "object.araplbs_copy_weights"
 LABEL = "Copy Weights"
 
 
-class OBJECT_OT_araplbs_copy_weights(WorkOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_copy_weights(WorkOperator, ListedOptions, Operator):
     """Give the other selected meshes the exact weights of the active one: mirrored for the \
 other side (the other glove, a mirrored character), or the same for copies of the same vertices"""
 
@@ -32,13 +32,6 @@ other side (the other glove, a mirrored character), or the same for copies of th
     task_kind = CopyTask
     doing = "Copying"
     find = staticmethod(find_copy_targets)
-
-    def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "side")
-        layout.prop(self, "distance")
 
     def tell(self, report, task):
         return tell(self, None, task, copies_summary(report))

@@ -7,6 +7,7 @@ acts within a sphere of that radius."""
 import bpy
 import numpy as np
 from araplbs.base.extent import not_far_off
+from araplbs.base.refusal import Refused
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import Operator
 from bpy_extras import view3d_utils
@@ -18,9 +19,8 @@ from ...blender.data.mesh_shape import points_of
 from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
-from ...languages.translate import translated
 from ...window.session import current_session
-from .operator import Change, active_bone, paint_edit, refuse_bone
+from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits
 
 IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
@@ -74,12 +74,7 @@ class ARAPLBS_brush(bpy.types.PropertyGroup):
     )
 
 
-def register():
-    bpy.types.Scene.araplbs_brush = PointerProperty(type=ARAPLBS_brush)
-
-
-def unregister():
-    del bpy.types.Scene.araplbs_brush
+PROPERTIES = ((bpy.types.Scene, "araplbs_brush", PointerProperty(type=ARAPLBS_brush)),)
 
 
 class Stroke:
@@ -180,20 +175,15 @@ or draw links"""
     @classmethod
     def poll(cls, context):
         if context.mode != "PAINT_WEIGHT" or not context.region_data:
-            cls.poll_message_set(translated("Paint in the 3D view, in Weight Paint mode"))
-            return False
+            raise Refused("Paint in the 3D view, in Weight Paint mode")
         return True
 
     def invoke(self, context, event):
         ob = context.active_object
-        has_bone = self.kind not in OF_NO_BONE
-        reason = refuse_bone(ob, active_bone(ob)) if has_bone else None
-        if reason:
-            self.report({"ERROR"}, translated(reason))
-            return {"CANCELLED"}
+        if self.kind not in OF_NO_BONE:
+            refuse_bone(ob, active_bone(ob))
         if self.kind == "RELEASE" and not current_session():
-            self.report({"ERROR"}, translated("Release works only during Refine Live"))
-            return {"CANCELLED"}
+            raise Refused("Release works only during Refine Live")
         _strokes[:] = [Stroke(context, self.kind)]
         self._move(context, event)
         context.window_manager.modal_handler_add(self)
@@ -249,7 +239,7 @@ or draw links"""
             vertices = stroke.touched
         values = self._values(stroke, bone, vertices)
         self._paint(stroke, bone, vertices, values)
-        if len(pairs) and image != bone and not refuse_bone(stroke.ob, image):
+        if len(pairs) and image != bone and takes_edits(stroke.ob, image):
             self._paint(stroke, image, pairs[:, 1], values[pairs[:, 0]])
         for index, item in enumerate(mesh.araplbs.edits):
             if (item.kind, item.bone) == (self.kind, bone):

@@ -135,16 +135,19 @@ CLASSES = (OBJECT_OT_araplbs_hover,)
 _keys = []
 
 
+HOVER = BoolProperty(
+    name="Name Weights",
+    description="Name the bones that move the vertex under the mouse, with their shares, in "
+    "Weight Paint mode",
+    default=True,
+    update=_switched,
+    options={"SKIP_SAVE"},
+)
+PROPERTIES = ((bpy.types.WindowManager, "araplbs_hover", HOVER),)
+HANDLERS = (("load_pre", _forget),)
+
+
 def register():
-    bpy.types.WindowManager.araplbs_hover = BoolProperty(
-        name="Name Weights",
-        description="Name the bones that move the vertex under the mouse, with their shares, in "
-        "Weight Paint mode",
-        default=True,
-        update=_switched,
-        options={"SKIP_SAVE"},
-    )
-    bpy.app.handlers.load_pre.append(_forget)
     keys = bpy.context.window_manager.keyconfigs.addon
     if keys:  # none in background mode
         keymap = keys.keymaps.new(KEYMAP, space_type="EMPTY")
@@ -155,6 +158,4 @@ def unregister():
     while _keys:
         keymap, item = _keys.pop()
         keymap.keymap_items.remove(item)
-    bpy.app.handlers.load_pre.remove(_forget)
     under.clear()
-    del bpy.types.WindowManager.araplbs_hover

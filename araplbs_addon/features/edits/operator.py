@@ -5,6 +5,7 @@ During a session they count as its strokes; otherwise each is one undo step."""
 
 import bpy
 import numpy as np
+from araplbs.base.refusal import Refused
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
@@ -22,7 +23,6 @@ from ...blender.data.edits import (
     write_values,
 )
 from ...blender.write.select_region import select_vertices
-from ...languages.translate import translated
 from ...window.session import current_session
 
 
@@ -63,14 +63,11 @@ class OfMesh:
     def poll(cls, context):
         ob = context.active_object
         if not ob or ob.type != "MESH":
-            cls.poll_message_set(translated("The active object is not a mesh"))
-            return False
+            raise Refused("The active object is not a mesh")
         if ob.mode == "EDIT" and not cls.edit_mode:
-            cls.poll_message_set(translated("Not in Edit mode"))
-            return False
+            raise Refused("Not in Edit mode")
         if ob.data.library or ob.data.override_library:
-            cls.poll_message_set(translated("The mesh belongs to another file"))
-            return False
+            raise Refused("The mesh belongs to another file")
         return True
 
 
@@ -103,13 +100,10 @@ release them from it, or let the weights of all bones vary smoothly there"""
         bone = self.bone or active_bone(ob) if has_bone else ""
         selected = np.empty(len(ob.data.vertices), bool)
         ob.data.vertices.foreach_get("select", selected)
-        reason = refuse_bone(ob, bone) if has_bone else None
-        if reason:
-            self.report({"ERROR"}, translated(reason))
-            return {"CANCELLED"}
+        if has_bone:
+            refuse_bone(ob, bone)
         if not selected.any():
-            self.report({"ERROR"}, translated(f"No vertex of '{ob.name}' is selected"))
-            return {"CANCELLED"}
+            raise Refused(f"No vertex of '{ob.name}' is selected")
         value = {
             "WEIGHT": 1 + self.weight,
             "INFLUENCE": -1 if self.remove_influence else 1,
@@ -127,13 +121,18 @@ def active_bone(ob):
 
 
 def refuse_bone(ob, bone):
-    """Why there can be no edit of this bone, or None."""
+    """Raises Refused if there can be no edit of this bone."""
     if not bone:
-        return f"'{ob.name}' has no active vertex group: name a bone"
+        raise Refused(f"'{ob.name}' has no active vertex group: name a bone")
+    if not takes_edits(ob, bone):
+        raise Refused(f"'{bone}' is not a deform bone of '{armature_of(ob).name}'")
+
+
+def takes_edits(ob, bone):
+    """Whether it is a deform bone, as far as that can be known."""
     armature = armature_of(ob)
-    if armature and not (bone in armature.data.bones and armature.data.bones[bone].use_deform):
-        return f"'{bone}' is not a deform bone of '{armature.name}'"
-    return None
+    bones = armature.data.bones if armature else {}
+    return not armature or (bone in bones and bones[bone].use_deform)
 
 
 class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
@@ -152,17 +151,10 @@ indices, or the two that are selected"""
         if ends == [-1, -1]:
             ends = [v.index for v in ob.data.vertices if v.select]
             if len(ends) != 2:
-                self.report(
-                    {"ERROR"},
-                    translated(f"{len(ends)} vertices of '{ob.name}' are selected, not 2"),
-                )
-                return {"CANCELLED"}
+                raise Refused(f"{len(ends)} vertices of '{ob.name}' are selected, not 2")
         wrong = [end for end in ends if not 0 <= end < len(ob.data.vertices)]
         if wrong or ends[0] == ends[1]:
-            self.report(
-                {"ERROR"}, translated(f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")
-            )
-            return {"CANCELLED"}
+            raise Refused(f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")
         with Change(self.bl_label, ob):
             add_link(ob.data, *ends)
         return {"FINISHED"}
@@ -174,23 +166,17 @@ INDEX = IntProperty(name="Index", description="Number in the list, -1: the activ
 class _OfItem(OfMesh):
     @classmethod
     def poll(cls, context):
-        if not super().poll(context):
-            return False
+        super().poll(context)
         if not context.active_object.data.araplbs.edits:
-            cls.poll_message_set(translated("The mesh has no edits"))
-            return False
+            raise Refused("The mesh has no edits")
         return True
 
     def find(self, context):
-        """The index in the list, or None after an error was reported."""
+        """The index in the list. Raises Refused."""
         settings = context.active_object.data.araplbs
         index = settings.active if self.index < 0 else self.index
         if not 0 <= index < len(settings.edits):
-            self.report(
-                {"ERROR"},
-                translated(f"There is no edit {index}: the list has {len(settings.edits)}"),
-            )
-            return None
+            raise Refused(f"There is no edit {index}: the list has {len(settings.edits)}")
         return index
 
 
@@ -204,8 +190,6 @@ class OBJECT_OT_araplbs_remove_edit(_OfItem, Operator):
 
     def execute(self, context):
         index = self.find(context)
-        if index is None:
-            return {"CANCELLED"}
         with Change(self.bl_label, context.active_object):
             remove_edit(context.active_object.data, index)
         return {"FINISHED"}
@@ -222,8 +206,6 @@ class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
 
     def execute(self, context):
         index = self.find(context)
-        if index is None:
-            return {"CANCELLED"}
         mesh = context.active_object.data
         select_vertices(mesh, edited_vertices(mesh, mesh.araplbs.edits[index]))
         return {"FINISHED"}

@@ -12,6 +12,7 @@ from bpy.types import Operator
 from ...blender.read.targets import find_targets
 from ...languages.translate import translated
 from ...window.menu_entries import Placed
+from ...window.properties import split
 from ...window.work import poll_targets
 from ..auto_weight import presets
 from .write import as_exported, exporter_of
@@ -112,9 +113,8 @@ most as many influences as the engine reads, and its axes. The file in Blender s
     @classmethod
     def poll(cls, context):
         if context.mode != "OBJECT":
-            cls.poll_message_set(translated("Works in Object mode"))
-            return False
-        return poll_targets(cls, context, find_targets)
+            raise Refused("Works in Object mode")
+        return poll_targets(context, find_targets)
 
     def invoke(self, context, _event):
         if not self.properties.is_property_set("engine"):
@@ -130,9 +130,7 @@ most as many influences as the engine reads, and its axes. The file in Blender s
         return self.filepath != before
 
     def draw(self, _context):
-        layout, engine = self.layout, ENGINES[self.engine]
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout, engine = split(self.layout), ENGINES[self.engine]
         layout.prop(self, "engine")
         layout.prop(self, "animations")
         column = layout.column(align=True)

@@ -36,13 +36,6 @@ def read_joint_settings(armature, names):
 
 
 CLASSES = (ARAPLBS_joint,)
-
-
-def register():
-    for owner in OWNERS:
-        owner.araplbs_joint = PointerProperty(type=ARAPLBS_joint)
-
-
-def unregister():
-    for owner in OWNERS:
-        del owner.araplbs_joint
+PROPERTIES = tuple(
+    (owner, "araplbs_joint", PointerProperty(type=ARAPLBS_joint)) for owner in OWNERS
+)

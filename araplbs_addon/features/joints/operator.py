@@ -85,19 +85,16 @@ class OBJECT_OT_araplbs_lock_joints(Operator):
     @classmethod
     def poll(cls, context):
         if context.mode not in {"POSE", "EDIT_ARMATURE"}:
-            cls.poll_message_set(translated("Works in Pose mode and in Edit mode of an armature"))
-            return False
+            raise Refused("Works in Pose mode and in Edit mode of an armature")
         data = context.active_object.data
         if data.library or data.override_library:
-            cls.poll_message_set(translated("The armature is linked from another file"))
-            return False
+            raise Refused("The armature is linked from another file")
         return True
 
     def execute(self, context):
         bones = self._selected(context)
         if not bones:
-            self.report({"ERROR"}, translated("No bone is selected"))
-            return {"CANCELLED"}
+            raise Refused("No bone is selected")
         for bone in bones:
             if self.ends != "TAIL":
                 bone.araplbs_joint.lock_head = self.lock

@@ -12,11 +12,4 @@ class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
 
 
 CLASSES = (ARAPLBS_joint_settings,)
-
-
-def register():
-    ARAPLBS_settings.joints = PointerProperty(type=ARAPLBS_joint_settings)
-
-
-def unregister():
-    del ARAPLBS_settings.joints
+PROPERTIES = ((ARAPLBS_settings, "joints", PointerProperty(type=ARAPLBS_joint_settings)),)

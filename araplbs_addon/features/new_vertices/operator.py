@@ -6,12 +6,7 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
 from ...languages.translate import translated
-from ...window.properties import (
-    BoneChoice,
-    OptionProperties,
-    draw_folded_options,
-    draw_result_options,
-)
+from ...window.properties import WeightOptions
 from ...window.work import WorkOperator, tell
 from .task import NewVerticesTask
 
@@ -19,7 +14,7 @@ IDNAME = "object.araplbs_new_vertices"
 LABEL = "Weight Only What Is New"
 
 
-class OBJECT_OT_araplbs_new_vertices(WorkOperator, BoneChoice, OptionProperties, Operator):
+class OBJECT_OT_araplbs_new_vertices(WorkOperator, WeightOptions, Operator):
     """Weight the vertices that have no weights, or in Edit mode and behind a paint mask the \
 selected ones, so that they continue those around them. All other vertices stay unchanged"""
 
@@ -39,13 +34,6 @@ selected ones, so that they continue those around them. All other vertices stay 
     @staticmethod
     def find(context):
         return find_targets(context, editing=True)
-
-    def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        draw_result_options(layout, self)
-        draw_folded_options(layout, self)
 
     def tell(self, report, task):
         self.report({"INFO"}, translated(summary_of_new(report)))

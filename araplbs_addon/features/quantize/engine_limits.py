@@ -22,18 +22,13 @@ def read_limits(ob, usual):
     return vertex_limits(len(mesh.vertices), faces, limits, usual)
 
 
-def register():
-    bpy.types.Material.araplbs_max_influences = bpy.props.IntProperty(
-        name="Max Influences",
-        description="Maximum number of bones that move a vertex with this material, for Quantize "
-        "Weights; 0: use the operator's limit. Where materials meet, the smallest "
-        "applies",
-        min=0,
-        max=MOST_STEPS,
-        soft_max=16,
-        options=set(),
-    )
-
-
-def unregister():
-    del bpy.types.Material.araplbs_max_influences
+LIMIT = bpy.props.IntProperty(
+    name="Max Influences",
+    description="Maximum number of bones that move a vertex with this material, for Quantize "
+    "Weights; 0: use the operator's limit. Where materials meet, the smallest applies",
+    min=0,
+    max=MOST_STEPS,
+    soft_max=16,
+    options=set(),
+)
+PROPERTIES = ((bpy.types.Material, "araplbs_max_influences", LIMIT),)

@@ -5,7 +5,7 @@ from bpy.types import Operator
 
 from ...languages.translate import translated
 from ...window.command import WHICH, Command
-from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.properties import OptionProperties, option_names, option_properties, split
 from ...window.work import WorkOperator
 from .task import QuantizeTask
 
@@ -30,9 +30,7 @@ steps of 8 or 16 bits that sum to 1 exactly, and no more influences than the pla
     doing = "Quantizing"
 
     def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = split(self.layout)
         layout.prop(self, "bits")
         layout.prop(self, "platform")
         row = layout.row()

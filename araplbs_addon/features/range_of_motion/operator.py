@@ -7,7 +7,7 @@ from bpy.types import Operator
 from ...blender.poses import own_motion
 from ...blender.read.targets import Targets, find_armatures_in_file
 from ...window.command import Command
-from ...window.properties import OptionProperties, option_properties
+from ...window.properties import OptionProperties, option_properties, split
 from ...window.work import WorkOperator, tell
 from ..control_bones.operator import armature_at_hand
 from .task import MotionTask
@@ -49,9 +49,7 @@ biped walk and reach; each pose has a marker. Uses the controls of the rig, if t
     find = staticmethod(find_armature)
 
     def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = split(self.layout)
         column = layout.column(align=True)
         column.prop(self, "swing")
         column.prop(self, "twist")
@@ -76,4 +74,4 @@ COMMAND = Command(
     motion_summary,
     find=lambda arguments, view_layer: find_armatures_in_file(view_layer, arguments.armature),
 )
-register, unregister = own_motion.register, own_motion.unregister
+PROPERTIES = own_motion.PROPERTIES

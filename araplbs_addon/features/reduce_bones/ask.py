@@ -8,7 +8,7 @@ from bpy.types import Operator
 from ...languages.translate import translated
 from ...window.guard import handing_over
 from ...window.properties import OptionProperties, option_properties
-from ...window.session import no_session
+from ...window.session import refuse_session
 from ...window.work import WorkOperator
 from .operator import OWN, draw_choice, find_reduced
 from .task import BoneOrderTask
@@ -59,7 +59,8 @@ class OBJECT_OT_araplbs_reduce_bones_ask(OptionProperties, Operator):
 
     @classmethod
     def poll(cls, _context):
-        return no_session(cls) and bool(_order)
+        refuse_session()
+        return bool(_order)
 
     def invoke(self, context, _event):
         manager = context.window_manager
@@ -97,9 +98,4 @@ class OBJECT_OT_araplbs_reduce_bones_ask(OptionProperties, Operator):
 CLASSES = (OBJECT_OT_araplbs_reduce_bones_find, OBJECT_OT_araplbs_reduce_bones_ask)
 
 
-def register():
-    _order.clear()
-
-
-def unregister():
-    _order.clear()
+unregister = _order.clear

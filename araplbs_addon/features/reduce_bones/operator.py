@@ -5,7 +5,7 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
 from ...window.command import WHICH, Command
-from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.properties import OptionProperties, option_names, option_properties, split
 from ...window.work import WorkOperator, tell
 from .task import ReduceBonesTask
 
@@ -21,9 +21,7 @@ def find_reduced(context):
 
 def draw_choice(layout, properties):
     """Which bones go, and the limit of influences of the others."""
-    layout.use_property_split = True
-    layout.use_property_decorate = False
-    layout.prop(properties, "which")
+    split(layout).prop(properties, "which")
     if properties.which == "COUNT":
         layout.prop(properties, "platform")
         row = layout.row()

@@ -16,12 +16,7 @@ from ...blender.read.targets import Targets, find_checked
 from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ...window.command import WHICH, Command
-from ...window.properties import (
-    BoneChoice,
-    OptionProperties,
-    draw_folded_options,
-    draw_result_options,
-)
+from ...window.properties import WeightOptions
 from ...window.work import WorkOperator, poll_targets
 from ..auto_weight.outcome import outcome_at_hand
 from ..auto_weight.show_problems import list_problems
@@ -32,7 +27,7 @@ from .task import RepairTask
 IDNAME = "object.araplbs_repair"
 
 
-class OBJECT_OT_araplbs_repair(WorkOperator, BoneChoice, OptionProperties, Operator):
+class OBJECT_OT_araplbs_repair(WorkOperator, WeightOptions, Operator):
     """Solve the weights of the findings again; all other weights stay unchanged. If the new \
 weights are not better, the old ones stay"""
 
@@ -41,6 +36,7 @@ weights are not better, the old ones stay"""
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     doing = "Repairing"
+    first = ("which", "kinds")
     _outcome = None  # whose problems are repaired
     own_options = ("start_from", "volume")  # it works on the surface, from what is around
 
@@ -64,16 +60,7 @@ weights are not better, the old ones stay"""
 
     @classmethod
     def poll(cls, context):
-        return poll_targets(cls, context, lambda context: found.findings or find_checked(context))
-
-    def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "which")
-        layout.prop(self, "kinds")
-        draw_result_options(layout, self)
-        draw_folded_options(layout, self)
+        return poll_targets(context, lambda context: found.findings or find_checked(context))
 
     def start(self, context):
         self._outcome = outcome_at_hand(context) if self.which == "RESULT" else None

@@ -5,7 +5,7 @@ from araplbs.features.restore.restore import RestoreOptions
 from bpy.types import Operator
 
 from ...window.command import WHICH, Command
-from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.properties import ListedOptions, option_names, option_properties
 from ...window.work import WorkOperator, tell
 from .read import find_keepable
 from .task import RestoreTask
@@ -14,7 +14,7 @@ IDNAME = "object.araplbs_restore_weights"
 LABEL = "Restore Weights"
 
 
-class OBJECT_OT_araplbs_restore_weights(WorkOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_restore_weights(WorkOperator, ListedOptions, Operator):
     """Give the selected meshes their kept weights, even if they were remeshed, decimated, \
 imported again, joined or split since. They must be in the same place relative to the armature"""
 
@@ -29,12 +29,6 @@ imported again, joined or split since. They must be in the same place relative t
     task_kind = RestoreTask
     doing = "Restoring"
     find = staticmethod(find_keepable)
-
-    def draw(self, _context):
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        for name in option_names(RestoreOptions):
-            self.layout.prop(self, name)
 
     def tell(self, report, task):
         return tell(self, None, task, restore_summary(report))

@@ -57,11 +57,6 @@ def write_edits(ob, edits):
 
 
 CLASSES = (ARAPLBS_kept,)
-
-
-def register():
-    bpy.types.Armature.araplbs_kept = bpy.props.CollectionProperty(type=ARAPLBS_kept)
-
-
-def unregister():
-    del bpy.types.Armature.araplbs_kept
+PROPERTIES = (
+    (bpy.types.Armature, "araplbs_kept", bpy.props.CollectionProperty(type=ARAPLBS_kept)),
+)

@@ -13,7 +13,7 @@ from ...blender.read.transfer_targets import find_transfer_in_file, find_transfe
 from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ...window.command import Command
-from ...window.properties import OptionProperties, option_properties
+from ...window.properties import OptionProperties, option_properties, split
 from ...window.work import WorkOperator, poll_targets
 from .shown_matches import hide, show, shown, transfer_options
 from .task import TransferTask
@@ -25,10 +25,6 @@ SHOW = "object.araplbs_show_matches"
 
 def _find(context):
     return find_transfer_targets(context, transfer_options(context).sources)
-
-
-def _poll(cls, context):
-    return poll_targets(cls, context, _find)
 
 
 class OBJECT_OT_araplbs_transfer(WorkOperator, OptionProperties, Operator):
@@ -45,12 +41,10 @@ one where they lie close to it, and fill in and optimize the rest"""
     option_table = TransferOptions
     doing = "Transferring"
 
-    poll = classmethod(_poll)
+    find = staticmethod(_find)
 
     def draw(self, _context):
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        draw_transfer_options(self.layout, self, self)
+        draw_transfer_options(split(self.layout), self, self)
 
     def start(self, context):
         options = self.read_options()
@@ -78,7 +72,7 @@ weights, those that do not are filled in. Nothing is written. Press again to hid
 
     @classmethod
     def poll(cls, context):
-        return bool(shown) or _poll(cls, context)
+        return bool(shown) or poll_targets(context, _find)
 
     def execute(self, context):
         was = [reference for reference, _ in shown]

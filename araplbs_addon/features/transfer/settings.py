@@ -13,11 +13,4 @@ class ARAPLBS_transfer_settings(bpy.types.PropertyGroup):
 
 
 CLASSES = (ARAPLBS_transfer_settings,)
-
-
-def register():
-    ARAPLBS_settings.transfer = PointerProperty(type=ARAPLBS_transfer_settings)
-
-
-def unregister():
-    del ARAPLBS_settings.transfer
+PROPERTIES = ((ARAPLBS_settings, "transfer", PointerProperty(type=ARAPLBS_transfer_settings)),)

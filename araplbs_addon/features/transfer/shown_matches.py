@@ -62,10 +62,5 @@ def _forget(*_arguments):
     hide()
 
 
-def register():
-    bpy.app.handlers.load_pre.append(_forget)
-
-
-def unregister():
-    bpy.app.handlers.load_pre.remove(_forget)
-    hide()
+HANDLERS = (("load_pre", _forget),)
+unregister = hide

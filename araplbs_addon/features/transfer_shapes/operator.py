@@ -9,7 +9,7 @@ from bpy.types import Operator
 from ...blender.read.transfer_targets import find_shape_targets, find_shapes_in_file
 from ...languages.translate import translated
 from ...window.command import Command, add_source_and_targets
-from ...window.properties import OptionProperties, option_properties
+from ...window.properties import OptionProperties, option_properties, split
 from ...window.work import WorkOperator, tell
 from .task import ShapesTask
 
@@ -44,9 +44,7 @@ active one: parts close to it follow it, and the rest is filled in"""
         return None
 
     def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = split(self.layout)
         column = layout.column(align=True)
         column.prop(self, "distance")
         column.prop(self, "angle")

@@ -14,7 +14,16 @@ PACKAGE_ROOMS = [
     *("reports", "features", "gltf", "api", "cli", "farm", "blender", "mcp"),
 ]
 LAYERS = [
-    *("native_module", "manual_pages", "farm", "blender", "task", "weighting", "languages"),
+    *(
+        "native_module",
+        "manual_pages",
+        "parts",
+        "farm",
+        "blender",
+        "task",
+        "weighting",
+        "languages",
+    ),
     *("preferences", "window", "features", "cli", "script", "ui"),
     *("registration", "missing_module"),
 ]

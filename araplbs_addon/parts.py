@@ -1,0 +1,36 @@
+"""The additions of a module to Blender while the add-on is enabled. A module declares
+
+PROPERTIES   ((type of Blender's or group of ours, name, property), ...)
+HANDLERS     ((name of a list of bpy.app.handlers, function), ...)
+
+and has register() or unregister() for anything else that it begins and ends."""
+
+import bpy
+
+
+def is_part(module):
+    return any(
+        hasattr(module, each) for each in ("PROPERTIES", "HANDLERS", "register", "unregister")
+    )
+
+
+def begin(part):
+    """After the classes."""
+    for owner, name, prop in getattr(part, "PROPERTIES", ()):
+        setattr(owner, name, prop)
+    for name, handler in getattr(part, "HANDLERS", ()):
+        getattr(bpy.app.handlers, name).append(handler)
+    getattr(part, "register", _nothing)()
+
+
+def end(part):
+    """Before the classes."""
+    for name, handler in getattr(part, "HANDLERS", ()):
+        getattr(bpy.app.handlers, name).remove(handler)
+    getattr(part, "unregister", _nothing)()
+    for owner, name, _prop in reversed(getattr(part, "PROPERTIES", ())):
+        delattr(owner, name)
+
+
+def _nothing():
+    pass
