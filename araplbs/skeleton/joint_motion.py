@@ -62,7 +62,7 @@ class Joints:
 
     def motion(self, transforms: Floats, segments: Floats) -> Motion:
         """The Motion of poses: transforms (p, m, 3, 4) of all bones, (p, j, 3, 4) of segments."""
-        posed, inside = _square(transforms[:, self.bones]), _square(segments)
+        posed, inside = square(transforms[:, self.bones]), square(segments)
         good = _usable(posed)
         posed[~good] = inside[~good[:, self.owner]] = np.eye(4)
         back = _inverse(posed)
@@ -153,7 +153,7 @@ class Mirror:
         return Motion(own, segments, motion.torn[:, self.partners])
 
 
-def _square(transforms: Floats) -> Floats:
+def square(transforms: Floats) -> Floats:
     """(..., 4, 4) of (..., 3, 4)."""
     found = np.zeros((*transforms.shape[:-2], 4, 4))
     found[..., :3, :], found[..., 3, 3] = transforms, 1

@@ -7,15 +7,14 @@ targets of limbs move, and Blender evaluates constraints and drivers on a hidden
 
 import numpy as np
 from araplbs.base.affine import inverse
-from araplbs.skeleton.joint_motion import Mirror, complete
-from araplbs.skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER, WAYS, Poses
-from araplbs.skeleton.symmetry import reflection, symmetry_plane
+from araplbs.skeleton.rig_relations import drives_itself
+from araplbs.skeleton.symmetry import symmetry_plane
 
 from ..poses.flexible_bones import random_poses_in_steps
 from ..poses.read_poses import PoseReader, read_poses
 from .rig_copy import NotDrivable, driven_copy
-from .rig_plan import ControlPlan
-from .rig_relations import drives_itself, read_relations
+from .rig_plan import RigPlan
+from .rig_relations import read_relations
 
 PILOT = 8  # poses that show how far joints turn
 
@@ -54,10 +53,13 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
     symmetry = symmetry_plane(skeleton) if options.symmetric else None
     which = range(0, options.pose_count, 1 if symmetry is None else 2)
     try:
-        plan = ControlPlan(armature, skeleton, relations, options)
+        plan = RigPlan(armature, skeleton, relations, options)
         yield
         read = yield from plan_poses_in_steps(armature, plan, which)
-        return _whole(read, plan, which, symmetry)
+        found = plan.whole_poses(*read, which, symmetry)
+        if found is None:
+            raise NotDrivable("no control moves a deform bone")
+        return found
     except NotDrivable as reason:
         warnings.append(
             f"The rig of '{armature.name}' could not be posed ({reason}): in the random poses "
@@ -67,7 +69,7 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
 
 
 def plan_poses_in_steps(armature, plan, which):
-    """(transforms, segments) of these poses of a ControlPlan, which the first of them change."""
+    """(transforms, segments) of these poses of a RigPlan, which the first of them change."""
     pilot, read, reader = which[:PILOT], {}, RigReader(armature, plan.skeleton)
     yield from _read_in_steps(armature, plan, pilot, reader, read)
     if plan.take_in_further(pilot, *_together(read)):
@@ -103,42 +105,6 @@ def _read_in_steps(armature, plan, which, reader, read):
                     view_layer.update()
                 read[k] = reader.read(copy, view_layer.depsgraph)
         yield
-
-
-def _whole(read, plan, which, symmetry):
-    """The Poses, in which all joints move."""
-    joints, names = plan.joints, plan.skeleton.names
-    found = complete(*read, joints, plan.own_turns[which])
-    if found is None:
-        raise NotDrivable("no control moves a deform bone")
-    motion, alone = found
-    transforms = np.empty((plan.options.pose_count, len(names), 3, 4))
-    segments = np.empty((len(transforms), len(joints.owner), 3, 4))
-
-    def put(poses, others, motion):
-        posed, parts = joints.composed(motion)
-        transforms[poses], segments[poses] = others[: len(poses)], parts[: len(poses)]
-        transforms[np.ix_(poses, joints.bones)] = posed[: len(poses)]
-
-    others = np.where(np.isfinite(read[0]), read[0], np.eye(3, 4))  # of bones that do not deform
-    put(which, others, motion)
-    if symmetry is not None:
-        flip = reflection(symmetry)
-        others = flip[:3] @ _square(others[:, plan.skeleton.other_side]) @ flip
-        image = Mirror(symmetry[0], joints, flip).image(motion)
-        put(range(1, len(transforms), 2), others, image)
-    posed_by = {way: [] for way in WAYS}
-    for bone, own in zip(joints.bones.tolist(), alone, strict=True):
-        way = BONE_BY_BONE if own else FURTHER if bone in plan.further else BY_CONTROLS
-        posed_by[way].append(names[bone])
-    return Poses(transforms, segments, whole=True, posed_by=posed_by)
-
-
-def _square(transforms):
-    """(..., 4, 4) of (..., 3, 4)."""
-    found = np.zeros((*transforms.shape[:-2], 4, 4))
-    found[..., :3, :], found[..., 3, 3] = transforms, 1
-    return found
 
 
 class RigReader(PoseReader):

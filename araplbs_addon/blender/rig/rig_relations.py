@@ -1,16 +1,15 @@
-"""Dependencies in a rig: which bones follow which by parents, constraints and drivers, and which of
-them are controls, those that an animator moves.
+"""Reads the Relations of a rig: which bones follow which by parents, constraints and drivers, and
+which of them are controls, those that an animator moves.
 
 Nothing is evaluated: a bone counts as following another if Blender might read the other one to
 place it. Muted constraints, and those without influence, count if a driver switches them.
 """
 
-import functools
 import re
-from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
+from araplbs.skeleton.rig_relations import Chain, Relations, Switch
 from araplbs.skeleton.sides import other_names
 
 from ..data.bones import LEAVE_FREE, visible_bones
@@ -22,107 +21,6 @@ PROPERTY = re.compile(r'^(.*)\["((?:[^"\\]|\\.)+)"\]$')
 
 TURNING = {"COPY_ROTATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE"}
 CHAINS = ("IK", "SPLINE_IK")
-
-
-@dataclass
-class Chain:
-    """Bones that an IK constraint moves."""
-
-    bones: list[int]  # from the tip to the root
-    target: int
-    pole: int  # or -1
-    length: float
-
-
-@dataclass
-class Switch:
-    """A custom property that chooses between IK and FK."""
-
-    owner: str  # path of what has it
-    name: str
-    sides: str  # the same for both sides of a character
-
-
-@dataclass
-class Relations:
-    """Relations of the m bones of an armature, by their places."""
-
-    followers: list[set[int]]  # (m) that follow a bone at once
-    carriers: list[set[int]]  # (m) what carries a bone: its parent, targets of its constraints
-    turned: list[set[int]]  # (m) what turns with a bone, wherever it is
-    driven: np.ndarray  # (m,) bool: by constraints beyond local limits of rotation, or drivers
-    free: np.ndarray  # (m,) bool: can be posed
-    chains: list[Chain] = field(default_factory=list)
-    switches: list[Switch] = field(default_factory=list)
-    outside: list[tuple[str, str]] = field(default_factory=list)  # IK to objects: bone, constraint
-    together: list[set[int]] = field(default_factory=list)  # a bone and the chain that it moves
-    asked: set[int] = field(default_factory=set)  # by drivers that are not on a bone
-
-    def reached(self, bone):
-        """Places of all that follow it, itself too."""
-        return self._reached[bone]
-
-    def carried(self, bone):
-        """Indices of all bones that this one carries."""
-        return closure(self._carried, bone)
-
-    def carriers_of(self, bone):
-        """Indices of all bones that carry this one."""
-        return closure(self.carriers, bone) - {bone}
-
-    def turns(self, bone):
-        """Indices of all bones that turn with this one."""
-        return closure(self.turned, bone)
-
-    def leaders(self):
-        """(m) what a bone follows at once."""
-        return turned_around(self.followers)
-
-    @functools.cached_property
-    def _reached(self):
-        """Children first: their closures are parts of those of their parents."""
-        known = {}
-        for bone in reversed(range(len(self.followers))):
-            known[bone] = closure(self.followers, bone, known=known)
-        return known
-
-    @functools.cached_property
-    def _carried(self):
-        return turned_around(self.carriers)
-
-
-def turned_around(sets):
-    """(m) sets of places: the same relation from its other side."""
-    found = [set() for _ in sets]
-    for bone, others in enumerate(sets):
-        for each in others:
-            found[each].add(bone)
-    return found
-
-
-def closure(followers, *bones, known=None):
-    """Places of all that follow these bones by any number of steps, and their own. known: closures
-    of some bones."""
-    found, work = set(bones), list(bones)
-    while work:
-        bone = work.pop()
-        if known and bone in known:
-            found |= known[bone]
-            continue
-        more = followers[bone] - found
-        found |= more
-        work += more
-    return found
-
-
-def drives_itself(relations, skeleton):
-    """Do constraints or drivers move a deform bone or what it hangs on?"""
-    for bone in np.flatnonzero(skeleton.deform):
-        while bone >= 0:
-            if relations.driven[bone]:
-                return True
-            bone = skeleton.parents[bone]
-    return False
 
 
 def read_relations(armature):
@@ -140,26 +38,6 @@ def controls(armature, relations, deform):
     selectable = np.array([not bone.hide_select for bone in armature.data.bones])
     shown = free & visible_bones(armature) & selectable
     return shown if shown.any() else free
-
-
-def further_controls(relations, parents, chosen, still):
-    """Free bones that are not among the chosen (m,) and may turn the joints `still` in what these
-    hang on, parents (m,): the nearest of each, itself before all."""
-    leaders = relations.leaders()
-    turning = functools.cache(
-        lambda bone, above: (
-            relations.free[bone] and not chosen[bone] and above not in relations.reached(bone)
-        )
-    )
-    found = set()
-    for joint in still:
-        row, seen = [joint], {joint}
-        while row:
-            nearest = [b for b in row if turning(b, parents[joint])]
-            found.update(nearest[:1])
-            row = [] if nearest else sorted(set().union(*(leaders[b] for b in row)) - seen)
-            seen.update(row)
-    return sorted(found)
 
 
 class _Reader:

@@ -17,16 +17,17 @@ from araplbs.body.chains import Chain, Tree
 from araplbs.features.range_of_motion import chained, joint_turns
 from araplbs.skeleton.poses import BENDY, sample
 from araplbs.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
+from araplbs.skeleton.rig_relations import drives_itself
+from araplbs.skeleton.rig_trials import trials_together
 from araplbs.skeleton.symmetry import bone_partners, symmetry_plane
 from mathutils import Matrix
 
 from ...blender.poses.flexible_bones import BENT, NEUTRAL, pose_copy
 from ...blender.rig.rig_copy import driven_copy, untie
 from ...blender.rig.rig_frames import Frames, channels, neutral_of
-from ...blender.rig.rig_plan import ControlPlan, keep_locked
+from ...blender.rig.rig_plan import RigPlan, keep_locked
 from ...blender.rig.rig_poses import PILOT, RigReader, plan_poses_in_steps
-from ...blender.rig.rig_relations import drives_itself, owner_of, read_relations
-from ...blender.rig.rig_trials import trials_together
+from ...blender.rig.rig_relations import owner_of, read_relations
 
 TRIED = 0.3  # radians, and share of a limb: so far a control goes on trial
 SAME_END = 0.2  # of a limb's length: a chain of controls that comes so near to its end is the limb
@@ -218,7 +219,7 @@ class _OfBones(_Maker):
 
 @dataclass
 class _Plan:
-    """As much of a ControlPlan as driven_copy() asks for, of bones that nothing moves."""
+    """As much of a RigPlan as driven_copy() asks for, of bones that nothing moves."""
 
     relations: object
     skeleton: object
@@ -236,7 +237,7 @@ class _OfRig(_Maker):
     """A rig whose controls move its deform bones."""
 
     def prepare_in_steps(self):
-        self.plan = ControlPlan(self.armature, self.skeleton, self.relations, self.own)
+        self.plan = RigPlan(self.armature, self.skeleton, self.relations, self.own)
         self.plan.broken = []
         yield
         paired = self.own.symmetric and bone_partners(self.skeleton) is not None
@@ -306,7 +307,7 @@ class _OfRig(_Maker):
             own = np.eye(4)
             if as_end:
                 own[:3, 3] = TRIED * (ends[b].root - ends[b].end)
-                own = self._in_rest(b, own)
+                own = self.plan.in_rest(b, own)
             else:
                 for axis in range(3):
                     own = own @ self._trial(b, axis)
@@ -333,10 +334,6 @@ class _OfRig(_Maker):
         turns = np.tile(np.eye(3), (len(poses) + 1, 1, 1))
         turns[deform] = nearest_rotations(poses[deform] @ self.from_rest[deform])
         return np.swapaxes(turns[self.up[deform]], -1, -2) @ turns[deform]
-
-    def _in_rest(self, b, transform):
-        local = self.armature.data.bones[self.skeleton.names[b]].use_local_location
-        return self.plan.in_rest(b, transform, local)
 
     def _together(self):
         if not self.options.combinations:
@@ -389,7 +386,7 @@ class _OfRig(_Maker):
             return super().reaching(body, limb, goal)
         shift = np.eye(4)
         shift[:3, 3] = within_reach(limb, goal) - limb.end
-        return {limb.control: self._in_rest(limb.control, shift)}
+        return {limb.control: self.plan.in_rest(limb.control, shift)}
 
 
 def _about(axis, angle):

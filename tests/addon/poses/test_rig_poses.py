@@ -88,7 +88,7 @@ def test_as_blender_shows_it(name):
     assert not difference(before, deep_snapshot())
     assert not lines and poses.whole and len(poses) == COUNT
     relations = addon("blender.rig.rig_relations").read_relations(rig)
-    plan = addon("blender.rig.rig_plan").ControlPlan(rig, skeleton, relations, options())
+    plan = addon("blender.rig.rig_plan").RigPlan(rig, skeleton, relations, options())
     evaluated = range(0, COUNT, 2)
     change_by_pilot(rig, plan, evaluated)
     addon("blender.rig.rig_copy").set_up(rig, plan)
@@ -139,7 +139,7 @@ def test_what_no_deform_bone_follows_is_not_evaluated(name, monkeypatch):
     rig = make()
     for bone in rig.data.bones:
         bone.use_deform = bone.name in deform
-    plans, kind = [], addon("blender.rig.rig_plan").ControlPlan
+    plans, kind = [], addon("blender.rig.rig_plan").RigPlan
     find = kind._find_needed
 
     def note(plan):
@@ -164,7 +164,7 @@ def test_what_is_let_go_rests():
     constrain(rig, "gauge", "COPY_ROTATION", "hand")
     driver(rig, 'pose.bones["gauge"].location', 0, "turn")
     skeleton, find = skeleton_of(rig), addon("blender.rig.rig_relations").read_relations
-    plan = addon("blender.rig.rig_plan").ControlPlan(rig, skeleton, find(rig), options())
+    plan = addon("blender.rig.rig_plan").RigPlan(rig, skeleton, find(rig), options())
     addon("blender.rig.rig_copy").set_up(rig, plan)
     muted = {(bone.name, c.type) for bone in rig.pose.bones for c in bone.constraints if c.mute}
     assert muted == {("gauge", "COPY_ROTATION")}
@@ -402,7 +402,7 @@ def test_controls_that_are_kept_at_their_place_take_no_limb_along(settings, boun
     limits = {f"use_{end}_{axis}": True for end in ("min", "max") for axis in sides}
     constrain(rig, "reach", "LIMIT_LOCATION", **{"owner_space": "LOCAL", **limits, **settings})
     relations = addon("blender.rig.rig_relations").read_relations(rig)
-    plan = addon("blender.rig.rig_plan").ControlPlan(rig, skeleton_of(rig), relations, options())
+    plan = addon("blender.rig.rig_plan").RigPlan(rig, skeleton_of(rig), relations, options())
     names = [plan.skeleton.names[r.control] for r in plan.reaches]
     assert ("reach" in names) != (bounded and sides == "xyz")
 
@@ -429,7 +429,7 @@ def test_circles_do_not_tear():
 
 def test_ends_of_limbs_are_not_tied_in_circles():
     """Each limb's end would be tied to what hangs on the end of the other."""
-    module = addon("blender.rig.rig_relations")
+    module = package("skeleton.rig_relations")
     followers = [{1}, set(), {3}, set(), {1, 2}, {3, 0}]
     relations = module.Relations(
         followers,
@@ -442,7 +442,7 @@ def test_ends_of_limbs_are_not_tied_in_circles():
         parents=np.array([-1, 0, -1, 2, -1, -1]), heads=np.arange(18.0).reshape(6, 3)
     )
     ends = np.arange(6) >= 4
-    found = addon("blender.rig.rig_reaches").find_reaches(
+    found = package("skeleton.rig_reaches").find_reaches(
         relations, skeleton, ends, ends, ~ends & ends
     )
     assert [(r.control, r.anchor, r.length) for r in found] == [(4, 0, 0), (5, -1, 0)]
@@ -452,7 +452,7 @@ def test_ends_of_limbs_are_not_tied_in_circles():
 def test_images_are_not_evaluated(symmetric, monkeypatch):
     rig = locked_human()
     constrain(rig, "Hips", "LIMIT_LOCATION")
-    plan = addon("blender.rig.rig_plan").ControlPlan
+    plan = addon("blender.rig.rig_plan").RigPlan
     evaluated, pose = [], plan.pose
     monkeypatch.setattr(plan, "ease", lambda *_args: False)
     monkeypatch.setattr(plan, "pose", lambda self, *to: (evaluated.append(to[1]), pose(self, *to)))
@@ -504,9 +504,7 @@ def test_rigify(tmp_path):
     assert not difference(before, deep_snapshot())
     assert not lines and len(poses) == 16
     relations = addon("blender.rig.rig_relations").read_relations(rig)
-    plan = addon("blender.rig.rig_plan").ControlPlan(
-        rig, skeleton, relations, options(pose_count=16)
-    )
+    plan = addon("blender.rig.rig_plan").RigPlan(rig, skeleton, relations, options(pose_count=16))
     switches = {(s.owner.split('"')[1], s.name) for s, _bit in plan.switches}
     assert switches == {
         (f"{limb}_parent.{side}", "IK_FK") for limb in ("upper_arm", "thigh") for side in "LR"

@@ -1,10 +1,15 @@
 """Limbs of a rig whose ends are moved by controls, as an animator drags a hand or a foot."""
 
+from __future__ import annotations
+
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
-from .rig_relations import closure
+from ..base.arrays import Bools, Floats
+from .rig_relations import Relations, closure
+from .skeleton import Skeleton
 
 
 @dataclass
@@ -14,19 +19,22 @@ class Reach:
     control: int
     pole: int  # or -1
     anchor: int  # the bone that the limb hangs on and both follow, or -1
-    root: np.ndarray  # (3,)
-    end: np.ndarray  # (3,)
+    root: Floats  # (3,)
+    end: Floats  # (3,)
     length: float  # 0: a single bone, which only aims at the end
 
 
-def find_reaches(relations, skeleton, controls, movable, whole):
+def find_reaches(
+    relations: Relations, skeleton: Skeleton, controls: Bools, movable: Bools, whole: Bools
+) -> list[Reach]:
     """[Reach] of the chains of IK. controls, movable, whole: (m,) bool, the posed bones, those of
     them that can be moved, and those of it carries all of the rig."""
-    found, movable = {}, movable & ~whole
+    found: dict[int, Reach] = {}
+    movable = movable & ~whole
     in_chains = {b for chain in relations.chains for b in chain.bones}
     for chain in relations.chains:
-        root, end = chain.bones[-1], chain.target
-        control = _control_of(end, relations, movable, in_chains)
+        root = chain.bones[-1]
+        control = _control_of(chain.target, relations, movable, in_chains)
         if control < 0 or root in relations.turns(control):
             continue
         reached = relations.reached(control)
@@ -38,7 +46,7 @@ def find_reaches(relations, skeleton, controls, movable, whole):
             pole = _control_of(chain.pole, relations, movable, in_chains)
         if pole in reached or (pole >= 0 and anchor in relations.reached(pole)):
             pole = -1
-        start, end = skeleton.heads[root], skeleton.heads[end]
+        start, end = skeleton.heads[root], skeleton.heads[chain.target]
         if np.linalg.norm(end - start) < 1e-3 * chain.length:
             continue
         length = chain.length if len(chain.bones) > 1 else 0.0
@@ -49,7 +57,7 @@ def find_reaches(relations, skeleton, controls, movable, whole):
     return _without_circles(list(found.values()), relations, moving)
 
 
-def _control_of(bone, relations, movable, in_chains):
+def _control_of(bone: int, relations: Relations, movable: Bools, in_chains: Collection[int]) -> int:
     """The nearest control that takes the bone along, beyond nothing that IK moves itself; -1."""
     seen, row = {bone}, [bone]
     while row:
@@ -57,12 +65,12 @@ def _control_of(bone, relations, movable, in_chains):
             if movable[b]:
                 return b
         passed = [relations.carriers[b] for b in row if b not in in_chains]
-        row = sorted(set().union(*passed) - seen)
+        row = sorted(set[int]().union(*passed) - seen)
         seen.update(row)
     return -1
 
 
-def _without_circles(reaches, relations, moving):
+def _without_circles(reaches: list[Reach], relations: Relations, moving: Bools) -> list[Reach]:
     """The same without anchors of what other bones take along, moving (m,), and without those by
     which bones would follow themselves."""
     ties = [set(followers) for followers in relations.followers]

@@ -1,18 +1,34 @@
 """Tests of controls: as many at a time in one pose as do not affect the same bones."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
-from .rig_relations import closure
+from ..base.arrays import Bools, Integers
+from .rig_reaches import Reach
+from .rig_relations import Relations, closure
+
+Trial = tuple[int, bool]  # (bone, does its limb reach)
 
 
-def trials_together(trials, relations, reaches, deform, parents):
+def trials_together(
+    trials: Sequence[Trial],
+    relations: Relations,
+    reaches: Sequence[Reach],
+    deform: Bools,
+    parents: Integers,
+) -> list[dict[Trial, Integers]]:
     """[{trial: (k,) which joints it may turn, among the deform bones}] of poses in which no joint
-    is turned by two of these trials, (bone, ...). parents: (m,) what each deform bone hangs on."""
+    is turned by two of these trials. parents: (m,) what each deform bone hangs on."""
     ties = [set(followers) for followers in relations.followers]
     for reach in reaches:
         if reach.anchor >= 0:
             ties[reach.anchor] |= {reach.control, reach.pole} - {-1}
-    joints, known, poses = np.flatnonzero(deform), {}, []
+    joints = np.flatnonzero(deform)
+    known: dict[int, Integers] = {}
+    poses: list[tuple[dict[Trial, Integers], Bools]] = []
     for trial in trials:
         bone = trial[0]
         if bone not in known:

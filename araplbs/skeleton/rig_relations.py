@@ -1,0 +1,138 @@
+"""Dependencies in a rig: which bones follow which, by parents, constraints and drivers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..base.arrays import Bools, Integers
+from .skeleton import Skeleton
+
+
+@dataclass
+class Chain:
+    """Bones that an IK constraint moves."""
+
+    bones: list[int]  # from the tip to the root
+    target: int
+    pole: int  # or -1
+    length: float
+
+
+@dataclass
+class Switch:
+    """A custom property that chooses between IK and FK."""
+
+    owner: str  # path of what has it
+    name: str
+    sides: str  # the same for both sides of a character
+
+
+@dataclass
+class Relations:
+    """Relations of the m bones of an armature, by their places."""
+
+    followers: list[set[int]]  # (m) that follow a bone at once
+    carriers: list[set[int]]  # (m) what carries a bone: its parent, targets of its constraints
+    turned: list[set[int]]  # (m) what turns with a bone, wherever it is
+    driven: Bools  # (m,): by constraints beyond local limits of rotation, or drivers
+    free: Bools  # (m,): can be posed
+    chains: list[Chain] = field(default_factory=list)
+    switches: list[Switch] = field(default_factory=list)
+    outside: list[tuple[str, str]] = field(default_factory=list)  # IK to objects: bone, constraint
+    together: list[set[int]] = field(default_factory=list)  # a bone and the chain that it moves
+    asked: set[int] = field(default_factory=set)  # by drivers that are not on a bone
+
+    def reached(self, bone: int) -> set[int]:
+        """Places of all that follow it, itself too."""
+        return self._reached[bone]
+
+    def carried(self, bone: int) -> set[int]:
+        """Indices of all bones that this one carries."""
+        return closure(self._carried, bone)
+
+    def carriers_of(self, bone: int) -> set[int]:
+        """Indices of all bones that carry this one."""
+        return closure(self.carriers, bone) - {bone}
+
+    def turns(self, bone: int) -> set[int]:
+        """Indices of all bones that turn with this one."""
+        return closure(self.turned, bone)
+
+    def leaders(self) -> list[set[int]]:
+        """(m) what a bone follows at once."""
+        return turned_around(self.followers)
+
+    @functools.cached_property
+    def _reached(self) -> dict[int, set[int]]:
+        """Children first: their closures are parts of those of their parents."""
+        known: dict[int, set[int]] = {}
+        for bone in reversed(range(len(self.followers))):
+            known[bone] = closure(self.followers, bone, known=known)
+        return known
+
+    @functools.cached_property
+    def _carried(self) -> list[set[int]]:
+        return turned_around(self.carriers)
+
+
+def turned_around(sets: Sequence[set[int]]) -> list[set[int]]:
+    """(m) sets of places: the same relation from its other side."""
+    found: list[set[int]] = [set() for _ in sets]
+    for bone, others in enumerate(sets):
+        for each in others:
+            found[each].add(bone)
+    return found
+
+
+def closure(
+    followers: Sequence[set[int]], *bones: int, known: Mapping[int, set[int]] | None = None
+) -> set[int]:
+    """Places of all that follow these bones by any number of steps, and their own. known: closures
+    of some bones."""
+    found, work = set(bones), list(bones)
+    while work:
+        bone = work.pop()
+        if known and bone in known:
+            found |= known[bone]
+            continue
+        more = followers[bone] - found
+        found |= more
+        work += more
+    return found
+
+
+def drives_itself(relations: Relations, skeleton: Skeleton) -> bool:
+    """Do constraints or drivers move a deform bone or what it hangs on?"""
+    for bone in np.flatnonzero(skeleton.deform):
+        while bone >= 0:
+            if relations.driven[bone]:
+                return True
+            bone = skeleton.parents[bone]
+    return False
+
+
+def further_controls(
+    relations: Relations, parents: Integers, chosen: Bools, still: Sequence[int]
+) -> list[int]:
+    """Free bones that are not among the chosen (m,) and may turn the joints `still` in what these
+    hang on, parents (m,): the nearest of each, itself before all."""
+    leaders = relations.leaders()
+
+    @functools.cache
+    def turning(bone: int, above: int) -> bool:
+        free = relations.free[bone] and not chosen[bone]
+        return bool(free and above not in relations.reached(bone))
+
+    found: set[int] = set()
+    for joint in still:
+        row, seen = [joint], {joint}
+        while row:
+            nearest = [b for b in row if turning(b, parents[joint])]
+            found.update(nearest[:1])
+            row = [] if nearest else sorted(set().union(*(leaders[b] for b in row)) - seen)
+            seen.update(row)
+    return sorted(found)
