@@ -20,7 +20,7 @@ from release_code import WANTED, uses
 from sources import ROOT
 
 sys.path.append(str(ROOT))
-from araplbs_addon.languages.catalogue import parse_catalogue
+from araplbs.base.catalogue import parse_catalogue
 
 RULES = {}  # name: function of a Zip
 ID = "araplbs"

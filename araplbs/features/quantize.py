@@ -136,3 +136,12 @@ def summary_of_quantized(report: dict[str, Any]) -> str:
         f"Weights are {how}, at most {most} influences: {changed:,} entries changed, "
         f"by {largest:.4f} at most"
     )
+
+
+def largest_change(before: SparseWeights, after: SparseWeights) -> float:
+    """The largest change of any weight."""
+    stride = 1 + max(int(rows.bones.max(initial=0)) for rows in (before, after))
+    keys = np.concatenate([rows.vertices * stride + rows.bones for rows in (before, after)])
+    signed = np.concatenate([-before.weights, after.weights])
+    _keys, where = np.unique(keys, return_inverse=True)
+    return float(np.abs(np.bincount(where.reshape(-1), signed)).max(initial=0))

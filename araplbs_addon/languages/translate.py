@@ -9,9 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import bpy
+from araplbs.base.catalogue import Sentences, read_catalogue
 from araplbs.base.printed import printable
-
-from .catalogue import Sentences, read_catalogue
 
 FILES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.po"))}
 OURS = "Auto-weight"  # of operators and options: Blender's Japanese for "Accept" is "Open Folder"

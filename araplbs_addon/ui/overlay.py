@@ -8,6 +8,7 @@ import gpu
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.measures.strain_colors import FULL_SCALE, share_colors, strain_colors
+from araplbs.measures.thinned import thinned
 from gpu_extras.batch import batch_for_shader
 
 from ..blender.data.edits import read_values
@@ -19,7 +20,7 @@ from ..features.joints import ghosts as joint_ghosts
 from ..features.transfer.shown_matches import shown as shown_matches
 from ..window import deformer_view, error_view
 from ..window.live_operator import session_facts
-from ..window.points import draw_points, thinned
+from ..window.points import draw_points
 from ..window.session import current_session
 
 MARGIN = 20

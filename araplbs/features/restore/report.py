@@ -1,11 +1,13 @@
-"""The report of a restoration of kept weights, for programs and for people. No bpy."""
+"""The reports of keeping weights and of restoring them, for programs and for people."""
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ...reports.report import names_in_line
 from .restore import Restored, RestoreOptions
+from .stored import Kept
 
 FEW = 0.5  # of its vertices: a mesh of which fewer match is worth a warning
 
@@ -70,3 +72,31 @@ def restore_warnings(report: dict[str, Any]) -> list[str]:
             said = [f"'{group}'" for group in each["locked"]]
             lines.append(f"'{name}' has locked vertex groups, which stay: {names_in_line(said)}")
     return lines
+
+
+def kept_path(text: str, source: str | Path) -> Path:
+    """The path of the file of an option, next to the .blend file `source` perhaps."""
+    return Path(source).parent / text[2:] if text.startswith("//") else Path(text)
+
+
+def keep_report(armature: str, kept: list[Kept], path: str) -> dict[str, Any]:
+    return {
+        "armature": armature,
+        "file": path,
+        "objects": [
+            {
+                "name": each.name,
+                "vertices": len(each.vertices),
+                "groups": len(each.groups),
+                "edits": len(each.edits),
+            }
+            for each in kept
+        ],
+    }
+
+
+def keep_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    names = names_in_line([f"'{each['name']}'" for each in report["objects"]])
+    where = report["file"] or f"the armature '{report['armature']}'"
+    return f"Weights of {names} kept with {where}"

@@ -4,21 +4,15 @@ or before the first of our tools that has written others.
 They are kept in memory, and saved with the file, so the meshes still have them when it is opened
 again. A mesh without weights has no original ones."""
 
-import json
-import zlib
 from contextlib import suppress
 
 import bpy
-import numpy as np
 from araplbs.base.refusal import Refused
+from araplbs.disk import packed_weights
 from bpy.app.handlers import persistent
 
 from ...blender.write.all_or_nothing import on_replaced
 from ...blender.write.weight_slots import WeightSlot
-
-VERSION = 1
-LARGEST = 1 << 30  # bytes of one mesh: more is not ours
-KINDS = (np.int32, np.int32, np.float32)  # of vertices, groups, weights
 
 _originals: dict[int, WeightSlot | None] = {}  # by session_uid of the object; None: had no weights
 
@@ -67,33 +61,14 @@ def _is_outdated(ob):
 
 def packed(slot):
     """Bytes of a slot, for a file."""
-    names, entries = slot.read()
-    head = {"version": VERSION, "vertices": slot.size, "names": list(names)}
-    head["entries"] = len(entries[0])
-    arrays = [np.ascontiguousarray(a, k).tobytes() for a, k in zip(entries, KINDS, strict=True)]
-    return zlib.compress(b"".join([json.dumps(head).encode(), b"\0", *arrays]), 1)
+    return packed_weights.pack(slot.size, *slot.read())
 
 
 def unpacked(ob, data):
     """The WeightSlot of bytes that packed() has made for this object; None if they are damaged or
     not about these vertices."""
-    try:
-        unpack = zlib.decompressobj()
-        head, _end, body = unpack.decompress(data, LARGEST).partition(b"\0")
-        head = json.loads(head)
-        count, size = int(head["entries"]), len(ob.data.vertices)
-        whole = unpack.eof and len(body) == 12 * count
-        if head["version"] != VERSION or head["vertices"] != size or not whole:
-            return None
-        parts = (body[4 * count * k : 4 * count * (k + 1)] for k in range(3))
-        vertices, groups, weights = map(np.frombuffer, parts, KINDS)
-        names = tuple(map(str, head["names"]))
-    except (zlib.error, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    good = (vertices >= 0) & (vertices < size) & (groups >= 0) & (groups < len(names))
-    if not (good & (weights >= 0) & (weights <= 1)).all():
-        return None
-    return WeightSlot(ob, (names, (vertices.copy(), groups.copy(), weights.copy())))
+    found = packed_weights.unpack(data, len(ob.data.vertices))
+    return found and WeightSlot(ob, found)
 
 
 @persistent

@@ -6,8 +6,8 @@ acts within a sphere of that radius."""
 
 import bpy
 import numpy as np
-from araplbs.base.extent import not_far_off
 from araplbs.base.refusal import Refused
+from araplbs.character.mirror_images import images_of
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import Operator
 from bpy_extras import view3d_utils
@@ -25,7 +25,6 @@ from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits
 IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
 LEAST_EFFECT = 0.02  # of the falloff: less is not touched
-MIRROR_DISTANCE = 1e-3  # of the mesh's size: how far a mirrored vertex may be off
 
 UNKNOWN, NO_IMAGE = -2, -1  # beyond it, a vertex is not at the mirrored place
 
@@ -315,19 +314,7 @@ def paintable_vertices(mesh):
 
 def mirror_images(mesh, vertices):
     """(k, 2) pairs (position in `vertices`, vertex at the mirrored place) where there is one."""
-    points = points_of(mesh)
-    most = MIRROR_DISTANCE * float(np.ptp(points[not_far_off(points)], axis=0).max())
-    wanted = points[vertices] * np.float32((-1, 1, 1))
-    order = np.argsort(points[:, 0])
-    low = np.searchsorted(points[order, 0], wanted[:, 0] - most)
-    high = np.searchsorted(points[order, 0], wanted[:, 0] + most, side="right")
-    pairs = []
-    for k, place in enumerate(wanted):
-        near = order[low[k] : high[k]]
-        distance = np.linalg.norm(points[near] - place, axis=1)
-        if len(near) and distance.min() <= most:
-            pairs.append((k, near[distance.argmin()]))
-    return np.array(pairs, int).reshape(-1, 2)
+    return images_of(points_of(mesh), vertices)
 
 
 CLASSES = (ARAPLBS_brush, OBJECT_OT_araplbs_brush)

@@ -10,7 +10,7 @@ from araplbs.base.arrays import Integers
 from araplbs.base.progress import Listener, Progress
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
-from araplbs.features.quantize import STEPS, quantize
+from araplbs.features.quantize import STEPS, largest_change, quantize
 from araplbs.model.sparse_weights import SparseWeights
 from araplbs.reports.report import names_in_line
 from araplbs.skeleton.skeleton import Skeleton
@@ -107,16 +107,7 @@ class QuantizeTask(Task):
                     "vertices": rows.count,
                     **done,
                     "most_influences": int(np.diff(rows.start).max()),
-                    "largest_change": _largest_change(before, rows),
+                    "largest_change": largest_change(before, rows),
                 }
             )
         return written
-
-
-def _largest_change(before: SparseWeights, after: SparseWeights) -> float:
-    """Of any weight."""
-    stride = 1 + max(int(rows.bones.max(initial=0)) for rows in (before, after))
-    keys = np.concatenate([rows.vertices * stride + rows.bones for rows in (before, after)])
-    signed = np.concatenate([-before.weights, after.weights])
-    _keys, where = np.unique(keys, return_inverse=True)
-    return float(np.abs(np.bincount(where.reshape(-1), signed)).max(initial=0))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from araplbs.base.refusal import Refused
+from araplbs.features.restore.report import keep_summary, kept_path
 from araplbs.features.restore.restore import KeepOptions
 from araplbs.features.restore.stored import FILE
 from bpy.types import Operator
@@ -11,7 +12,7 @@ from ...window.command import WHICH, Command, find_read
 from ...window.properties import OptionProperties, option_names, option_properties
 from ...window.work import WorkOperator, tell
 from .read import find_keepable
-from .task import KeepOneOfSeveral, KeepTask, keep_summary, keep_together, kept_path
+from .task import KeepOneOfSeveral, KeepTask, keep_together
 
 IDNAME = "object.araplbs_keep_weights"
 LABEL = "Keep Weights"

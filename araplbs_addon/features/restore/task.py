@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.steps import Steps
 from araplbs.disk.outputs import refuse_foreign
-from araplbs.features.restore.report import restore_report, restore_warnings
+from araplbs.features.restore.report import keep_report, restore_report, restore_warnings
 from araplbs.features.restore.restore import Now, Restored, kept_for, restore
 from araplbs.features.restore.stored import FILE, Kept, read_kept, write_kept
-from araplbs.reports.report import names_in_line
 from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.data.binding import bind
@@ -79,34 +77,6 @@ def keep_together(tasks: list[KeepTask]) -> None:
     """Writes what applied tasks of one file of kept weights keep, as a whole or not at all."""
     if tasks and tasks[0].path:
         write_kept(tasks[0].path, [each for task in tasks for each in task.reading[1]])
-
-
-def kept_path(text: str, source: str | Path) -> Path:
-    """The path of the file of an option, next to the .blend file `source` perhaps."""
-    return Path(source).parent / text[2:] if text.startswith("//") else Path(text)
-
-
-def keep_report(armature: str, kept: list[Kept], path: str) -> dict[str, Any]:
-    return {
-        "armature": armature,
-        "file": path,
-        "objects": [
-            {
-                "name": each.name,
-                "vertices": len(each.vertices),
-                "groups": len(each.groups),
-                "edits": len(each.edits),
-            }
-            for each in kept
-        ],
-    }
-
-
-def keep_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
-    names = names_in_line([f"'{each['name']}'" for each in report["objects"]])
-    where = report["file"] or f"the armature '{report['armature']}'"
-    return f"Weights of {names} kept with {where}"
 
 
 @dataclass(frozen=True)

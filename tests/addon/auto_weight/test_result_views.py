@@ -199,7 +199,7 @@ def test_nothing_to_hold_the_key_for():
 
 def test_dots_let_the_surface_be_seen():
     """At most one in a cell of the screen, the one nearest to the eye; none behind the eye."""
-    points = addon("window.points")
+    points = package("measures.thinned")
     grid = np.stack(np.meshgrid(np.linspace(-1, 1, 200), np.linspace(-1, 1, 200)), -1)
     flat = np.column_stack([grid.reshape(-1, 2), np.zeros(40000)])
     few = points.thinned(flat, np.eye(4), 180, 90)

@@ -5,7 +5,7 @@ import sys
 import bpy
 import pytest
 from paths import ROOT
-from scenes import addon
+from scenes import addon, package
 
 TOOLS = ROOT / "tools"
 
@@ -15,7 +15,7 @@ def test_catalogues_have_what_is_declared():
     sys.path.insert(0, str(TOOLS))
     import translations
 
-    catalogue = addon("languages.catalogue")
+    catalogue = package("base.catalogue")
     known = catalogue.read_catalogue(addon("languages.translate").FILES["de_DE"])
     bare = {catalogue.PLACEHOLDER.sub("{}", english) for english in known}
     found = translations.declared(addon("registration").CLASSES)

@@ -4,11 +4,10 @@ English stay."""
 import pickle
 
 import pytest
+from araplbs.base.catalogue import Sentences, read_catalogue
 from araplbs.base.sentence import Sentence, counted, joined, names_in_line
 from araplbs.reports.last_lines import bake_line, joint_line, new_line, result_line, transfer_line
 from paths import ROOT
-
-from araplbs_addon.languages.catalogue import Sentences, read_catalogue
 
 FILES = sorted((ROOT / "araplbs_addon/languages").glob("*.po"))
 GERMAN = Sentences(

@@ -9,8 +9,7 @@ from paths import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 import translations
-
-from araplbs_addon.languages.catalogue import PLACEHOLDER, Sentences, read_catalogue
+from araplbs.base.catalogue import PLACEHOLDER, Sentences, read_catalogue
 
 FILES = sorted((ROOT / "araplbs_addon" / "languages").glob("*.po"))
 

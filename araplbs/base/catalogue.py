@@ -1,4 +1,4 @@
-"""Catalogues of translations, and how a sentence finds its own. No bpy.
+"""Catalogues of translations, and how a sentence finds its own.
 
 A catalogue is a file of gettext: `msgid` English, `msgstr` the other language, "" as long
 as it lacks. Sentences with names and numbers in them have placeholders there: "'{object}' has no
@@ -8,11 +8,14 @@ Sentence (araplbs/base/sentence.py) brings them along; in any other text the pla
 msgid are found again.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from araplbs.base.sentence import PLACEHOLDER, Sentence
+from .sentence import PLACEHOLDER, Sentence
 
 JOINT = re.compile(r": |, |; |\. | and | \(|(?<=\d) |\n *|   \|   ")  # between parts of a line
 ENDED = re.compile(r"[.;] ")
@@ -23,12 +26,12 @@ _ENTRY = re.compile(rf"^msgid {_LINES}msgstr {_LINES}", re.MULTILINE)
 _ESCAPED, _MEANT = re.compile(r"\\(.)"), {"n": "\n", "t": "\t"}
 
 
-def read_catalogue(path):
+def read_catalogue(path: str | Path) -> dict[str, str]:
     """{msgid: msgstr} of a file."""
     return parse_catalogue(Path(path).read_text(encoding="utf-8"))
 
 
-def parse_catalogue(written):
+def parse_catalogue(written: str) -> dict[str, str]:
     """{msgid: msgstr} of the text of a file; the header, whose msgid is "", is left out."""
     found = {}
     for english, text in _ENTRY.findall(written):
@@ -37,7 +40,7 @@ def parse_catalogue(written):
     return found
 
 
-def _unquoted(lines):
+def _unquoted(lines: str) -> str:
     text = "".join(line.strip()[1:-1] for line in lines.splitlines())
     if "\\" not in text:
         return text
@@ -47,22 +50,22 @@ def _unquoted(lines):
 class Sentences:
     """Translates sentences by a catalogue. Unknown sentences stay unchanged."""
 
-    def __init__(self, catalogue):
+    def __init__(self, catalogue: Mapping[str, str]) -> None:
         self.plain = {english: text for english, text in catalogue.items() if text}
         self._translated = lru_cache(maxsize=1024)(self._translate)
 
-    def translate(self, text):
+    def translate(self, text: str) -> str:
         return self._by_fields(text) if isinstance(text, Sentence) else self._translated(text)
 
     @cached_property
-    def _by_pattern(self):
+    def _by_pattern(self) -> dict[str, tuple[list[str], str]]:
         """{template without names of placeholders: (names, translated template)}"""
         return {
             PLACEHOLDER.sub("{}", english): (PLACEHOLDER.findall(english), text)
             for english, text in self.plain.items()
         }
 
-    def _by_fields(self, sentence):
+    def _by_fields(self, sentence: Sentence) -> str:
         template, names = sentence.template, PLACEHOLDER.findall(sentence.template)
         pattern, lower = PLACEHOLDER.sub("{}", template), False
         if pattern not in self._by_pattern and " " in pattern:  # may begin small within a line
@@ -77,17 +80,17 @@ class Sentences:
         return PLACEHOLDER.sub(lambda found: fields[found[1]], text)
 
     @cached_property
-    def _templates(self):
+    def _templates(self) -> list[_Template]:
         """Entries with most words of their own first."""
         found = [english for english in self.plain if PLACEHOLDER.search(english)]
         found.sort(key=lambda text: (-len(PLACEHOLDER.sub("", text)), text.startswith("{")))
         return [_Template(english, self.plain[english]) for english in found]
 
-    def _translate(self, text):
+    def _translate(self, text: str) -> str:
         whole = self._whole(text)
         return self._parts(text) if whole is None else whole
 
-    def _whole(self, text):
+    def _whole(self, text: str) -> str | None:
         """The translation where the text is that of one msgid, else None."""
         if text in self.plain:
             return self.plain[text]
@@ -102,12 +105,12 @@ class Sentences:
                 return template.filled({name: self._piece(piece) for name, piece in found.items()})
         return None
 
-    def _piece(self, text):
+    def _piece(self, text: str) -> str:
         """Of what stands in a sentence: a single word may well be somebody's name."""
         bare = text.strip()
         return text.replace(bare, self._translated(bare)) if " " in bare else text
 
-    def _parts(self, text):
+    def _parts(self, text: str) -> str:
         """Of a line that joins several: the longest parts first, from the left."""
         joints = list(JOINT.finditer(text))
         for joint in reversed(joints):
@@ -119,10 +122,10 @@ class Sentences:
         first = joints[0]
         return text[: first.start()] + self._between(first[0]) + self._rest(text[first.end() :])
 
-    def _between(self, joint):
+    def _between(self, joint: str) -> str:
         return joint.replace("and", self.plain.get("and", "and"))
 
-    def _rest(self, text):
+    def _rest(self, text: str) -> str:
         bare = text.rstrip(")")
         return self._piece(bare) + text[len(bare) :]
 
@@ -133,7 +136,7 @@ class _Template:
     the msgid has hardly a word of its own, numbers and quoted names alone stand for
     placeholders."""
 
-    def __init__(self, english, text):
+    def __init__(self, english: str, text: str) -> None:
         parts = PLACEHOLDER.split(english)  # literal, name, literal, ...
         literals, self._names = parts[::2], parts[1::2]
         self._text = text
@@ -143,7 +146,7 @@ class _Template:
         self._single_first = not literals[0] and not JOINT.match(literals[1])
         self._single_last = not literals[-1] and not JOINT.search(literals[-2])
 
-    def find(self, text):
+    def find(self, text: str) -> dict[str, str] | None:
         """{placeholder: what stands for it}, or None."""
         if self._needle not in text:
             return None
@@ -157,9 +160,9 @@ class _Template:
             return None
         return dict(zip(self._names, pieces, strict=True))
 
-    def filled(self, pieces):
+    def filled(self, pieces: Mapping[str, str]) -> str:
         return PLACEHOLDER.sub(lambda match: pieces.get(match[1], match[0]), self._text)
 
 
-def _letters(literals):
+def _letters(literals: Sequence[str]) -> int:
     return sum(letter.isalpha() for letter in "".join(literals))

@@ -1,0 +1,27 @@
+"""Vertices at the mirrored places of others, on the other side of X = 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.arrays import Floats, Integers
+from ..base.extent import not_far_off
+
+MIRROR_DISTANCE = 1e-3  # of the mesh's size: how far a mirrored vertex may be off
+
+
+def images_of(points: Floats, vertices: Integers) -> Integers:
+    """(k, 2) pairs (position in `vertices`, vertex at the mirrored place) where there is one.
+    points: (n, 3) of all vertices."""
+    most = MIRROR_DISTANCE * float(np.ptp(points[not_far_off(points)], axis=0).max())
+    wanted = points[vertices] * np.array((-1, 1, 1), np.float32)
+    order = np.argsort(points[:, 0])
+    low = np.searchsorted(points[order, 0], wanted[:, 0] - most)
+    high = np.searchsorted(points[order, 0], wanted[:, 0] + most, side="right")
+    pairs = []
+    for k, place in enumerate(wanted):
+        near = order[low[k] : high[k]]
+        distance = np.linalg.norm(points[near] - place, axis=1)
+        if len(near) and distance.min() <= most:
+            pairs.append((k, near[distance.argmin()]))
+    return np.array(pairs, int).reshape(-1, 2)

@@ -1,0 +1,28 @@
+"""Dots on a surface, so many of them that the surface can still be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.arrays import Floats, Integers
+
+CELL = 9  # pixels: of thinned dots at most one is drawn in a cell of this size
+
+
+def thinned(points: Floats, matrix: Floats, width: int, height: int) -> Integers:
+    """Indices of so many of the points (n, 3) that the surface below them can still be seen: of
+    those in one cell of the screen, the one nearest to the eye. matrix (4, 4): of the view and its
+    perspective; width, height: of the region in pixels."""
+    seen = np.column_stack([points, np.ones(len(points))]) @ np.asarray(matrix).T
+    ahead = np.flatnonzero(seen[:, 3] > 0)
+    if not len(ahead):
+        return ahead
+    places = seen[ahead, :3] / seen[ahead, 3:]
+    inside = (np.abs(places[:, :2]) <= 1).all(1)
+    ahead, places = ahead[inside], places[inside]
+    cells = np.floor((places[:, :2] + 1) / 2 * np.array([width, height]) / CELL).astype(np.int64)
+    key = cells[:, 0] * (height + 1) + cells[:, 1]
+    order = np.lexsort([places[:, 2], key])
+    first = np.ones(len(order), bool)
+    first[1:] = key[order][1:] != key[order][:-1]
+    return np.sort(ahead[order[first]])
