@@ -3,7 +3,7 @@
 import bpy
 from araplbs.features.check.beyond_repair import BEYOND
 from araplbs.features.check.causes import CAUSES
-from araplbs.features.check.findings import NAMES, OF_MESH, level
+from araplbs.features.check.findings import NAMES, OF_MESH, counted, level
 from bpy.types import Panel, UIList
 
 from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
@@ -120,7 +120,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
     def _draw_notes(self, context, layout):
         column = layout.column(align=True)
         icon = "NONE" if found.findings else "CHECKMARK"
-        draw_wrapped(column, context, check.counted(found.findings), icon=icon)
+        draw_wrapped(column, context, counted(found.findings), icon=icon)
         if found.repaired:
             draw_wrapped(column, context, f"{len(found.repaired)} repaired", icon="CHECKMARK")
         for name in found.out_of_date[:1]:

@@ -19,18 +19,6 @@ def find_read(arguments, view_layer):
     return find_in_file(view_layer, arguments.armature, arguments.mesh)
 
 
-def add_source_and_targets(parser, has):
-    """The arguments of a command that takes something from one mesh to others; has: what."""
-    parser.add_argument("--source", metavar="NAME", required=True, help=f"mesh that has the {has}")
-    parser.add_argument(
-        "--target",
-        metavar="NAME",
-        action="append",
-        required=True,
-        help="mesh that gets them; repeatable",
-    )
-
-
 @dataclass(frozen=True)
 class Command(command.Command):
     """See there; by default one that writes weights."""

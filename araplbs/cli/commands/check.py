@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-
-from ...features.check.findings import LEVELS, check_summary
+from ...features.check.findings import check_summary
 from ...gltf.character import load_characters
 from ...gltf.check import check_character
 from ...model.options import Options
 from ..command import Command, Job, Outcome
-from ..errors import FINDINGS
+from ..own_arguments import add_fail_on, code_of_findings
 from .weight import refuse_animation
 
 ONLY = frozenset(
@@ -20,32 +18,19 @@ ONLY = frozenset(
 )
 
 
-def _add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--fail-on",
-        choices=(*LEVELS, "never"),
-        default="high",
-        metavar="LEVEL",
-        help="exit code 3 if a finding is as severe: high, medium, low or never (default: high)",
-    )
-
-
 def _work(job: Job) -> Outcome:
-    outcome, levels = Outcome(), list(LEVELS)
-    fail_on = job.arguments.fail_on
-    counted = [] if fail_on == "never" else levels[: levels.index(fail_on) + 1]
+    outcome = Outcome()
     for character in load_characters(job.source):
         found = check_character(character, job.options, job.arguments.threads, job.progress)
         report = found.as_dict(character)
         outcome.characters.append(report)
         job.say(f"{job.source}: {character.name}: {check_summary(report)}")
-        if any(report["health"][level] for level in counted):
-            outcome.code = FINDINGS
         if job.arguments.report:
             from ...reports.worst_picture import worst_picture
 
             problem, threads = found.problem, job.arguments.threads
             outcome.pictures.append(worst_picture(problem, found.rows, job.options, None, threads))
+    outcome.code = code_of_findings(job.arguments, outcome.characters)
     return outcome
 
 
@@ -62,6 +47,6 @@ exit codes: 0 nothing is as bad as --fail-on, 3 something is, 1 a file could not
     _work,
     saves=False,
     only=ONLY,
-    add=_add,
+    add=add_fail_on,
     check=refuse_animation,
 )

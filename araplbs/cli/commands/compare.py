@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base.refusal import Refused
 from ...features.compare.files import refuse_folder, write_comparisons
-from ...features.compare.methods import METHODS, find_methods
+from ...features.compare.methods import find_methods
 from ...features.compare.options import CompareOptions
 from ...features.compare.page import page
 from ...features.compare.report import compare_summary
@@ -16,20 +16,14 @@ from ...gltf.changes import compare_character
 from ...gltf.character import load_characters
 from ..command import Command, Job, Outcome
 from ..errors import WrongArguments
-
-NAMES = [method.identifier.lower().replace("_", "-") for method in METHODS]
+from ..own_arguments import add_methods
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", "-o", required=True, metavar="FOLDER", help="folder of the page"
     )
-    parser.add_argument(
-        "--method",
-        action="append",
-        metavar="NAME",
-        help=f"only this method; repeatable: {', '.join(NAMES)}",
-    )
+    add_methods(parser)
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-
-from ...features.check.findings import KINDS
-from ...features.repair.report import EVERY_KIND, repair_notes, repair_summary
+from ...features.repair.report import repair_notes, repair_summary
 from ...gltf.changes import repair_character
 from ...gltf.character import characters_of
 from ...gltf.file.container import read_document, save_document
 from ...model.options import Options
 from ..command import Command, Job, Outcome
+from ..own_arguments import add_kinds, kinds_of
 from .weight import WITHOUT, refuse_animation
-
-KNOWN = [kind.lower() for kind, _name, _about in KINDS if kind in EVERY_KIND]
-
-
-def _add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--kind",
-        action="append",
-        choices=KNOWN,
-        metavar="KIND",
-        help=f"only findings of this kind; repeatable: {', '.join(KNOWN)}",
-    )
 
 
 def _work(job: Job) -> Outcome:
     document, outcome = read_document(job.source), Outcome()
-    kinds = {kind.upper() for kind in job.arguments.kind or KNOWN}
     for character in characters_of(document):
         _done, report = repair_character(
-            character, job.options, kinds, job.arguments.threads, job.progress
+            character, job.options, kinds_of(job.arguments), job.arguments.threads, job.progress
         )
         for line in [*repair_notes(report), repair_summary(report)]:
             job.say(f"  {character.name}: {line}")
@@ -51,7 +36,7 @@ COMMAND = Command(
     Options,
     _work,
     without=WITHOUT | {"start_from"},
-    add=_add,
+    add=add_kinds,
     check=refuse_animation,
     page=False,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from functools import partial
 
 from ...base.refusal import Refused
 from ...features.transfer.options import TransferOptions
@@ -11,14 +11,7 @@ from ...gltf.changes import transfer_in_character
 from ...gltf.character import Character, characters_of
 from ...gltf.file.container import read_document, save_document
 from ..command import Command, Job, Outcome
-
-
-def _add(parser: argparse.ArgumentParser) -> None:
-    for name, text in (
-        ("source", "a mesh, or its node, whose weights are taken; repeatable"),
-        ("target", "a mesh, or its node, that gets weights; repeatable"),
-    ):
-        parser.add_argument(f"--{name}", action="append", required=True, metavar="NAME", help=text)
+from ..own_arguments import add_sources_and_targets
 
 
 def _work(job: Job) -> Outcome:
@@ -58,6 +51,6 @@ COMMAND = Command(
     TransferOptions,
     _work,
     without=frozenset(("sources", "bones")),
-    add=_add,
+    add=partial(add_sources_and_targets, what="a mesh, or its node,"),
     page=False,
 )

@@ -1,7 +1,7 @@
 """Kinds of faults of weights, and the place of one. It does not use bpy, so any thread may run
 it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -64,6 +64,17 @@ def health(findings: Iterable[Finding]) -> dict[str, int]:
     """{level: how many findings have it}, for all LEVELS."""
     found = [level(finding.severity) for finding in findings]
     return {name: found.count(name) for name in LEVELS}
+
+
+def counted(findings: Sequence[Finding]) -> str:
+    """'7 findings: 2 high, 3 medium, 2 low'."""
+    if not findings:
+        return "No findings"
+    counts = health(findings)
+    levels = (f"{counts['high']} high", f"{counts['medium']} medium", f"{counts['low']} low")
+    parts = [part for part in levels if not part.startswith("0 ")]
+    which = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+    return f"{which}: {', '.join(parts)}"
 
 
 def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any]]:

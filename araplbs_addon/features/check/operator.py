@@ -1,7 +1,8 @@
 """The operators "Check Weights", "Select Finding" and "View Finding"."""
 
 from araplbs.base.refusal import Refused
-from araplbs.features.check.findings import LEVELS, check_summary, health
+from araplbs.cli.own_arguments import add_fail_on, code_of_findings
+from araplbs.features.check.findings import check_summary, counted
 from araplbs.model.options import Options
 from bpy.props import IntProperty
 from bpy.types import Operator
@@ -15,22 +16,11 @@ from ...window.properties import OptionProperties
 from ...window.work import WorkOperator
 from .findings_list import found, quietly
 from .look_at import look_at, places_of, view_of
-from .task import CHECKED, CheckTask, check_exit_code
+from .task import CHECKED, CheckTask
 
 IDNAME = "object.araplbs_check"
 SELECT = "object.araplbs_select_finding"
 VIEW = "object.araplbs_view_finding"
-
-
-def counted(findings):
-    """'7 findings: 2 high, 3 medium, 2 low'."""
-    if not findings:
-        return "No findings"
-    counts = health(findings)
-    parts = (f"{counts['high']} high", f"{counts['medium']} medium", f"{counts['low']} low")
-    parts = [part for part in parts if not part.startswith("0 ")]
-    which = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
-    return f"{which}: {', '.join(parts)}"
 
 
 class OBJECT_OT_araplbs_check(WorkOperator, OptionProperties, Operator):
@@ -135,13 +125,8 @@ class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
         return {"FINISHED"}
 
 
-def _fail_on(parser):
-    parser.add_argument(
-        "--fail-on",
-        choices=[*LEVELS, "never"],
-        default="high",
-        help="end with exit code 3 for findings of this severity or above (default: high)",
-    )
+def _code(arguments, results):
+    return code_of_findings(arguments, [each for one in results for each in one["armatures"]])
 
 
 CLASSES = (
@@ -159,9 +144,9 @@ COMMAND = Command(
     Options,
     check_summary,
     find=find_read,
-    own=_fail_on,
+    own=add_fail_on,
     only=CHECKED,
-    finish=check_exit_code,
+    finish=_code,
     texts=(
         ("max_influences", "Report vertices with more influences than this, 0 for no limit"),
         ("symmetric", "Report different weights on the two sides of a symmetric mesh"),

@@ -14,7 +14,7 @@ from araplbs.base.steps import Steps
 from araplbs.character.mesh import Mesh
 from araplbs.character.pose_sets import checked_poses
 from araplbs.features.check.check import check
-from araplbs.features.check.findings import LEVELS, as_json, health
+from araplbs.features.check.findings import as_json, health
 from araplbs.model.options import Options
 from araplbs.skeleton.skeleton import Skeleton
 
@@ -24,8 +24,6 @@ from ...blender.read.targets import Targets
 from ...weighting import WeightingTask
 
 if TYPE_CHECKING:
-    import argparse
-
     import bpy
 
 # The options that it goes by.
@@ -35,7 +33,6 @@ CHECKED = {
     *("through_rig", "animation", "animation_frames"),
 }
 POSES = 12  # random ones: enough for every joint to bend both ways, in a tenth of the time of 80
-FOUND = 3  # exit code
 
 
 class CheckTask(WeightingTask):
@@ -100,13 +97,3 @@ class CheckTask(WeightingTask):
             "seconds": self.seconds,
             "options": {name: getattr(self.options, name) for name in sorted(CHECKED)},
         }
-
-
-def check_exit_code(arguments: argparse.Namespace, results: list[dict[str, Any]]) -> int:
-    """FOUND where a finding is as severe as --fail-on, else 0."""
-    if arguments.fail_on == "never":
-        return 0
-    levels = list(LEVELS)
-    counted = levels[: levels.index(arguments.fail_on) + 1]
-    reports = [report for result in results for report in result["armatures"]]
-    return FOUND if any(report["health"][level] for report in reports for level in counted) else 0

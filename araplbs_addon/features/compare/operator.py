@@ -7,8 +7,9 @@ from pathlib import Path
 
 import bpy
 from araplbs.base.refusal import Refused
+from araplbs.cli.own_arguments import add_methods
 from araplbs.features.compare.files import page_about, refuse_folder, write_comparisons
-from araplbs.features.compare.methods import METHODS, find_methods
+from araplbs.features.compare.methods import find_methods
 from araplbs.features.compare.options import CompareOptions
 from araplbs.features.compare.report import compare_summary
 from bpy.app.handlers import persistent
@@ -143,13 +144,6 @@ class OBJECT_OT_araplbs_open_comparison(Operator):
         return bpy.ops.wm.url_open(url=path.as_uri())
 
 
-def _method(parser):
-    names = ", ".join(method.identifier.lower().replace("_", "-") for method in METHODS)
-    parser.add_argument(
-        "--method", metavar="NAME", action="append", help=f"only this; repeatable: {names}"
-    )
-
-
 def _choose_methods(command, arguments):
     find_methods(arguments.method)
     return replace(command, task=partial(CompareTask, methods=arguments.method))
@@ -187,7 +181,7 @@ COMMAND = Command(
     CompareOptions,
     compare_summary,
     find=find_read,
-    own=_method,
+    own=add_methods,
     choose=_choose_methods,
     finish=write_pages,
     also_writes=comparison_files,

@@ -3,11 +3,12 @@
 from functools import partial
 from operator import attrgetter
 
+from araplbs.cli.own_arguments import add_source_and_targets
 from araplbs.features.copy_weights import CopyOptions, copies_summary
 from bpy.types import Operator
 
 from ...blender.read.transfer_targets import find_copies_in_file, find_copy_targets
-from ...window.command import Command, add_source_and_targets
+from ...window.command import Command
 from ...window.properties import ListedOptions, option_names, option_properties
 from ...window.work import WorkOperator, tell
 from .task import CopyTask

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from araplbs.base.refusal import Refused
+from araplbs.cli.own_arguments import add_kinds, kinds_of
 from araplbs.features.check.before_after import VISIBLE
 from araplbs.features.check.findings import KINDS, level
 from araplbs.features.repair.report import EVERY_KIND, repair_lines, repair_notes, repair_summary
@@ -112,21 +113,8 @@ weights are not better, the old ones stay"""
         return {"FINISHED"}
 
 
-def _kind(parser):
-    parser.add_argument(
-        "--kind",
-        choices=[kind.lower() for kind, _name, _about in KINDS if kind in EVERY_KIND],
-        action="append",
-        default=[],
-        help="only findings of this kind; repeatable",
-    )
-
-
 def _choose_kinds(command, arguments):
-    if not arguments.kind:
-        return command
-    kinds = frozenset(kind.upper() for kind in arguments.kind)
-    return replace(command, task=partial(RepairTask, kinds=kinds))
+    return replace(command, task=partial(RepairTask, kinds=kinds_of(arguments)))
 
 
 CLASSES = (OBJECT_OT_araplbs_repair,)
@@ -138,6 +126,6 @@ COMMAND = Command(
     RepairTask,
     Options,
     repair_lines,
-    own=_kind,
+    own=add_kinds,
     choose=_choose_kinds,
 )

@@ -2,6 +2,7 @@
 
 from araplbs.base.faults import refusals
 from araplbs.base.steps import finish
+from araplbs.cli.own_arguments import add_sources_and_targets
 from araplbs.features.transfer.options import TransferOptions
 from araplbs.features.transfer.transfer import transfer_summary
 from araplbs.reports.last_lines import transfer_line
@@ -114,13 +115,6 @@ def draw_transfer_options(layout, own, common):
         layout.prop(common, "iterations")
 
 
-def _source_and_target(parser):
-    for name, text in (("source", "mesh that has weights"), ("target", "mesh that gets them")):
-        parser.add_argument(
-            f"--{name}", metavar="NAME", action="append", required=True, help=f"{text}; repeatable"
-        )
-
-
 CLASSES = (OBJECT_OT_araplbs_transfer, OBJECT_OT_araplbs_show_matches)
 COMMAND = Command(
     "transfer",
@@ -134,6 +128,6 @@ COMMAND = Command(
     find=lambda arguments, view_layer: [
         find_transfer_in_file(view_layer, arguments.source, arguments.target)
     ],
-    own=_source_and_target,
+    own=add_sources_and_targets,
     without=("sources",),
 )

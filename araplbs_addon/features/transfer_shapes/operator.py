@@ -3,12 +3,13 @@
 from functools import partial
 from operator import attrgetter
 
+from araplbs.cli.own_arguments import add_source_and_targets
 from araplbs.features.transfer_shapes import ShapeOptions, shapes_summary
 from bpy.types import Operator
 
 from ...blender.read.transfer_targets import find_shape_targets, find_shapes_in_file
 from ...languages.translate import translated
-from ...window.command import Command, add_source_and_targets
+from ...window.command import Command
 from ...window.properties import OptionProperties, option_properties, split
 from ...window.work import WorkOperator, tell
 from .task import ShapesTask

@@ -1,0 +1,87 @@
+"""Arguments of single commands that both command lines have, `araplbs` and `blender -c araplbs`.
+
+A feature is loaded only for its command: the start takes most of the time of a small file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+
+from ..features.check.findings import KINDS, LEVELS
+from .errors import DONE, FINDINGS
+
+
+def add_fail_on(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fail-on",
+        choices=(*LEVELS, "never"),
+        default="high",
+        metavar="LEVEL",
+        help="exit code 3 if a finding is as severe: high, medium, low or never (default: high)",
+    )
+
+
+def code_of_findings(
+    arguments: argparse.Namespace, reports: Iterable[Mapping[str, Mapping[str, int]]]
+) -> int:
+    """The exit code that --fail-on asks for, of the reports of characters."""
+    if arguments.fail_on == "never":
+        return DONE
+    levels = list(LEVELS)
+    counted = levels[: levels.index(arguments.fail_on) + 1]
+    found = any(report["health"][level] for report in reports for level in counted)
+    return FINDINGS if found else DONE
+
+
+def _repaired() -> list[str]:
+    from ..features.repair.report import EVERY_KIND
+
+    return [kind.lower() for kind, _name, _about in KINDS if kind in EVERY_KIND]
+
+
+def add_kinds(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=_repaired(),
+        metavar="KIND",
+        help=f"only findings of this kind; repeatable: {', '.join(_repaired())}",
+    )
+
+
+def kinds_of(arguments: argparse.Namespace) -> frozenset[str]:
+    """The kinds of findings that --kind names, by default every one that can be repaired."""
+    return frozenset(kind.upper() for kind in arguments.kind or _repaired())
+
+
+def add_methods(parser: argparse.ArgumentParser) -> None:
+    from ..features.compare.methods import METHODS
+
+    names = ", ".join(method.identifier.lower().replace("_", "-") for method in METHODS)
+    parser.add_argument(
+        "--method",
+        action="append",
+        metavar="NAME",
+        help=f"only this method; repeatable: {names}",
+    )
+
+
+def add_sources_and_targets(parser: argparse.ArgumentParser, what: str = "a mesh") -> None:
+    """Of a command that takes weights from some meshes to others."""
+    for name, text in (
+        ("source", f"{what} whose weights are taken; repeatable"),
+        ("target", f"{what} that gets weights; repeatable"),
+    ):
+        parser.add_argument(f"--{name}", action="append", required=True, metavar="NAME", help=text)
+
+
+def add_source_and_targets(parser: argparse.ArgumentParser, has: str) -> None:
+    """Of a command that takes something from one mesh to others; has: what."""
+    parser.add_argument("--source", metavar="NAME", required=True, help=f"mesh that has the {has}")
+    parser.add_argument(
+        "--target",
+        metavar="NAME",
+        action="append",
+        required=True,
+        help="mesh that gets them; repeatable",
+    )
