@@ -44,7 +44,7 @@ class Edits:
     """Kept with the mesh; see Solver.edit of the native module for what the first four do."""
 
     constraints: Pairs = field(default_factory=Pairs)  # values: wanted weights
-    influences: Pairs = field(default_factory=Pairs)  # values: True allowed, False forbidden
+    influences: Pairs = field(default_factory=Pairs)  # values: True allowed, False excluded
     released: Pairs = field(default_factory=Pairs)  # values: unused
     smoothed: Pairs = field(default_factory=Pairs)  # values: strengths; bones: unused
     links: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))  # vertices

@@ -94,9 +94,9 @@ class Embedding:
         left = np.bincount(vertices[keep], minlength=len(self.corners))
         return keep | (left[vertices] == 0)
 
-    def transfer(self, rows: SparseWeights, forbidden: tuple[Any, Any], most: int) -> SparseWeights:
+    def transfer(self, rows: SparseWeights, excluded: tuple[Any, Any], most: int) -> SparseWeights:
         """The SparseWeights of the surface: of at most `most` bones (0: any number), none below
-        LEAST_WEIGHT, none of the pairs (vertices, bones) that are forbidden, with sum 1."""
+        LEAST_WEIGHT, none of the pairs (vertices, bones) that are excluded, with sum 1."""
         counts = np.diff(rows.start)[self.corners].ravel()
         first = np.repeat(rows.start[self.corners].ravel(), counts)
         within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -107,8 +107,8 @@ class Embedding:
         keys, place = np.unique(vertices * stride + rows.bones[entries], return_inverse=True)
         shares = share * rows.weights[entries]
         weights: Any = np.bincount(place.ravel(), shares, len(keys))
-        barred = np.asarray(forbidden[0], np.int64) * stride + np.asarray(forbidden[1], np.int64)
-        keep = self._spare(keys // stride, ~np.isin(keys, barred))
+        left_out = np.asarray(excluded[0], np.int64) * stride + np.asarray(excluded[1], np.int64)
+        keep = self._spare(keys // stride, ~np.isin(keys, left_out))
         keys, weights = keys[keep], weights[keep]
         keep = self._spare(keys // stride, weights >= LEAST_WEIGHT)
         keys, weights = keys[keep], weights[keep]
@@ -182,9 +182,9 @@ def solve_volume(
     solver = problem.solver(options, threads, progress, **own)
     found = iterate_to_end(solver, progress)
     vertices, bones, allowed = problem.arguments["influences"]
-    barred = ~np.asarray(allowed, bool)
-    forbidden = (np.asarray(vertices)[barred], np.asarray(bones)[barred])
-    rows = embedding.transfer(found, forbidden, options.max_influences)
+    left_out = ~np.asarray(allowed, bool)
+    excluded = (np.asarray(vertices)[left_out], np.asarray(bones)[left_out])
+    rows = embedding.transfer(found, excluded, options.max_influences)
     check(problem, rows, options.max_influences)
     report = surface_report(problem, options, solver, mesh, embedding, rows, threads, progress)
     return Solution(rows, report, time.perf_counter() - start)

@@ -145,7 +145,7 @@ static void settle(const small *s, char *in, double *weight) {
 
 /* The best weights of all members but `excluded` (-1: none), from any feasible ones; their value.
  */
-static double solve_members(const small *s, int barred, double *weight) {
+static double solve_members(const small *s, int excluded, double *weight) {
     char in[MAXIMUM], tried[MAXIMUM] = {0};
     for (int i = 0; i < s->count; i++) in[i] = weight[i] > 0;
     settle(s, in, weight);
@@ -159,7 +159,7 @@ static double solve_members(const small *s, int barred, double *weight) {
             scale = fmax(scale, s->a[i][i]);
         }
         for (int i = 0; i < s->count; i++)
-            if (i != barred && !in[i] && !tried[i] && slope[i] - mu > FLAT * scale * s->total &&
+            if (i != excluded && !in[i] && !tried[i] && slope[i] - mu > FLAT * scale * s->total &&
                 (best < 0 || slope[i] > slope[best]))
                 best = i;
         if (best < 0) break;

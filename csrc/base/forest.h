@@ -33,7 +33,7 @@ int arap_forest_workers(const arap_context *context, const arap_forest *forest);
  * arap_poll_cancel, which ends the run; the others return ARAP_OK. */
 typedef arap_status (*arap_forest_fn)(void *data, int node, int worker);
 
-/* Do the work of each node once, after that of all nodes below it. Listens. */
+/* Do the work of each node once, after that of all nodes below it. Polls for cancellation. */
 arap_status arap_forest_run(arap_context *context, const arap_forest *forest, arap_forest_fn work,
                             void *data);
 

@@ -8,9 +8,9 @@
 #include "energy/rotation_clusters.h"
 #include "weights/influences.h"
 
-/* Work space of the pass for given influence patterns: made once, used by every iteration. It
+/* Work space of the local step for given influence patterns: made once, used by every iteration. It
  * keeps references to the mesh, the packed poses, the influences, the clusters (NULL: every vertex
- * has rotations of its own) and the halves (NULL: nothing is copied), with which it gives
+ * has rotations of its own) and the mirror reuse (NULL: nothing is copied), with which it gives
  * right-hand sides only. */
 typedef struct arap_local_step arap_local_step;
 

@@ -30,7 +30,7 @@ arap_status arap_mirror_reuse_take(arap_context *context, const arap_mesh *mesh,
                                    const arap_influences *in, arap_mirror_reuse *mirror_reuse);
 void arap_mirror_reuse_clear(arap_mirror_reuse *mirror_reuse);
 
-/* Copy numbers per influence. halves NULL: nothing is copied. */
+/* Copy numbers per influence. mirror_reuse NULL: nothing is copied. */
 void arap_mirror_reuse_copy(const arap_mirror_reuse *mirror_reuse, const arap_influences *in,
                             double *numbers);
 

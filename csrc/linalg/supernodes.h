@@ -26,12 +26,12 @@ void arap_supernodes_plan_free(arap_supernode_plan *plan);
 /* The factor of a matrix with this pattern into `value`, on all threads of the context, with the
  * same bits on any number. With a `scale` of its rows and columns `value` is in single precision,
  * else in double. minor: the first column
- * that shows that the matrix is not positive definite, or `size`. Listens. */
+ * that shows that the matrix is not positive definite, or `size`. Polls for cancellation. */
 arap_status arap_supernodes_factorize(arap_context *context, const arap_supernodes *supernodes,
                                       const arap_supernode_plan *plan, const arap_matrix *matrix,
                                       const double *scale, void *value, int *minor);
 
-/* Solve with a factor in single precision, in place. work: (2 size). Listens. */
+/* Solve with a factor in single precision, in place. work: (2 size). Polls for cancellation. */
 arap_status arap_supernodes_solve(arap_context *context, const arap_supernodes *supernodes,
                                   const double *scale, const float *value, float *work, double *x);
 

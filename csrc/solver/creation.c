@@ -67,7 +67,7 @@ static arap_status find_own_links(arap_context *context, arap_solver *s, arap_li
             memcpy(at + 3 * (size_t)joints.count++,
                    skeleton->heads + 3 * (size_t)skeleton->deform_bone[b], 3 * sizeof *at);
     joints.at = at;
-    arap_status status = arap_link_parts(context, &s->mesh, &joints, links, &s->surroundings.faces);
+    arap_status status = arap_link_parts(context, &s->mesh, &joints, links, &s->containments.faces);
     arap_free(at);
     return status;
 }
@@ -94,7 +94,7 @@ static arap_status find_inner(arap_context *context, arap_solver *s, const arap_
     if (problem->links && !problem->part_keeper) return ARAP_OK;
     if (!problem->part_keeper)
         return arap_inner_bones_find(context, &s->mesh, &s->skeleton, &s->symmetry,
-                                     &s->surroundings.faces, inner);
+                                     &s->containments.faces, inner);
     size_t bones = (size_t)s->skeleton.deform_count;
     inner->is_inner = ARAP_NEW(char, bones);
     inner->keeper = ARAP_NEW(int, s->mesh.part_count);
@@ -133,7 +133,7 @@ static arap_status make_springs(arap_context *context, arap_solver *s,
     if (!status)
         status = arap_bone_springs_create(context, &s->mesh, &s->skeleton, &s->poses.bendy,
                                           &s->symmetry, s->settings.bone_spring_stiffness,
-                                          arap_excluded_of(s), s, bones, whole, &s->surroundings);
+                                          arap_excluded_of(s), s, bones, whole, &s->containments);
     if (!status)
         status = arap_sections_create(context, &s->mesh, &s->skeleton, &s->poses,
                                       s->settings.section, &s->sections);
@@ -284,7 +284,7 @@ static arap_status create(arap_context *context, const arap_problem *problem,
     if (!status) status = ordered;
     arap_lap(s, ARAP_TIME_MESH);
     if (!status) status = arap_initial_weights(context, s, problem);
-    arap_containments_drop_faces(&s->surroundings);
+    arap_containments_drop_faces(&s->containments);
     if (!status && !s->coarse && s->stage.last > 1 && is_large_level(s, problem))
         status = arap_aggregate_parts(context, s);
     if (!status) status = arap_share_patterns(context, s, &s->influences);
@@ -346,7 +346,7 @@ void arap_solver_free(arap_solver *s) {
     arap_promise_clear(&s->promise);
     arap_free(s->rigid_labels);
     arap_rigid_parts_clear(&s->parts);
-    arap_containments_clear(&s->surroundings);
+    arap_containments_clear(&s->containments);
     arap_sections_clear(&s->sections);
     arap_inner_bones_clear(&s->inner);
     arap_marks_clear(&s->marks);

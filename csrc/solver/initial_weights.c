@@ -76,7 +76,7 @@ static arap_status influences_of_rows(arap_context *context, const arap_solver *
 }
 
 static arap_status look(arap_context *context, arap_solver *s) {
-    arap_bvh **faces = &s->surroundings.faces; /* dropped by the caller */
+    arap_bvh **faces = &s->containments.faces; /* dropped by the caller */
     arap_status status = *faces ? ARAP_OK : arap_face_bvh(context, &s->mesh, NULL, faces);
     if (!status) status = arap_progress(context, "visibility", 0);
     if (!status)

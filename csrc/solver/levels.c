@@ -288,7 +288,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     arap_settings settings = s->settings;
     arap_status status = ARAP_OK;
     if (!pays_off(s, problem)) goto done;
-    arap_containments_drop_faces(&s->surroundings);
+    arap_containments_drop_faces(&s->containments);
     status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
     /* Compared with the energy, the harmonic term grows as the area of a vertex does (harmonic.c).

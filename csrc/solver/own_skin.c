@@ -97,7 +97,7 @@ static arap_status prepare(arap_context *context, const arap_influences *in, cho
     if (!c->above || !c->in || !c->out || !c->normal)
         return arap_fail_memory(&context->error, "the skin of bones");
     arap_vertex_normals(&s->mesh, c->normal);
-    arap_status status = arap_skins_find(context, &s->surroundings, (int)bones, &c->skins);
+    arap_status status = arap_skins_find(context, &s->containments, (int)bones, &c->skins);
     for (int i = 0; i < in->count && !status; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             if (arap_is_skin(&c->skins, in->bone[e], s->mesh.part[i]))

@@ -357,7 +357,7 @@ static arap_status look_inside(arap_context *context, arap_rigid_search *s,
     memset(s->free, 1, (size_t)solver->mesh.part_count);
     for (int k = 0; k < 3 && !status; k++)
         status = arap_visit_containments(context, &solver->mesh, lines, "rigid parts",
-                                         &solver->surroundings, visits[k], s);
+                                         &solver->containments, visits[k], s);
     return status;
 }
 

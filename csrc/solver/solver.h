@@ -129,7 +129,7 @@ struct arap_solver {
     arap_inner_bones inner;
     arap_sections sections; /* of limbs */
     arap_containments
-        surroundings; /* from bone springs on: the search for rigid parts asks again */
+        containments; /* from bone springs on: the search for rigid parts asks again */
 
     /* Until the coarser mesh is solved, else NULL and empty: */
     arap_solver *coarse;

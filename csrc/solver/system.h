@@ -43,9 +43,9 @@ static inline size_t arap_balance_entry(const arap_system *s, int i) {
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
  * elimination order of the vertices, tie (vertices) is added to the weights of the edges and
  * springs of each, NULL: nothing. Their unknowns stay together. Vertices that share rows go with
- * the last of them; what `halves` copies of these is not assembled but counted twice. As soon as
- * the pattern of the matrix is known, and unless it is empty, analyze(data) begins in parallel with
- * the rest; the caller ends it, and clears the system, whether or not this fails. */
+ * the last of them; what mirror reuse copies of these is not assembled but counted twice. As soon
+ * as the pattern of the matrix is known, and unless it is empty, analyze(data) begins in parallel
+ * with the rest; the caller ends it, and clears the system, whether or not this fails. */
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
                                const double *tie, const arap_influences *influences,

@@ -11,7 +11,7 @@
  * spring relative to the edges around its vertex; 0: no springs. wanted (vertices): the deforming
  * bone that each vertex's spring goes to, -1: no spring, and wanted_whole: whether its part is tied
  * to that bone as a whole. wanted NULL: chosen here, among the bones not excluded from the vertex
- * (excluded NULL: no bone is). kept: the surroundings of the bones, once they are known. */
+ * (excluded NULL: no bone is). kept: the containments of the bones, once they are known. */
 arap_status arap_bone_springs_create(arap_context *context, arap_mesh *mesh,
                                      const arap_skeleton *skeleton, const arap_bendy *bendy,
                                      const arap_symmetry *symmetry, double strength,

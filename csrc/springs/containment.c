@@ -115,20 +115,20 @@ static void look_around(view *v, const arap_bvh *faces, const arap_bone_line *l)
     }
 }
 
-struct arap_surrounding {
+struct arap_containment {
     int line, bone, part;
     double share, off;
 };
 
-void arap_containments_drop_faces(arap_containments *surroundings) {
-    arap_bvh_free(surroundings->faces);
-    surroundings->faces = NULL;
+void arap_containments_drop_faces(arap_containments *containments) {
+    arap_bvh_free(containments->faces);
+    containments->faces = NULL;
 }
 
-void arap_containments_clear(arap_containments *surroundings) {
-    arap_containments_drop_faces(surroundings);
-    arap_free(surroundings->found);
-    *surroundings = (arap_containments){0};
+void arap_containments_clear(arap_containments *containments) {
+    arap_containments_drop_faces(containments);
+    arap_free(containments->found);
+    *containments = (arap_containments){0};
 }
 
 /* The same search, of all bones. */
@@ -144,13 +144,13 @@ static void search_line(void *data, int line, int worker) {
     view *v = &of->views[worker];
     arap_containments *around = &of->around[line];
     look_around(v, of->faces, &v->lines->line[line]);
-    around->found = ARAP_NEW(struct arap_surrounding, v->met_count);
+    around->found = ARAP_NEW(struct arap_containment, v->met_count);
     of->failed[line] = !around->found;
     for (int k = 0; k < v->met_count; k++) {
         double *sum = v->sums + 4 * v->met[k];
         double off = sqrt(sum[2] * sum[2] + sum[3] * sum[3]);
         if (around->found)
-            around->found[around->count++] = (struct arap_surrounding){
+            around->found[around->count++] = (struct arap_containment){
                 line, v->lines->line[line].bone, v->met[k], sum[0] / (SECTIONS * RAYS),
                 sum[1] > 0 ? off / sum[1] : 1};
         memset(sum, 0, 4 * sizeof *sum);
@@ -162,7 +162,7 @@ static arap_status collect(arap_context *context, const search *of, int bones,
                            arap_containments *kept) {
     int count = 0;
     for (int b = 0; b < bones; b++) count += of->around[b].count;
-    kept->found = ARAP_NEW(struct arap_surrounding, count);
+    kept->found = ARAP_NEW(struct arap_containment, count);
     if (!kept->found || memchr(of->failed, 1, (size_t)bones))
         return arap_fail_memory(&context->error, "what surrounds the bones");
     for (int b = 0; b < bones; b++)
@@ -172,9 +172,9 @@ static arap_status collect(arap_context *context, const search *of, int bones,
 }
 
 /* By rays, into `kept`. */
-static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
-                                   const arap_bone_lines *lines, const char *stage,
-                                   arap_containments *kept) {
+static arap_status find_contained(arap_context *context, const arap_mesh *mesh,
+                                  const arap_bone_lines *lines, const char *stage,
+                                  arap_containments *kept) {
     size_t parts = (size_t)mesh->part_count, workers = (size_t)context->threads;
     size_t bones = (size_t)lines->count, room = arap_apart(parts);
     if (workers > bones) workers = bones ? bones : 1;
@@ -234,7 +234,7 @@ arap_status arap_visit_containments(arap_context *context, const arap_mesh *mesh
         arap_free(kept->found); /* of a call that was stopped */
         kept->found = NULL;
         kept->count = 0;
-        status = find_surrounded(context, mesh, lines, stage, kept);
+        status = find_contained(context, mesh, lines, stage, kept);
     }
     if (!status) arap_visit_kept(kept, visit, data);
     return status;
@@ -242,7 +242,7 @@ arap_status arap_visit_containments(arap_context *context, const arap_mesh *mesh
 
 void arap_visit_kept(const arap_containments *kept, arap_containment_fn visit, void *data) {
     for (int k = 0; k < kept->count && kept->known; k++) {
-        const struct arap_surrounding *one = &kept->found[k];
+        const struct arap_containment *one = &kept->found[k];
         visit(data, one->line, one->bone, one->part, one->share, one->off);
     }
 }

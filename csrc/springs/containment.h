@@ -13,12 +13,12 @@ typedef void (*arap_containment_fn)(void *data, int line, int bone, int part, do
 
 /* Results for a mesh and its bones, for a second visit. All zero before. */
 typedef struct arap_containments {
-    struct arap_surrounding *found;
+    struct arap_containment *found;
     int count, known;
     arap_bvh *faces; /* of the mesh, if somebody has made it and it is still of use */
 } arap_containments;
-void arap_containments_drop_faces(arap_containments *surroundings);
-void arap_containments_clear(arap_containments *surroundings);
+void arap_containments_drop_faces(arap_containments *containments);
+void arap_containments_clear(arap_containments *containments);
 
 /* Call `visit` for every line of a deforming bone, in ascending order, and every part that its rays
  * meet. stage: the name under which progress is reported. kept: of the same mesh and bones. */

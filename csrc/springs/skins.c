@@ -27,15 +27,15 @@ static void collect(void *data, int line, int bone, int part, double share, doub
     c->start[bone]++;
 }
 
-arap_status arap_skins_find(arap_context *context, const arap_containments *surroundings, int bones,
+arap_status arap_skins_find(arap_context *context, const arap_containments *containments, int bones,
                             arap_skins *out) {
     *out = (arap_skins){0};
-    if (!surroundings->known) return ARAP_OK;
+    if (!containments->known) return ARAP_OK;
     collector c = {ARAP_NEW_ZERO(int, (size_t)bones + 1), NULL};
     int all = 0;
     out->start = c.start;
     if (!c.start) goto no_memory;
-    arap_visit_kept(surroundings, collect, &c);
+    arap_visit_kept(containments, collect, &c);
     for (int b = 0; b <= bones; b++) { /* counts become places */
         int count = c.start[b];
         c.start[b] = all;
@@ -43,7 +43,7 @@ arap_status arap_skins_find(arap_context *context, const arap_containments *surr
     }
     out->part = c.part = ARAP_NEW(int, all);
     if (!c.part) goto no_memory;
-    arap_visit_kept(surroundings, collect, &c);
+    arap_visit_kept(containments, collect, &c);
     memmove(c.start + 1, c.start, (size_t)bones * sizeof *c.start);
     c.start[0] = 0;
     return ARAP_OK;

@@ -9,8 +9,8 @@ typedef struct arap_skins {
     int *part;  /* around each bone, ascending */
 } arap_skins;
 
-/* surroundings: as far as known. bones: how many deform. */
-arap_status arap_skins_find(arap_context *context, const arap_containments *surroundings, int bones,
+/* containments: as far as known. bones: how many deform. */
+arap_status arap_skins_find(arap_context *context, const arap_containments *containments, int bones,
                             arap_skins *out);
 void arap_skins_clear(arap_skins *skins);
 

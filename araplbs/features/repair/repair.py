@@ -133,7 +133,7 @@ class _Repair:
     ) -> list[SparseWeights]:
         """These SparseWeights of each mesh with the regions of all these findings repaired."""
         weights = list(weights)
-        solved, forbidden = self.regions.nothing(), [Pairs() for _ in self.meshes]
+        solved, excluded = self.regions.nothing(), [Pairs() for _ in self.meshes]
         for finding, region in repairs:
             parts = self.regions.split(region)
             if finding.kind == "UNNORMALIZED":
@@ -151,9 +151,9 @@ class _Repair:
                 for k, where in enumerate(about):
                     vertices = np.flatnonzero(where)
                     bones = np.full(len(vertices), finding.bone)
-                    forbidden[k] += Pairs(vertices, bones, np.zeros(len(vertices), bool))
+                    excluded[k] += Pairs(vertices, bones, np.zeros(len(vertices), bool))
         if solved.any():
-            return self._solve(weights, solved, forbidden, begin)
+            return self._solve(weights, solved, excluded, begin)
         return weights
 
     def _normalized(self, mesh: Mesh, rows: SparseWeights, where: Bools) -> SparseWeights:
@@ -188,7 +188,7 @@ class _Repair:
         return weights
 
     def _solve(
-        self, weights: list[SparseWeights], solved: Bools, forbidden: list[Pairs], begin: float
+        self, weights: list[SparseWeights], solved: Bools, excluded: list[Pairs], begin: float
     ) -> list[SparseWeights]:
         meshes = [
             replace(
@@ -196,7 +196,7 @@ class _Repair:
                 weights=rows,
                 edits=replace(mesh.edits, influences=mesh.edits.influences + never),
             )
-            for mesh, rows, never in zip(self.meshes, weights, forbidden, strict=True)
+            for mesh, rows, never in zip(self.meshes, weights, excluded, strict=True)
         ]
         patches, links = cut_patches(meshes, self.regions.split(solved), self.options.link_parts)
         which = [k for k, patch in enumerate(patches) if patch]

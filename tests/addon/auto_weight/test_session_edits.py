@@ -29,7 +29,7 @@ from sessions import (
 )
 
 
-def test_steering():
+def test_edits_are_applied():
     """A wanted weight, a removed influence, a link: each changes the weights at once; undo too."""
     tube, rig = painted_tube()
     cube = add_cube("Cube", (0.9, 0, 1.5), 0.2)
