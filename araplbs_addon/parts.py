@@ -10,7 +10,7 @@ import bpy
 
 def is_part(module):
     return any(
-        hasattr(module, each) for each in ("PROPERTIES", "HANDLERS", "register", "unregister")
+        hasattr(module, each) for each in ("register", "unregister", "PROPERTIES", "HANDLERS")
     )
 
 
