@@ -14,7 +14,7 @@ from ..poses.flexible_bones import random_poses_in_steps
 from ..poses.read_poses import PoseReader, read_poses
 from .rig_copy import NotDrivable, driven_copy
 from .rig_plan import RigPlan
-from .rig_relations import read_relations
+from .rig_relations import is_plain, read_relations
 
 PILOT = 8  # poses that show how far joints turn
 
@@ -44,7 +44,7 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
     Where weights are the same on both sides, an image is as good as a pose: every second one is
     that of the one before it.
     """
-    if not skeleton.deform.any() or not options.pose_count:
+    if not skeleton.deform.any() or not options.pose_count or is_plain(armature):
         return None
     relations = read_relations(armature)
     if not drives_itself(relations, skeleton):

@@ -23,6 +23,11 @@ TURNING = {"COPY_ROTATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE"}
 CHAINS = ("IK", "SPLINE_IK")
 
 
+def is_plain(armature):
+    """Whether no constraint and no driver moves anything of it."""
+    return not drivers(armature) and not any(posed.constraints for posed in armature.pose.bones)
+
+
 def read_relations(armature):
     """The Relations of an armature object."""
     return _Reader(armature).relations
