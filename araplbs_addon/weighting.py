@@ -13,7 +13,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.base.worker import work_in_steps
 from araplbs.character.coincident_bones import part_doubles
-from araplbs.character.mesh import Mesh
+from araplbs.character.mesh import Mesh, selection
 from araplbs.character.problem import Problem
 from araplbs.measures.armature_modifier import refuse_deformer
 from araplbs.model.sparse_weights import SparseWeights
@@ -99,7 +99,9 @@ class WeightingTask(Task):
         options = self.options
         self.warnings = list(targets.skipped)
         armature = targets.armature
-        refuse_volume(options)
+        has_volume = options.volume != "NONE"
+        if has_volume:
+            refuse_volume(options)
         view_layer.update()  # world matrices of what a script has just moved
         skeleton = self._read_skeleton(armature)
         refuse_deformer(options, skeleton)
@@ -130,7 +132,7 @@ class WeightingTask(Task):
         meshes = part_doubles(meshes, skeleton)
         yield
         objects, meshes = self._cut(objects, meshes)
-        volume = read_volume(options, meshes)
+        volume = read_volume(options, meshes) if has_volume else None
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
         poses = yield from given_poses_in_steps(
             armature, skeleton, options, view_layer, self.warnings
@@ -326,22 +328,6 @@ def _overfull(mesh: Mesh) -> list[str]:
     which = "1 vertex has" if count == 1 else f"{count} vertices have"
     words = f"{which} more than 1 in locked groups: no weight is left for other bones there"
     return [f"'{mesh.name}': {words}"] if count else []
-
-
-def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
-    """The data that is written for a mesh: (bones with groups, bones with weights, vertices), all
-    bool."""
-    bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
-    vertices = np.ones(len(mesh.vertices), bool)
-    if mesh.locked_bones is not None:
-        bones &= ~mesh.locked_bones
-    if mesh.locked_vertices is not None:
-        vertices = ~mesh.locked_vertices
-    groups = bones & skeleton.deform
-    if any(reflection.flip for reflection in mesh.reflections):
-        # The images need groups to follow, if only empty ones.
-        groups |= bones[skeleton.opposite] & skeleton.deform
-    return groups, bones, vertices
 
 
 def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:

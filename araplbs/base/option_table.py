@@ -77,3 +77,27 @@ class OptionTable:
 
     def as_dict(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def within_limits(option: Field[Any], value: Any) -> Any:
+    """The value of an option that a property of Blender's holds: one of 180 degrees is pi in single
+    precision, which is more than pi."""
+    if isinstance(option.default, float):
+        value = _as_typed(value, bool(option.metadata.get("angle")))
+    if "min" in option.metadata:
+        return min(max(value, option.metadata["min"]), option.metadata["max"])
+    return value
+
+
+def _as_typed(value: float, angle: bool) -> float:
+    """The number that somebody would type for a property, which holds it in single precision:
+    the command line and scripts are given that number, and the same bits come out. An angle is
+    typed in degrees, but set in radians by scripts: the shorter number is taken."""
+    import numpy as np  # the command line starts without
+
+    plain = str(np.float32(value))
+    if angle:
+        degrees = str(np.float32(math.degrees(value)))
+        if len(degrees) <= len(plain):
+            return math.radians(float(degrees))
+    return float(plain)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.affine import moved
-from ..base.arrays import Floats
+from ..base.arrays import Bools, Floats
 from ..model.deformer import Deformer
 from ..model.edits import Edits, Pairs
 from ..model.sparse_weights import SparseWeights
+from ..skeleton.skeleton import Skeleton
 from .mirror_modifier import Reflection
 
 
@@ -44,3 +45,19 @@ class Mesh:
         return any(
             lock is not None and lock.any() for lock in (self.locked_bones, self.locked_vertices)
         )
+
+
+def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
+    """The data that is written for a mesh: (bones with groups, bones with weights, vertices), all
+    bool."""
+    bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
+    vertices = np.ones(len(mesh.vertices), bool)
+    if mesh.locked_bones is not None:
+        bones &= ~mesh.locked_bones
+    if mesh.locked_vertices is not None:
+        vertices = ~mesh.locked_vertices
+    groups = bones & skeleton.deform
+    if any(reflection.flip for reflection in mesh.reflections):
+        # The images need groups to follow, if only empty ones.
+        groups |= bones[skeleton.opposite] & skeleton.deform
+    return groups, bones, vertices

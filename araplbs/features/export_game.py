@@ -1,12 +1,86 @@
-"""Weights as a game engine reads them: no more influences of a vertex than it takes."""
+"""A character as a game engine reads it: settings of Blender's exporters, and no more influences of
+a vertex than it takes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Floats, Integers
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The needs of a game engine. settings: of the exporter, in addition to those of all."""
+
+    name: str
+    kind: str  # of exporter: "gltf" or "fbx"
+    most: int  # influences of a vertex
+    up: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+_Y_UP: dict[str, Any] = {"axis_forward": "-Z", "axis_up": "Y"}
+ENGINES = {
+    "UNITY": Engine("Unity", "fbx", 4, "Y", _Y_UP),
+    "UNREAL": Engine(
+        "Unreal",
+        "fbx",
+        8,
+        "Z",
+        {"axis_forward": "-Y", "axis_up": "Z", "mesh_smooth_type": "FACE"},
+    ),
+    "GODOT": Engine("Godot", "gltf", 4, "Y"),
+    "ROBLOX": Engine(
+        "Roblox", "fbx", 4, "Y", {**_Y_UP, "path_mode": "COPY", "embed_textures": True}
+    ),
+    "VRCHAT": Engine("VRChat", "fbx", 4, "Y", _Y_UP),
+    "WEB": Engine("Web and others", "gltf", 4, "Y"),
+}
+ENDINGS = {"gltf": ".glb", "fbx": ".fbx"}
+NAMES = {"gltf": "glTF 2.0 format", "fbx": "FBX format"}  # of the add-ons of Blender
+OF_ALL: dict[str, dict[str, Any]] = {
+    "gltf": {
+        "export_format": "GLB",
+        "use_selection": True,
+        "export_yup": True,
+        "export_skins": True,
+        "export_def_bones": True,
+        "export_all_influences": False,
+    },
+    "fbx": {
+        "use_selection": True,
+        "object_types": {"ARMATURE", "MESH"},
+        "use_armature_deform_only": True,
+        "add_leaf_bones": False,
+        "apply_scale_options": "FBX_SCALE_UNITS",
+    },
+}
+
+
+def exporter_settings(engine: Engine, animations: bool) -> dict[str, Any]:
+    """Of Blender's exporter, without the file."""
+    found = {**OF_ALL[engine.kind], **engine.settings}
+    if engine.kind == "gltf":
+        return {**found, "export_influence_nb": engine.most, "export_animations": animations}
+    return {**found, "bake_anim": animations}
+
+
+def words(engine: Engine) -> list[str]:
+    """The settings, for people."""
+    lines = ["Deformation bones only", f"At most {engine.most} influences", f"{engine.up} up"]
+    return [*lines, "No leaf bones"] if engine.kind == "fbx" else lines
+
+
+def with_ending(filepath: str, engine: Engine) -> str:
+    for ending in ENDINGS.values():
+        if filepath.lower().endswith(ending):
+            filepath = filepath[: -len(ending)]
+    return filepath + ENDINGS[engine.kind]
+
 
 Entries = tuple[Integers, Integers, Floats]  # of vertices, groups, weights
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -134,3 +135,24 @@ def sample(
 def spread(count: int, most: int) -> Integers:
     """Indices of at most so many of `count`, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
+
+
+def some_of(items: Sequence[Any], most: int) -> list[Any]:
+    """At most so many of them, evenly spread."""
+    count = min(most, len(items))
+    return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
+
+
+def frames_in(frame_range: Sequence[float], most: int) -> list[int]:
+    """At most so many frames of this range, evenly spread."""
+    first, last = round(frame_range[0]), round(frame_range[1])
+    count = min(most, last - first + 1)
+    return np.unique(np.linspace(first, last, count).round().astype(int)).tolist()
+
+
+def shared_out(most: int, ranges: Sequence[Sequence[float]]) -> list[int]:
+    """Frames of each clip: evenly spaced over all of them, laid end to end."""
+    lengths = np.array([max(1, round(r[1]) - round(r[0]) + 1) for r in ranges])
+    picks = np.unique(np.linspace(0, lengths.sum() - 1, min(most, lengths.sum())).round())
+    clip = np.searchsorted(np.cumsum(lengths), picks, side="right")
+    return np.bincount(clip, minlength=len(lengths)).tolist()

@@ -1,10 +1,9 @@
 """The options of araplbs/model/options.py as properties of an operator, and their layout."""
 
-import math
 from dataclasses import fields
 
 import bpy
-import numpy as np
+from araplbs.base.option_table import within_limits
 from araplbs.model.options import Options
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
@@ -130,30 +129,9 @@ def options_of(properties, table=Options):
     old = old_values(properties)
 
     def value_of(option):
-        return _within_limits(option, old.get(option.name, getattr(properties, option.name)))
+        return within_limits(option, old.get(option.name, getattr(properties, option.name)))
 
     return table(**{o.name: value_of(o) for o in fields(table)})
-
-
-def _within_limits(option, value):
-    """A property of 180 degrees is pi in single precision, which is more than pi."""
-    if isinstance(option.default, float):
-        value = _as_typed(value, option.metadata.get("angle"))
-    if "min" in option.metadata:
-        return min(max(value, option.metadata["min"]), option.metadata["max"])
-    return value
-
-
-def _as_typed(value, angle):
-    """The number that somebody would type for a property, which holds it in single precision:
-    the command line and scripts are given that number, and the same bits come out. An angle is
-    typed in degrees, but set in radians by scripts: the shorter number is taken."""
-    plain = str(np.float32(value))
-    if angle:
-        degrees = str(np.float32(math.degrees(value)))
-        if len(degrees) <= len(plain):
-            return math.radians(float(degrees))
-    return float(plain)
 
 
 MAIN = ("max_influences", "bone_spring_stiffness", "symmetric", "link_parts", "rigid_parts")

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from araplbs.base.affine import inverse
 from araplbs.base.refusal import Refused
-from araplbs.skeleton.poses import BENDY, Poses, no_poses
+from araplbs.skeleton.poses import BENDY, Poses, frames_in, no_poses, shared_out, some_of
 from mathutils import Matrix
 
 from ..data.references import remove_made
@@ -30,9 +30,9 @@ def read_poses(armature, skeleton, which, most, view_layer):
     if which == "NONE":
         return no_poses(skeleton)
     if which in ("ACTIVE", "MARKERS"):
-        frames = _frames(_played_range(armature), most)
+        frames = frames_in(_played_range(armature), most)
         if which == "MARKERS":
-            frames = _some(marked_frames(armature, view_layer.id_data), most)
+            frames = some_of(marked_frames(armature, view_layer.id_data), most)
         if not frames:
             raise Refused(
                 "No frame is marked: add markers to the timeline, or to the action of "
@@ -61,9 +61,9 @@ def frames_of_actions(armature, most):
     found = clips(armature)
     if not found:
         raise Refused(f"No action in this file moves bones of '{armature.name}'")
-    counts = _share_out(most, [action.frame_range for action, _slot in found])
+    counts = shared_out(most, [action.frame_range for action, _slot in found])
     return [
-        (action, slot, _frames(action.frame_range, count))
+        (action, slot, frames_in(action.frame_range, count))
         for (action, slot), count in zip(found, counts, strict=True)
         if count
     ]
@@ -77,27 +77,7 @@ def _assets(armature, most):
             f"No pose asset in this file moves bones of '{armature.name}' (those of other files "
             "have to be appended or linked first)"
         )
-    return [(action, slot, [frame]) for action, slot, frame in _some(found, most)]
-
-
-def _some(items, most):
-    """At most so many of them, evenly spread."""
-    count = min(most, len(items))
-    return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
-
-
-def _frames(frame_range, most):
-    first, last = round(frame_range[0]), round(frame_range[1])
-    count = min(most, last - first + 1)
-    return np.unique(np.linspace(first, last, count).round().astype(int)).tolist()
-
-
-def _share_out(most, ranges):
-    """Frames of each clip: evenly spaced over all of them, laid end to end."""
-    lengths = np.array([max(1, round(r[1]) - round(r[0]) + 1) for r in ranges])
-    picks = np.unique(np.linspace(0, lengths.sum() - 1, min(most, lengths.sum())).round())
-    clip = np.searchsorted(np.cumsum(lengths), picks, side="right")
-    return np.bincount(clip, minlength=len(lengths)).tolist()
+    return [(action, slot, [frame]) for action, slot, frame in some_of(found, most)]
 
 
 def _played_range(armature):

@@ -8,8 +8,6 @@ from araplbs.solvers.volume import Source
 
 def refuse_volume(options):
     """Raises Refused for settings that a volume does not support, with any meshes."""
-    if options.volume == "NONE":
-        return
     if options.start_from == "PRESENT":
         raise Refused(
             "Weights of a volume cannot start from those of the surface: set Start From to Fresh "
@@ -36,10 +34,8 @@ def modules_folder():
 
 
 def read_volume(options, meshes):
-    """The Source of the tets for these core Meshes, None for the surface alone; the options have
-    passed refuse_volume(). Raises Refused for meshes that do not go with a volume."""
-    if options.volume == "NONE":
-        return None
+    """The Source of the tets for these core Meshes; the options have passed refuse_volume(). Raises
+    Refused for meshes that do not go with a volume."""
     for mesh in meshes:
         if mesh.has_locks:
             raise Refused(

@@ -9,6 +9,7 @@ from araplbs.base.arrays import Bools
 from araplbs.base.progress import Listener, Progress
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
+from araplbs.character.mesh import selection
 from araplbs.disk.frame_file import FrameFile
 from araplbs.features.bake import Baked, BakeProblem, bake, bake_report, error_colors
 from araplbs.reports.report import names_in_line
@@ -25,7 +26,6 @@ from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_error import write_error
 from ...blender.write.write_weights import write_weights
 from ...task import Task
-from ...weighting import selection
 from .new_bones import add_new_bones, free_names, key_new_bones, refuse_new_bones, taken_back
 from .read_caches import refuse_caches
 from .read_frames import (
