@@ -2,8 +2,9 @@
 
 import bmesh
 import numpy as np
+from araplbs.model.group_entries import wanted_entries
 
-from .write_weights import make_groups, wanted_entries
+from .write_weights import make_groups
 
 
 def flush_edit_mode(objects):

@@ -12,14 +12,13 @@ import bmesh
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
+from araplbs.model.entry_chunks import VERTICES_A_STEP, by_group, changes, in_chunks, sorted_entries
+from araplbs.model.group_entries import wanted_entries
 
 from ...blender.data.mesh_shape import MeshShape
 from ...blender.data.references import Reference
 from ...blender.read.read_mesh import named_entries, named_entries_in_steps
-from ...blender.write.write_weights import make_groups, wanted_entries
-
-VERTICES_A_STEP = 512  # a few ms
-LEAST_CHANGE = 1 / 1024  # smaller ones are not seen on the way
+from ...blender.write.write_weights import make_groups
 
 
 class LiveWeights:
@@ -172,66 +171,35 @@ class LiveWeights:
         return max(1, len(self._names))
 
     def _sorted(self, vertices, groups, weights):
-        keys = vertices.astype(np.int64) * self._stride + groups
-        order = np.argsort(keys)
-        return keys[order], weights[order].astype(np.float32)
+        return sorted_entries(self._stride, vertices, groups, weights)
 
     def _chunks(self, entries):
         """(keys, weights) of each step's vertices, of the groups that are written."""
         written = np.zeros(self._stride + 1, bool)
         written[self._groups[self._bones & (self._groups >= 0)]] = True
-        known = entries[0] < self._count
-        vertices, groups, weights = (each[known] for each in entries)
-        take = self._vertices[vertices] & written[np.minimum(groups, self._stride)]
-        keys, values = self._sorted(vertices[take], groups[take], weights[take])
-        firsts = np.arange(0, self._count, VERTICES_A_STEP)[1:] * self._stride
-        cuts = np.searchsorted(keys, firsts)
-        return list(zip(np.split(keys, cuts), np.split(values, cuts), strict=True))
+        return in_chunks(entries, self._count, self._stride, written, self._vertices)
 
     def _apply(self, ob, chunk, keys, weights, exact):
-        present_keys, present = self._present[chunk]
-        at, known = _found(keys, present_keys)
-        old = np.where(known, present[at] if len(present) else 0, np.float32(-1))
-        differs = old != weights if exact else np.abs(np.maximum(old, 0) - weights) > LEAST_CHANGE
-        gone = ~_found(present_keys, keys)[1]
-        fade = gone & (exact | (present != 0))
-
+        present_keys, _present = self._present[chunk]
+        differs, fade, after = changes(self._present[chunk], keys, weights, exact)
         add = [group.add for group in ob.vertex_groups]
         whole = differs & (weights == 1)  # the only entries of their vertices
-        for group, members in self._by_group(keys[whole]):
-            add[group](members, 1.0, "REPLACE")
+        for group, members in by_group(keys[whole], self._stride):
+            add[group](members.tolist(), 1.0, "REPLACE")
         some = differs & ~whole
         vertices, groups = np.divmod(keys[some], self._stride)
         for vertex, group, weight in zip(
             vertices.tolist(), groups.tolist(), weights[some].tolist(), strict=True
         ):
             add[group]((vertex,), weight, "REPLACE")
-        for group, members in self._by_group(present_keys[fade]):
+        for group, members in by_group(present_keys[fade], self._stride):
             if exact:
-                ob.vertex_groups[group].remove(members)
+                ob.vertex_groups[group].remove(members.tolist())
             else:
-                add[group](members, 0.0, "REPLACE")
-        self._note(chunk, keys, np.where(differs, weights, old), gone, exact)
+                add[group](members.tolist(), 0.0, "REPLACE")
+        self._present[chunk] = after
         self._changed += int(np.count_nonzero(differs))
         self._removed += int(np.count_nonzero(fade))
-
-    def _by_group(self, keys):
-        """(group, [vertices]) of these."""
-        vertices, groups = np.divmod(keys, self._stride)
-        for group in np.unique(groups).tolist():
-            yield group, vertices[groups == group].tolist()
-
-    def _note(self, chunk, keys, weights, gone, exact):
-        """The present entries: an entry that was not worth adding (old weight -1) is not."""
-        there = weights >= 0
-        keys, weights = keys[there], weights[there]
-        if not exact and gone.any():
-            present_keys, _present = self._present[chunk]
-            keys = np.concatenate([keys, present_keys[gone]])
-            weights = np.concatenate([weights, np.zeros(np.count_nonzero(gone), np.float32)])
-            order = np.argsort(keys)
-            keys, weights = keys[order], weights[order]
-        self._present[chunk] = keys, weights.astype(np.float32)
 
     def _put_back_in_edit_mode(self, ob):
         """Edit mode holds the weights itself and would write its own over others."""
@@ -254,9 +222,3 @@ class LiveWeights:
             for group, weight in mine.items():
                 now[group] = weight
         bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)
-
-
-def _found(keys, among):
-    """(places, found) of keys in others, both ascending; a key that is not found has any place."""
-    at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
-    return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)

@@ -21,6 +21,7 @@ from araplbs.features.bendy.handles import (
     split_weights,
     stations,
 )
+from araplbs.model.group_entries import batches
 from mathutils import Matrix, Vector
 
 from ...blender.data.binding import armature_modifiers
@@ -34,7 +35,7 @@ from ...blender.read.read_mesh import (
     named_entries_in_steps,
     read_shape_in_steps,
 )
-from ...blender.write.write_weights import batches, make_groups
+from ...blender.write.write_weights import make_groups
 from .refusals import deformed_meshes, refuse_groups, refuse_one_sided
 
 SHEAR = 1e-3  # of the scale of a bone: less cannot be seen

@@ -1,0 +1,77 @@
+"""Entries of vertex groups in chunks of vertices, which are written one after the other while
+weights converge. The entry of a vertex in a group is a key, vertex * stride + group, of the stride
+groups that there are; keys ascend in a chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..base.arrays import Array, Bools, Floats, Integers
+from .group_entries import Entries
+
+VERTICES_A_STEP = 512  # a few ms
+LEAST_CHANGE = 1 / 1024  # smaller ones are not seen on the way
+
+Chunk = tuple[Integers, Floats]  # of keys, weights
+
+
+def sorted_entries(stride: int, vertices: Integers, groups: Integers, weights: Floats) -> Chunk:
+    keys = vertices.astype(np.int64) * stride + groups
+    order = np.argsort(keys)
+    return keys[order], weights[order].astype(np.float32)
+
+
+def in_chunks(
+    entries: Entries, count: int, stride: int, written: Bools, vertices: Bools
+) -> list[Chunk]:
+    """Those of the groups `written` (stride + 1,) and of these vertices (count,)."""
+    known = entries[0] < count
+    owners, groups, weights = entries[0][known], entries[1][known], entries[2][known]
+    take = vertices[owners] & written[np.minimum(groups, stride)]
+    keys, values = sorted_entries(stride, owners[take], groups[take], weights[take])
+    firsts = np.arange(0, count, VERTICES_A_STEP)[1:] * stride
+    cuts = np.searchsorted(keys, firsts)
+    return list(zip(np.split(keys, cuts), np.split(values, cuts), strict=True))
+
+
+def found(keys: Integers, among: Integers) -> tuple[Integers, Bools]:
+    """(places, found) of keys in others, both ascending; a key that is not found has any place."""
+    at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
+    return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)
+
+
+def changes(
+    present: Chunk, keys: Integers, weights: Floats, exact: bool
+) -> tuple[Bools, Bools, Chunk]:
+    """(which of the wanted entries are written, which of the present ones fade, the chunk
+    afterwards). On the way, small changes are not written, and what fades becomes zero; exact:
+    everything to the last bit, and what fades goes."""
+    present_keys, before = present
+    at, known = found(keys, present_keys)
+    old = np.where(known, before[at] if len(before) else 0, np.float32(-1))
+    differs = old != weights if exact else np.abs(np.maximum(old, 0) - weights) > LEAST_CHANGE
+    gone = ~found(present_keys, keys)[1]
+    fade = gone & (exact | (before != 0))
+    after = _noted(present_keys[gone], keys, np.where(differs, weights, old), exact)
+    return differs, fade, after
+
+
+def _noted(gone: Integers, keys: Integers, weights: Floats, exact: bool) -> Chunk:
+    """An entry that was not worth adding (old weight -1) is not there."""
+    there = weights >= 0
+    keys, weights = keys[there], weights[there]
+    if not exact and len(gone):
+        keys = np.concatenate([keys, gone])
+        weights = np.concatenate([weights, np.zeros(len(gone), np.float32)])
+        order = np.argsort(keys)
+        keys, weights = keys[order], weights[order]
+    return keys, weights.astype(np.float32)
+
+
+def by_group(keys: Integers, stride: int) -> Iterator[tuple[int, Array]]:
+    """(group, vertices) of these."""
+    vertices, groups = np.divmod(keys, stride)
+    for group in np.unique(groups).tolist():
+        yield group, vertices[groups == group]

@@ -1,0 +1,115 @@
+"""Entries of the vertex groups of a mesh, (vertices, groups, weights) as arrays: which of them
+change for some weights, and in which order Blender takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from .sparse_weights import SparseWeights
+
+Entries = tuple[Integers, Integers, Floats]
+MANY = 4  # vertices of one weight: so many are written at once
+
+
+def in_order(vertices: Integers, groups: Integers, weights: Floats) -> Entries:
+    """Entries by vertex, those of each by group."""
+    keys = vertices.astype(np.int64) * (1 + int(groups.max(initial=0))) + groups
+    order = np.argsort(keys, kind="stable")
+    return vertices[order], groups[order], weights[order]
+
+
+def are_plain(entries: Entries, count: int) -> bool:
+    """Whether bmesh gives these entries unchanged: those of groups that are not in the list any
+    more, or with weights beyond 1, come from files alone."""
+    _vertices, groups, weights = entries
+    return bool((groups < count).all() and ((weights >= 0) & (weights <= 1)).all())
+
+
+def merged(entries: Entries, changed: Entries, removed: Entries) -> Entries:
+    """Entries in the order in which Blender has them after these are changed and removed: present
+    entries keep their places, new ones come after them, groups ascending."""
+    stride = 1 + max(int(groups.max(initial=0)) for _v, groups, _w in (entries, changed))
+    there, new, gone = (v * stride + g for v, g, _w in (entries, changed, removed))
+    kept = ~np.isin(there, gone)
+    order = np.argsort(there[kept], kind="stable")
+    ordered, weights = there[kept][order], entries[2][kept].astype(np.float32)
+    at = np.minimum(np.searchsorted(ordered, new), max(len(ordered) - 1, 0))
+    known = ordered[at] == new if len(ordered) else np.zeros(len(new), bool)
+    weights[order[at[known]]] = changed[2][known]
+    fresh = np.lexsort((new[~known], changed[0][~known]))
+    rest = [each[~known][fresh] for each in changed]
+    parts = zip((entries[0][kept], entries[1][kept], weights), rest, strict=True)
+    vertices, groups, weights = map(np.concatenate, parts)
+    order = np.argsort(vertices, kind="stable")
+    return vertices[order], groups[order], weights[order]
+
+
+def wanted_entries(rows: SparseWeights, bones: Bools, vertices: Bools, groups: Integers) -> Entries:
+    """The entries to write: (vertices, groups, weights as Blender stores them)."""
+    owner = rows.vertices
+    take = bones[rows.bones] & vertices[owner] & (rows.weights > 0)
+    return owner[take], groups[rows.bones[take]], rows.weights[take].astype(np.float32)
+
+
+def present_entries(
+    count: int, bones: Bools, vertices: Bools, groups: Integers, entries: Entries
+) -> Entries:
+    """Those of all entries that may be written. count: of the groups of the object."""
+    written = np.zeros(count + 1, bool)
+    written[groups[bones & (groups >= 0)]] = True
+    owner, group, weight = entries
+    take = vertices[owner] & written[np.minimum(group, count)]
+    return owner[take], group[take], weight[take].astype(np.float32)
+
+
+def difference(wanted: Entries, present: Entries) -> tuple[Entries, Entries]:
+    """Entries of wanted that are not in present, and of present whose place is not in wanted."""
+    stride = 1 + max(
+        (int(groups.max()) for _v, groups, _w in (wanted, present) if len(groups)), default=0
+    )
+    to, of = (v * stride + g for v, g, _w in (wanted, present))
+    order = np.argsort(of)
+    at = np.searchsorted(of, to, sorter=order)
+    at = order[np.minimum(at, len(of) - 1)] if len(of) else np.zeros(len(to), int)
+    same = np.zeros(len(to), bool)
+    if len(of):
+        same = (of[at] == to) & (present[2][at] == wanted[2])
+    gone = ~np.isin(of, to)
+    return _those(wanted, ~same), _those(present, gone)
+
+
+def batches(
+    vertices: Integers, groups: Integers, weights: Floats
+) -> Iterator[tuple[int, float, list[int]]]:
+    """(group, weight, [vertices]) of entries, in the order in which Blender adds them soonest: what
+    has one weight in one group at once where that is many, then vertex after vertex."""
+    order = np.lexsort((vertices, weights, groups))
+    ordered = groups[order], weights[order]
+    ends = np.flatnonzero((np.diff(ordered[0]) != 0) | (np.diff(ordered[1]) != 0)) + 1
+    begins, ends = np.r_[0, ends][: len(order)], np.r_[ends, len(order)]
+    many = ends - begins >= MANY
+    for begin, end in zip(begins[many].tolist(), ends[many].tolist(), strict=True):
+        first = order[begin]
+        yield int(groups[first]), float(weights[first]), vertices[order[begin:end]].tolist()
+    rest = order[np.repeat(~many, ends - begins)]
+    rest = rest[np.lexsort((groups[rest], vertices[rest]))]
+    some = groups[rest].tolist(), weights[rest].tolist(), vertices[rest, None].tolist()
+    yield from zip(*some, strict=True)
+
+
+def runs(keys: Integers, values: Integers) -> Iterator[tuple[int, Integers]]:
+    """(key, values) of each key, ascending."""
+    if not len(keys):
+        return
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    cuts = np.flatnonzero(np.diff(keys)) + 1
+    yield from zip(keys[np.r_[0, cuts]].tolist(), np.split(values, cuts), strict=True)
+
+
+def _those(entries: Entries, which: Bools) -> Entries:
+    vertices, groups, weights = entries
+    return vertices[which], groups[which], weights[which]
