@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.old_names import present_with_warning
-from ..base.option_table import check_value
+from ..base.option_table import given_value
 from ..model.options import Options
 
 # Options about data that arrays do not have.
@@ -51,9 +51,7 @@ def options_of(
 def _value(name: str, value: Any, option: Any) -> Any:
     default, about = option.default, option.metadata
     if "choices" in about:
-        value = value.lower() if isinstance(value, str) else value
-        check_value(option, value, name, lower=True)
-        return value.upper()
+        return given_value(option, value.lower() if isinstance(value, str) else value, name)
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise ValueError(f"{name} is {value!r}: must be True or False")
@@ -66,5 +64,4 @@ def _value(name: str, value: Any, option: Any) -> Any:
         raise ValueError(f"{name} is {value!r}: must be a number")
     if isinstance(default, int) and value != int(value):
         raise ValueError(f"{name} is {value!r}: must be a whole number")
-    check_value(option, value, name)
-    return type(default)(value)
+    return type(default)(given_value(option, value, name))

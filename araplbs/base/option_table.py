@@ -67,6 +67,15 @@ def check_value(
             raise BadOption(f"{each} is {value}: must be from {least} to {most}")
 
 
+def given_value(about: Field[Any], value: Any, name: str, *, degrees: bool = False) -> Any:
+    """The value of an option that somebody gives under this name, a choice in lower case. degrees:
+    angles are given in degrees. Raises BadOption, with limits in the same form."""
+    check_value(about, value, name, degrees=degrees, lower=True)
+    if "choices" in about.metadata:
+        return value.upper()
+    return math.radians(value) if degrees and about.metadata.get("angle") else value
+
+
 @dataclass(frozen=True)
 class OptionTable:
     """A table of options; raises BadOption for a value outside its limits."""

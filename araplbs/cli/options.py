@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..base.old_names import OPTIONS, old_flags
-from ..base.option_table import OptionTable, check_value
+from ..base.option_table import OptionTable, given_value
 from ..base.printed import complain
 from ..base.refusal import BadOption, Refused
 from ..disk.presets import preset_named
@@ -105,18 +105,12 @@ def read_options(
     found = dict(values)
     try:
         for option in options:
-            about = option.metadata
             if not hasattr(arguments, option.name):
                 usual = as_argument(option, values.get(option.name, option.default))
                 setattr(arguments, option.name, usual)
                 continue
-            value = getattr(arguments, option.name)
-            if "choices" in about:
-                value = value.upper()
-            elif not isinstance(option.default, bool):
-                check_value(option, value, flags_of(option)[0], degrees=True)
-                value = math.radians(value) if about.get("angle") else value
-            found[option.name] = value
+            value, flag = getattr(arguments, option.name), flags_of(option)[0]
+            found[option.name] = given_value(option, value, flag, degrees=True)
         return table(**found)
     except BadOption as error:
         raise WrongArguments(str(error)) from None
