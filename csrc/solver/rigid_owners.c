@@ -28,7 +28,7 @@
 
 #define ROUND 1.25 /* mean distances from the center at most; and the inverse, at least */
 #define CENTERED 0.35
-#define CUSTOM 0.8
+#define CUSTOM 0.6
 #define SMALL 0.6
 #define MUCH 0.5     /* of a soft vertex: a bone that has so much of none has lost its skin */
 #define NEAR 1.5     /* radii of a part: a bone that is farther away is not there for it */

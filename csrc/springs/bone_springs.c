@@ -57,7 +57,7 @@
 #define SHEET 0.05      /* share of its strength that a spring of a sheet in a plane has */
 #define MAX_RAYS 0.6    /* a part surrounds a bone from this `share` of containment.h on, */
 #define OFF_CENTER 0.5  /* up to this `off` */
-#define SAME_DISTANCE 1e-5 /* distances that differ by less decide nothing: the first bone wins */
+#define SAME_DISTANCE 1e-5 /* distances that differ by less decide nothing */
 #define ROUNDING 1e-9      /* areas that differ by less decide nothing: the first part wins */
 #define NO_LENGTH 1e-6     /* bones shorter than it have no direction */
 
@@ -93,10 +93,26 @@ static int is_excluded(const bone_springs *t, int i, int line) {
     return t->excluded && t->excluded(t->data, i, t->lines.line[line].bone);
 }
 
-/* Is a distance less than the least one so far? Vertices in the plane between two bones, or on a
- * joint, are as far from both. */
-static int is_nearer(const bone_springs *t, double distance, double min) {
-    return distance < min - (isfinite(min) ? SAME_DISTANCE * (min + t->unit) : 0);
+/* How far a point at a distance from a line is beyond its ends, along it. */
+static double beyond(const arap_bone_line *l, const double *p, double distance) {
+    double from[3];
+    if (!(l->length > 0)) return distance;
+    arap_sub(p, l->head, from);
+    double place = arap_dot(from, l->along);
+    return fmax(0, fmax(-place, place - l->length));
+}
+
+/* Is a line nearer to vertex i than the nearest so far, near[i] at distance `min`? In the wedge
+ * outside a bend, the joint is the nearest point of both bones: there the bone counts as nearer
+ * beyond whose end the vertex is less. Vertices in the plane between two bones are as far from
+ * both. */
+static int is_nearer(const bone_springs *t, int i, int line, double distance, double min) {
+    const double *p = t->mesh->v + 3 * (size_t)i;
+    if (t->near[i] < 0) return distance < min;
+    double same = SAME_DISTANCE * (min + t->unit);
+    if (fabs(distance - min) > same) return distance < min;
+    return beyond(&t->lines.line[line], p, distance) <
+           beyond(&t->lines.line[t->near[i]], p, min) - same;
 }
 
 /* The nearest of all lines, of each vertex. */
@@ -110,8 +126,8 @@ static void find_nearest(void *data, int chunk, int worker) {
         arap_line_distances(&t->lines, t->mesh->v + 3 * (size_t)i, distance);
         t->near[i] = -1;
         for (int k = 0; k < lines; k++) {
-            if (!is_nearer(t, distance[k], min) || is_excluded(t, i, k)) continue;
-            min = distance[k];
+            if (!is_nearer(t, i, k, distance[k], min) || is_excluded(t, i, k)) continue;
+            min = fmin(min, distance[k]);
             t->near[i] = k;
         }
         t->distance[i] = min;
@@ -132,8 +148,8 @@ static void find_open(void *data, int chunk, int worker) {
             if (!t->patches[k].open || is_excluded(t, i, t->patches[k].line)) continue;
             const arap_bone_line *l = &t->lines.line[t->patches[k].line];
             double d = arap_line_distance(l, mesh->v + 3 * (size_t)i, &place, point);
-            if (!is_nearer(t, d, min)) continue;
-            min = d;
+            if (!is_nearer(t, i, t->patches[k].line, d, min)) continue;
+            min = fmin(min, d);
             t->near[i] = t->patches[k].line;
         }
         t->distance[i] = min;

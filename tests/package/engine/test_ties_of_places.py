@@ -28,3 +28,22 @@ def test_springs_go_to_the_same_bones(seed):
         shapes.solver(m, bones, coarsen=0, pose_count=2)._inside for m in (mesh, moved(mesh, seed))
     )
     np.testing.assert_array_equal(one["spring_bone"], two["spring_bone"])
+
+
+def test_outside_a_bend_springs_go_to_the_bone_that_is_more_in_front():
+    """The joint is the nearest point of both bones there: their order decides nothing."""
+    vertices, triangles = shapes.sphere(11, 18, 1.0)
+    turn = shapes.rotation((1, 2, 3), 0.7)
+    mesh = (vertices @ turn.T, triangles)
+    joint, ends = np.zeros(3), np.array([[0.8, 0, 0], [0, 0.8, 0]])
+    one = shapes.Bones(np.array([ends[0], joint]), np.array([joint, ends[1]]), np.array([-1, 0]))
+    two = shapes.Bones(one.heads[::-1], one.tails[::-1], np.array([1, -1]))
+    first, second = (
+        shapes.solver(mesh, bones, coarsen=0, pose_count=2)._inside["spring_bone"]
+        for bones in (one, two)
+    )
+    np.testing.assert_array_equal(first, 1 - second)
+    wedge = (mesh[0][:, :2] < 0).all(axis=1)
+    assert wedge.sum() > 30
+    expected = mesh[0][wedge, 0] < mesh[0][wedge, 1]
+    np.testing.assert_array_equal(first[wedge], expected)
