@@ -257,7 +257,9 @@ typedef struct arap_problem {
     const int *part_keeper;   /* (vertices) the deforming bone, numbered among these, that alone
                                  moves its part, -1: none; NULL: found by inner_bones.c */
     const char *inner_bone;   /* (deforming bones) whether each is such a bone */
-    const int *visit;         /* (vertices) the order in which clusters take them, or NULL */
+    const signed char *pierced; /* (vertices) their sides by pierced.c, NULL: none pierces, or it is
+                                   the finest mesh */
+    const int *visit;           /* (vertices) the order in which clusters take them, or NULL */
 } arap_problem;
 
 enum arap_timing {

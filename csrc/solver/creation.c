@@ -257,6 +257,9 @@ static arap_status create(arap_context *context, const arap_problem *problem,
         status =
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
     if (!status && settings->inner_bones) status = find_inner(context, s, problem);
+    if (!status && (!problem->links || problem->pierced))
+        status = arap_pierced_find(context, &s->mesh, &s->skeleton, &s->symmetry, problem->pierced,
+                                   &s->surroundings.faces, &s->pierced);
     if (!status) status = begin_order(context, s, &order, &async_task);
     if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     arap_lap(s, ARAP_TIME_MESH);
@@ -349,6 +352,7 @@ void arap_solver_free(arap_solver *s) {
     arap_containments_clear(&s->containments);
     arap_sections_clear(&s->sections);
     arap_inner_bones_clear(&s->inner);
+    arap_pierced_clear(&s->pierced);
     arap_marks_clear(&s->marks);
     arap_locks_clear(&s->locks);
     arap_history_clear(&s->history);

@@ -17,12 +17,18 @@ int arap_is_excluded(const void *solver, int vertex, int bone) {
     int lead = arap_lead(&s->parts, vertex), part = s->mesh.part[vertex];
     int mark = arap_find_mark(&s->marks, lead, bone);
     if (is_refused(s, vertex, bone, mark)) return 1;
-    if ((mark & ARAP_ALLOWED) || !arap_inner_excludes(&s->inner, &s->skeleton, part, bone))
-        return 0;
+    if (mark & ARAP_ALLOWED) return 0;
+    if (arap_pierced_excludes(&s->pierced, vertex, bone)) {
+        int partner = s->symmetry.bone[bone];
+        if (!is_refused(s, vertex, partner, arap_find_mark(&s->marks, lead, partner))) return 1;
+    }
+    if (!arap_inner_excludes(&s->inner, &s->skeleton, part, bone)) return 0;
     int keeper = s->inner.keeper[part];
     return keeper < 0 || !is_refused(s, vertex, keeper, arap_find_mark(&s->marks, lead, keeper));
 }
 
 arap_excluded_fn arap_excluded_of(const arap_solver *s) {
-    return s->locks.vertex || s->marks.count || s->inner.count ? arap_is_excluded : NULL;
+    return s->locks.vertex || s->marks.count || s->inner.count || s->pierced.count
+               ? arap_is_excluded
+               : NULL;
 }

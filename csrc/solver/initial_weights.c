@@ -82,6 +82,7 @@ static arap_status look(arap_context *context, arap_solver *s) {
     if (!status)
         status = arap_visibility_create(context, &s->mesh, &s->skeleton, *faces, &s->visibility);
     s->has_visibility = !status;
+    if (!status) arap_pierced_look(&s->pierced, &s->mesh, &s->skeleton, &s->visibility);
     arap_lap(s, ARAP_TIME_VISIBILITY);
     return status;
 }
@@ -103,11 +104,12 @@ static arap_status keep_peaks(arap_context *context, arap_solver *s,
     return status;
 }
 
-/* Leave out what bones inside a part, or those around it, have there; a vertex left without bones
+/* Leave out what bones inside a part, or those around it, have there, and those of the side that
+ * skin pierces; a vertex left without bones
  * gets the nearest of those that may move it. */
 static arap_status leave_inner(arap_context *context, const arap_solver *s, arap_influences *in) {
     arap_rows rows;
-    if (!s->inner.count) return ARAP_OK;
+    if (!s->inner.count && !s->pierced.count) return ARAP_OK;
     arap_status status = arap_rows_create(context, in->count, &rows);
     for (int i = 0; i < in->count && !status; i++) {
         int kept = 0;

@@ -40,6 +40,7 @@ typedef struct coarse_arrays {
     int *spring_bones;
     char *spring_whole;
     int *part_keeper;
+    signed char *pierced;
 } coarse_arrays;
 
 static void free_arrays(coarse_arrays *a) {
@@ -52,6 +53,7 @@ static void free_arrays(coarse_arrays *a) {
     arap_free(a->spring_bones);
     arap_free(a->spring_whole);
     arap_free(a->part_keeper);
+    arap_free(a->pierced);
 }
 
 static arap_status copy_rows(arap_context *context, const arap_solver *s,
@@ -216,6 +218,12 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
             a->part_keeper[k] = s->inner.keeper[s->mesh.part[clusters->seed[k]]];
         out->part_keeper = a->part_keeper;
         out->inner_bone = s->inner.is_inner;
+    }
+    if (s->pierced.count) {
+        a->pierced = ARAP_NEW(signed char, count);
+        if (!a->pierced) return arap_fail_memory(&context->error, "the coarse mesh");
+        for (size_t k = 0; k < count; k++) a->pierced[k] = s->pierced.side[clusters->seed[k]];
+        out->pierced = a->pierced;
     }
     if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
     if (fine->vertex_set) out->vertex_set = a->vertex_set;

@@ -1,9 +1,9 @@
 /* Own skin of bones: see own_skin.h.
  *
  * Own skin of bone b is the skin that is nearest to it and sees it, by the initial weights h, which
- * bone heat diffuses from there: S_b = { i : h_ib > 1/2 }, or, for a bone without such a vertex, {
- * i : h_ib > STRONG max h_b }, in the loose parts that can be its skin (skins.h). A bone whose
- * weights there are below LEAST has no own skin.
+ * bone heat diffuses from there: S_b = { i : h_ib > 1/2 }, or, for a bone with less than SOME of
+ * its weight on these (a minor bone), { i : h_ib > STRONG max h_b }, in the loose parts that can be
+ * its skin (skins.h). A bone whose weights there are below LEAST has no own skin.
  *
  * A bone outside a body also has skin near it: a root between the legs is nearer to their inner
  * sides than the bones of the legs are. With the unit normal n_i, and o_ib the unit vector to the
@@ -18,6 +18,7 @@
 #include "solver/own_skin.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/vec3.h"
@@ -25,6 +26,8 @@
 #include "weights/rows.h"
 
 #define STRONG 0.5
+#define SOME                                                                                       \
+    0.1 /* of the weights of a bone: with less on skin that is mostly its own it has none */
 #define MINIMUM 0.05
 #define FACING 2 /* as much more of its skin sees a bone from outside than from inside */
 
@@ -87,25 +90,39 @@ static int is_others(const chooser *c, const arap_influences *in, int i, int bon
     return 0;
 }
 
+/* The weights above which skin is a bone's own. sum (bones, 2): scratch. */
+static void find_thresholds(const chooser *c, const arap_influences *in, double *sum) {
+    const arap_mesh *mesh = &c->s->mesh;
+    int bones = c->s->skeleton.deform_count;
+    memset(sum, 0, 2 * (size_t)bones * sizeof *sum);
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            int b = in->bone[e];
+            double counts = mesh->area[i] * in->weight[e];
+            if (!arap_is_skin(&c->skins, b, mesh->part[i])) continue;
+            c->above[b] = fmax(c->above[b], in->weight[e]);
+            sum[2 * b] += counts;
+            sum[2 * b + 1] += in->weight[e] > ARAP_MAX_OF_VERTEX ? counts : 0;
+        }
+    for (int b = 0; b < bones; b++)
+        c->above[b] = sum[2 * b + 1] > SOME * sum[2 * b] ? ARAP_MAX_OF_VERTEX
+                      : c->above[b] > MINIMUM            ? STRONG * c->above[b]
+                                                         : INFINITY;
+}
+
 static arap_status prepare(arap_context *context, const arap_influences *in, chooser *c) {
     const arap_solver *s = c->s;
     size_t bones = (size_t)s->skeleton.deform_count;
     c->above = ARAP_NEW_ZERO(double, bones);
-    c->in = ARAP_NEW_ZERO(double, bones);
+    c->in = ARAP_NEW(double, 2 * bones);
     c->out = ARAP_NEW_ZERO(double, bones);
     c->normal = ARAP_NEW(double, 3 * (size_t)s->mesh.count);
     if (!c->above || !c->in || !c->out || !c->normal)
         return arap_fail_memory(&context->error, "the skin of bones");
     arap_vertex_normals(&s->mesh, c->normal);
     arap_status status = arap_skins_find(context, &s->containments, (int)bones, &c->skins);
-    for (int i = 0; i < in->count && !status; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (arap_is_skin(&c->skins, in->bone[e], s->mesh.part[i]))
-                c->above[in->bone[e]] = fmax(c->above[in->bone[e]], in->weight[e]);
-    for (size_t b = 0; b < bones; b++)
-        c->above[b] = c->above[b] > ARAP_MAX_OF_VERTEX ? ARAP_MAX_OF_VERTEX
-                      : c->above[b] > MINIMUM          ? STRONG * c->above[b]
-                                                       : INFINITY;
+    if (!status) find_thresholds(c, in, c->in);
+    memset(c->in, 0, bones * sizeof *c->in);
     return status;
 }
 

@@ -2,8 +2,8 @@
  *
  * The energy does not penalize a bone that does nothing, because a bone without influence stretches
  * no skin. So some bones next to stronger ones move nothing, or only a fraction of their skin, and
- * seed and tessellation decide which. So the response of every bone (responses.h) is measured after
- * the last stage of a level, or its share if it dominates no vertex. Bones below the floor, and
+ * seed and tessellation decide which. So the response of every bone (responses.h), or its share if
+ * it is minor (own_skin.h), is measured after the last stage of a level. Bones below the floor, and
  * with them their mirror images, get rows on their own skin,
  *     strength_b Lambda_i #poses (w_ib - h_ib)^2,
  * that draw the weights to the initial ones h. Their influences return to the patterns with weight
@@ -41,7 +41,7 @@
 #define GROWTH 8      /* from round to round */
 #define NEAR 0.8      /* of the floor: enough for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
-#define OF_OWN 0.7    /* a share of its own skin alone counts so much for a bone that is held */
+#define OF_OWN 0.6    /* a share of its own skin alone counts so much for a bone that is held */
 #define BODY 0.8      /* of the vertices: with a loose part of so many the mesh is one body */
 #define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
@@ -141,16 +141,15 @@ static arap_status begin(arap_context *context, arap_solver *s) {
     arap_status status = p->strength && p->before && p->bone && p->is_minor
                              ? arap_own_skin(context, s, &p->own)
                              : arap_fail_memory(&context->error, "the bones that are held");
-    for (int b = 0; b < s->skeleton.deform_count && !status; b++) p->is_minor[b] = 1;
-    for (size_t e = 0; !status && e < s->initial.start[s->initial.count]; e++)
-        if (s->initial.weight[e] > ARAP_MAX_OF_VERTEX) p->is_minor[s->initial.bone[e]] = 0;
+    for (int b = 0; b < s->skeleton.deform_count && !status; b++) p->is_minor[b] = 0;
+    for (size_t e = 0; !status && e < p->own.start[p->own.count]; e++)
+        if (p->own.weight[e] <= ARAP_MAX_OF_VERTEX) p->is_minor[p->own.bone[e]] = 1;
     if (status) arap_promise_clear(p);
     return status;
 }
 
-/* The measure that is to reach the floor, into response: that itself, or the share for a bone that
- * has most of no vertex, so that its skin follows others in any case. Once rows hold such a bone,
- * its own skin alone counts, since they can do no more. before: (deforming bones) scratch. */
+/* The measure that is to reach the floor, into response: that itself, or the share for a minor bone,
+ * whose skin follows others in any case. Once rows hold such a bone, its own skin alone counts, since they can do no more. before: (deforming bones) scratch. */
 static void take_measures(const arap_solver *s, const arap_influences *skin,
                           const arap_influences *weights, const double *share, double *before,
                           double *response) {

@@ -12,6 +12,7 @@
 #include "energy/harmonic.h"
 #include "energy/local_step.h"
 #include "initial/heat.h"
+#include "initial/pierced.h"
 #include "linalg/anderson.h"
 #include "mesh/coarse.h"
 #include "mesh/mesh.h"
@@ -94,7 +95,7 @@ typedef struct arap_constraints {
 /* What promise.c holds; all zero: nothing. */
 typedef struct arap_promise {
     double *strength;          /* (deforming bones) of their rows, over the square of mesh.size */
-    char *is_minor;            /* (deforming bones) has most of no vertex */
+    char *is_minor;            /* (deforming bones) see own_skin.h */
     double *before;            /* (deforming bones) share before they were held */
     arap_influences own;       /* own skin of the bones */
     arap_constraint_list rows; /* ascending by vertex */
@@ -127,6 +128,7 @@ struct arap_solver {
     int linked_parts;
     size_t link_count;
     arap_inner_bones inner;
+    arap_pierced pierced;
     arap_sections sections; /* of limbs */
     arap_containments
         containments; /* from bone springs on: the search for rigid parts asks again */

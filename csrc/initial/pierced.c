@@ -1,0 +1,387 @@
+/* Skin that pierces the limb of the other side: see pierced.h.
+ *
+ * Shoes that meet, thighs that overlap: a vertex i of the left leg that is past the middle is
+ * nearer to the right leg's bone b than to its mirror image b', and bone heat and springs give it
+ * to b. With the unit normal n_i, and o_ib the vector to the vertex from the nearest point x of the
+ * bone, skin around a bone has n_i . o_ib > 0. Vertex i pierces the limb of b if
+ *   - n_i . o_ib < 0 and n_i . o_ib' > 0: b' sees it from inside, and b from outside;
+ *   - no face is between i and x, and b has most of its skin around it: since x is inside, what is
+ * before the outer side of vertex i is inside as well. The wall between two nostrils has b' behind
+ * it, too, but air before it.
+ *
+ * Soles and corners past the plane face neither bone. The skin nearest to one side is in patches,
+ * which are connected. If most edges out of a patch go to skin nearest to the other side, and WHOLE
+ * of the area of its faces pierces as vertices do, the whole patch belongs to the other side. All
+ * other sets of such vertices must have more edges to skin of their own side than to that of b: a
+ * foot that pierces hangs on its own leg, turned faces on the leg around them.
+ *
+ * Only bones of the side of b' and those in the middle may move what pierces. If most normals point
+ * to the bones, the faces point inward, and the signs are the opposite.
+ *
+ * O(vertices x log bones) on all threads, and a ray for each vertex or face that passes the first
+ * test; the faces are sorted only for these. Nothing is done without mirror images. Fails on
+ * out-of-memory or when cancelled. */
+#include "initial/pierced.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sets.h"
+#include "base/vec3.h"
+#include "mesh/nearest.h"
+
+#define CHUNK 256
+#define INWARD 0.25 /* of the way from a corner to the middle of a face */
+#define SMALL 0.5   /* of the area of the patch on which a patch hangs: with more it is a half */
+#define WHOLE 0.1   /* of the area of a patch */
+#define SAME 1e-6   /* cosines that are nearer to 0 are of no side */
+
+typedef struct finder {
+    const arap_mesh *mesh;
+    const arap_skeleton *skeleton;
+    const arap_symmetry *symmetry;
+    const arap_bvh *lines;
+    const double *normals; /* (count, 3) */
+    int *nearest;          /* (count) deforming bone */
+    signed char *facing;   /* (count) sign of n . o of that, 0: neither */
+    char *may_pierce;      /* (count) its mirror image sees the vertex from the opposite side */
+    double *points;        /* (count, 3) of those that may: the nearest point of the bone */
+    double *around;        /* (deforming bones) skin of each with it behind, less that before it */
+    int outward;           /* -1: the faces point inward */
+} finder;
+
+static double distance_from(const void *data, int index, const double *p) {
+    const arap_segment *line = &((const arap_segment *)data)[index];
+    double point[3];
+    return arap_nearest_on_segment(p, line->a, line->b, point);
+}
+
+/* The nearest point of the lines of a bone, and its squared distance. */
+static double nearest_of(const arap_skeleton *skeleton, int bone, const double *p, double *out) {
+    double min = INFINITY, point[3];
+    for (int k = skeleton->line_start[bone]; k < skeleton->line_start[bone + 1]; k++) {
+        double d2 = arap_nearest_on_segment(p, skeleton->lines[k].a, skeleton->lines[k].b, point);
+        if (!(d2 < min)) continue;
+        min = d2;
+        for (int c = 0; c < 3; c++) out[c] = point[c];
+    }
+    return min;
+}
+
+/* +1: the bone is behind the surface at vertex i, -1: before it, 0: neither. */
+static int side_of(const finder *f, int i, const double *point) {
+    const double *normal = f->normals + 3 * (size_t)i;
+    double way[3];
+    arap_sub(f->mesh->v + 3 * (size_t)i, point, way);
+    double product = arap_dot(way, normal);
+    double length = sqrt(arap_dot(way, way) * arap_dot(normal, normal));
+    return (product > SAME * length) - (product < -SAME * length);
+}
+
+static void look_at(void *data, int chunk, int worker) {
+    const finder *f = data;
+    int end = (chunk + 1) * CHUNK < f->mesh->count ? (chunk + 1) * CHUNK : f->mesh->count;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        const double *p = f->mesh->v + 3 * (size_t)i;
+        double d2 = INFINITY, other[3], *point = f->points + 3 * (size_t)i;
+        int line = arap_bvh_nearest(f->lines, p, -1, distance_from, f->skeleton->lines, &d2);
+        int bone = f->nearest[i] = f->skeleton->lines[line].owner;
+        int partner = f->symmetry->bone[bone];
+        nearest_of(f->skeleton, bone, p, point);
+        f->facing[i] = (signed char)side_of(f, i, point);
+        f->may_pierce[i] = 0;
+        if (partner < 0 || partner == bone || !f->facing[i]) continue;
+        nearest_of(f->skeleton, partner, p, other);
+        f->may_pierce[i] = side_of(f, i, other) == -f->facing[i];
+    }
+}
+
+static arap_status sort_lines(arap_context *context, const arap_skeleton *skeleton,
+                              arap_bvh **out) {
+    int count = skeleton->line_start[skeleton->deform_count];
+    double *boxes = ARAP_NEW(double, 6 * (size_t)count);
+    if (!boxes) return arap_fail_memory(&context->error, "the bone hierarchy");
+    for (int k = 0; k < count; k++)
+        for (int c = 0; c < 3; c++) {
+            const arap_segment *line = &skeleton->lines[k];
+            boxes[6 * k + c] = fmin(line->a[c], line->b[c]);
+            boxes[6 * k + 3 + c] = fmax(line->a[c], line->b[c]);
+        }
+    arap_status status = arap_bvh_build(context, out, (size_t)count, boxes, NULL);
+    arap_free(boxes);
+    return status;
+}
+
+/* bone_side; returns whether any bone is beside the plane. */
+static int find_sides(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
+                      signed char *out) {
+    int any = 0;
+    for (int b = 0; b < skeleton->deform_count; b++) {
+        double sum = 0;
+        for (int k = skeleton->line_start[b]; k < skeleton->line_start[b + 1]; k++)
+            sum += arap_dot(symmetry->normal, skeleton->lines[k].a) +
+                   arap_dot(symmetry->normal, skeleton->lines[k].b) - 2 * symmetry->offset;
+        int paired = symmetry->bone[b] >= 0 && symmetry->bone[b] != b;
+        out[b] = (signed char)(paired ? (sum > 0) - (sum < 0) : 0);
+        any |= out[b] != 0;
+    }
+    return any;
+}
+
+static void find_outward(finder *f) {
+    double behind = 0;
+    for (int i = 0; i < f->mesh->count; i++) {
+        behind += f->facing[i] * f->mesh->area[i];
+        f->around[f->nearest[i]] += f->facing[i] * f->mesh->area[i];
+    }
+    f->outward = behind < 0 ? -1 : 1;
+}
+
+/* Is the bone inside the mesh? */
+static int is_inside(const finder *f, int bone) { return f->outward * f->around[bone] > 0; }
+
+/* Which of the vertices that may pierce do, once what they see is known. */
+static arap_status choose(arap_context *context, const finder *f, arap_bvh **faces,
+                          arap_pierced *out) {
+    int count = f->mesh->count, any = 0;
+    for (int i = 0; i < count; i++) {
+        f->may_pierce[i] &= f->facing[i] == -f->outward && is_inside(f, f->nearest[i]) &&
+                            out->bone_side[f->nearest[i]] != 0;
+        any |= f->may_pierce[i];
+    }
+    arap_status status = any && !*faces ? arap_face_bvh(context, f->mesh, NULL, faces) : ARAP_OK;
+    for (int i = 0; i < count && any && !status; i++) {
+        if (i % CHUNK == 0) status = arap_poll_cancel(context);
+        if (!f->may_pierce[i] || !arap_sees(f->mesh, *faces, i, f->points + 3 * (size_t)i))
+            continue;
+        out->side[i] = (signed char)-out->bone_side[f->nearest[i]];
+        out->count++;
+    }
+    return status;
+}
+
+/* A ray from near a corner of a face. */
+typedef struct ray {
+    const arap_mesh *mesh;
+    int corner;
+} ray;
+
+static int is_between(const void *data, int index, const double *a, const double *b) {
+    const ray *r = data;
+    const double *v = r->mesh->v;
+    const int *t = r->mesh->triangles + 3 * (size_t)index;
+    if (t[0] == r->corner || t[1] == r->corner || t[2] == r->corner) return 0;
+    double at =
+        arap_cross_triangle(a, b, v + 3 * (size_t)t[0], v + 3 * (size_t)t[1], v + 3 * (size_t)t[2]);
+    return at > 0 && at < 1;
+}
+
+/* Does face t pierce the limb of the bone that is nearest to its corner i, as vertices do? Looks
+ * from a point near that corner. area: times 2. */
+static arap_status test_face(arap_context *context, const finder *f, size_t t, int i,
+                             arap_bvh **faces, double *area, int *pierces) {
+    const arap_mesh *mesh = f->mesh;
+    const double *corner[3], *own = mesh->v + 3 * (size_t)i;
+    int bone = f->nearest[i], partner = f->symmetry->bone[bone];
+    double p[3], normal[3], point[3], other[3], one[3], two[3];
+    for (int k = 0; k < 3; k++)
+        corner[k] = mesh->v + 3 * (size_t)mesh->triangles[3 * t + (size_t)k];
+    for (int c = 0; c < 3; c++)
+        p[c] = (1 - INWARD) * own[c] + INWARD / 3 * (corner[0][c] + corner[1][c] + corner[2][c]);
+    arap_sub(corner[1], corner[0], one);
+    arap_sub(corner[2], corner[0], two);
+    arap_cross(one, two, normal);
+    *area = sqrt(arap_dot(normal, normal));
+    nearest_of(f->skeleton, bone, p, point);
+    nearest_of(f->skeleton, partner, p, other);
+    arap_sub(p, point, one);
+    arap_sub(p, other, two);
+    *pierces = f->outward * arap_dot(one, normal) < 0 && f->outward * arap_dot(two, normal) > 0;
+    if (!*pierces) return ARAP_OK;
+    arap_status status = *faces ? ARAP_OK : arap_face_bvh(context, mesh, NULL, faces);
+    if (!status) *pierces = !arap_bvh_crossed(*faces, p, point, is_between, &(ray){mesh, i});
+    return status;
+}
+
+/* Sets of neighbors that have the same number in `of`, not 0; links join none. */
+static void unite_same(const arap_mesh *mesh, const signed char *of, int *parent) {
+    for (int i = 0; i < mesh->count; i++) parent[i] = i;
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1] && of[i]; e++)
+            if (of[mesh->neighbor[e]] == of[i] && !arap_mesh_is_link(mesh, e))
+                arap_unite(parent, i, mesh->neighbor[e]);
+}
+
+/* Of the edges out of each set, at its root: how many more go to skin of the side that is not `of`
+ * than to that side, or to any other with `strict`. seen: the sides of the nearest bones. */
+static void count_leads(const arap_mesh *mesh, const signed char *of, const signed char *seen,
+                        int sign, int strict, int *parent, int *lead) {
+    memset(lead, 0, (size_t)mesh->count * sizeof *lead);
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1] && of[i]; e++) {
+            int k = mesh->neighbor[e];
+            if (of[k] == of[i] || arap_mesh_is_link(mesh, e)) continue;
+            int own = sign * of[i] * seen[k];
+            lead[arap_find_root(parent, i)] += strict && !own ? -1 : own;
+        }
+}
+
+typedef struct patch { /* of skin nearest to one side */
+    double area, host; /* host: the largest area of what it hangs on */
+    double faces, pierced;
+} patch;
+
+/* Skin that is past the plane as a whole patch. seen, parent, lead: as in count_leads. */
+static arap_status take_patches(arap_context *context, const finder *f, const signed char *seen,
+                                int *parent, const int *lead, arap_bvh **faces, arap_pierced *out) {
+    const arap_mesh *mesh = f->mesh;
+    patch *patches = ARAP_NEW_ZERO(patch, mesh->count); /* at the roots */
+    arap_status status = ARAP_OK;
+    if (!patches) return arap_fail_memory(&context->error, "the skin that pierces");
+    for (int i = 0; i < mesh->count; i++) patches[arap_find_root(parent, i)].area += mesh->area[i];
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1] && seen[i]; e++) {
+            int k = mesh->neighbor[e];
+            if (seen[k] != -seen[i] || arap_mesh_is_link(mesh, e)) continue;
+            patch *own = &patches[arap_find_root(parent, i)];
+            own->host = fmax(own->host, patches[arap_find_root(parent, k)].area);
+        }
+    for (size_t k = 0; k < 3 * mesh->triangle_count && !status; k++) {
+        int i = mesh->triangles[k], root = arap_find_root(parent, i), pierces = 0;
+        patch *own = &patches[root];
+        double area = 0;
+        if (!seen[i] || lead[root] <= 0 || own->area > SMALL * own->host ||
+            !is_inside(f, f->nearest[i]))
+            continue;
+        status = test_face(context, f, k / 3, i, faces, &area, &pierces);
+        own->faces += area;
+        own->pierced += pierces ? area : 0;
+    }
+    for (int i = 0; i < mesh->count && !status; i++) {
+        const patch *own = &patches[arap_find_root(parent, i)];
+        if (own->pierced > WHOLE * own->faces) out->side[i] = (signed char)-seen[i];
+    }
+    arap_free(patches);
+    return status;
+}
+
+/* Add whole patches, and leave of the others what hangs on the skin of its side. */
+static arap_status keep_hanging(arap_context *context, const finder *f, arap_bvh **faces,
+                                arap_pierced *out) {
+    const arap_mesh *mesh = f->mesh;
+    size_t n = (size_t)mesh->count;
+    int *parent = ARAP_NEW(int, n), *lead = ARAP_NEW(int, n);
+    signed char *seen = ARAP_NEW(signed char, n);
+    arap_status status = ARAP_OK;
+    if (!parent || !lead || !seen) {
+        status = arap_fail_memory(&context->error, "the skin that pierces");
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++) seen[i] = out->bone_side[f->nearest[i]];
+    unite_same(mesh, seen, parent);
+    count_leads(mesh, seen, seen, -1, 1, parent, lead);
+    status = take_patches(context, f, seen, parent, lead, faces, out);
+    if (status) goto done;
+    unite_same(mesh, out->side, parent);
+    count_leads(mesh, out->side, seen, 1, 0, parent, lead);
+    out->count = 0;
+    for (int i = 0; i < mesh->count; i++) {
+        if (lead[arap_find_root(parent, i)] <= 0) out->side[i] = 0;
+        out->count += out->side[i] != 0;
+    }
+
+done:
+    arap_free(parent);
+    arap_free(lead);
+    arap_free(seen);
+    return status;
+}
+
+/* The sides of the vertices of a coarser mesh. */
+static void take_known(const arap_mesh *mesh, const signed char *known, arap_pierced *out) {
+    for (int i = 0; i < mesh->count; i++) {
+        out->side[i] = known[mesh->first[i]];
+        out->count += out->side[i] != 0;
+    }
+}
+
+arap_status arap_pierced_find(arap_context *context, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_symmetry *symmetry,
+                              const signed char *known, arap_bvh **faces, arap_pierced *out) {
+    size_t n = (size_t)mesh->count;
+    arap_bvh *lines = NULL;
+    arap_status status = ARAP_OK;
+    *out = (arap_pierced){0};
+    if (!symmetry->bone) return ARAP_OK;
+    double *normals = ARAP_NEW(double, 3 * n);
+    finder f = {mesh,
+                skeleton,
+                symmetry,
+                NULL,
+                normals,
+                ARAP_NEW(int, n),
+                ARAP_NEW(signed char, n),
+                ARAP_NEW(char, n),
+                ARAP_NEW(double, 3 * n),
+                ARAP_NEW_ZERO(double, skeleton->deform_count),
+                1};
+    out->side = ARAP_NEW_ZERO(signed char, n);
+    out->bone_side = ARAP_NEW(signed char, skeleton->deform_count);
+    if (!normals || !f.nearest || !f.facing || !f.may_pierce || !f.points || !f.around ||
+        !out->side || !out->bone_side) {
+        status = arap_fail_memory(&context->error, "the skin that pierces");
+        goto done;
+    }
+    if (!find_sides(skeleton, symmetry, out->bone_side)) goto done;
+    if (known) take_known(mesh, known, out);
+    if (known) goto done;
+    arap_vertex_normals(mesh, normals);
+    status = sort_lines(context, skeleton, &lines);
+    if (status) goto done;
+    f.lines = lines;
+    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, look_at, &f);
+    if (!status) find_outward(&f);
+    if (!status) status = choose(context, &f, faces, out);
+    if (!status) status = keep_hanging(context, &f, faces, out);
+
+done:
+    arap_bvh_free(lines);
+    arap_free(normals);
+    arap_free(f.nearest);
+    arap_free(f.facing);
+    arap_free(f.may_pierce);
+    arap_free(f.points);
+    arap_free(f.around);
+    if (status || !out->count) arap_pierced_clear(out);
+    return status;
+}
+
+void arap_pierced_clear(arap_pierced *pierced) {
+    arap_free(pierced->side);
+    arap_free(pierced->bone_side);
+    *pierced = (arap_pierced){0};
+}
+
+int arap_pierced_excludes(const arap_pierced *pierced, int vertex, int bone) {
+    return pierced->count && pierced->side[vertex] * pierced->bone_side[bone] < 0;
+}
+
+void arap_pierced_look(const arap_pierced *pierced, const arap_mesh *mesh,
+                       const arap_skeleton *skeleton, arap_visibility *visibility) {
+    for (int i = 0; i < mesh->count && pierced->count; i++) {
+        const double *p = mesh->v + 3 * (size_t)i;
+        double min = INFINITY, point[3];
+        if (!pierced->side[i]) continue;
+        for (int b = 0; b < skeleton->deform_count; b++) {
+            double d2 =
+                arap_pierced_excludes(pierced, i, b) ? INFINITY : nearest_of(skeleton, b, p, point);
+            if (!(d2 < min)) continue;
+            min = d2;
+            visibility->nearest[(size_t)i * ARAP_MAX_SHARED] = b;
+        }
+        visibility->distance[i] = sqrt(min);
+        visibility->nearest_count[i] = visibility->visible[i] = visibility->on_bone[i] = 1;
+    }
+}
