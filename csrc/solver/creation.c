@@ -259,7 +259,7 @@ static arap_status create(arap_context *context, const arap_problem *problem,
     if (!status && settings->inner_bones) status = find_inner(context, s, problem);
     if (!status && (!problem->links || problem->pierced))
         status = arap_pierced_find(context, &s->mesh, &s->skeleton, &s->symmetry, problem->pierced,
-                                   &s->surroundings.faces, &s->pierced);
+                                   &s->containments.faces, &s->pierced);
     if (!status) status = begin_order(context, s, &order, &async_task);
     if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     arap_lap(s, ARAP_TIME_MESH);
