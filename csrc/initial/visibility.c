@@ -16,7 +16,9 @@
 #include "base/vec3.h"
 #include "mesh/nearest.h"
 
-#define SAME_DISTANCE 1e-9
+#define SAME_DISTANCE 1e-7 /* share of a distance, but not of more than the bone's length */
+#define ON_LINE 1e-9       /* units of the mesh: the same on a bone */
+#define TOUCHING 1e-5      /* share of the length of a ray: a face so near to its end touches it */
 
 #define CHUNK 256
 #define SLICE_PER_THREAD 8 /* chunks from one report of progress to the next */
@@ -64,15 +66,25 @@ typedef struct ray {
     int vertex;
 } ray;
 
-/* Touching at the far end counts as seen, for bones that lie in the surface. */
+/* Is the point on the face, compared with the length of the ray? */
+static int is_on_face(const double *point, const double *const corner[3], double length2) {
+    double bary[3];
+    return arap_nearest_on_triangle(point, corner[0], corner[1], corner[2], bary) <=
+           TOUCHING * TOUCHING * length2;
+}
+
+/* Faces that touch an end hide nothing, for bones that lie or end in the surface; rays may run
+ * along such faces, so that where they cross them depends on rounding. */
 static int face_between(const void *data, int index, const double *a, const double *b) {
     const ray *r = data;
     const int *tri = r->mesh->triangles + 3 * (size_t)index;
+    const double *corner[3];
     if (tri[0] == r->vertex || tri[1] == r->vertex || tri[2] == r->vertex) return 0;
-    double t =
-        arap_cross_triangle(a, b, r->mesh->v + 3 * (size_t)tri[0], r->mesh->v + 3 * (size_t)tri[1],
-                            r->mesh->v + 3 * (size_t)tri[2]);
-    return t > 1e-9 && t < 1 - 1e-9;
+    for (int k = 0; k < 3; k++) corner[k] = r->mesh->v + 3 * (size_t)tri[k];
+    double t = arap_cross_triangle(a, b, corner[0], corner[1], corner[2]);
+    if (!(t > 0 && t < 1)) return 0;
+    double length2 = arap_distance2(a, b);
+    return !is_on_face(a, corner, length2) && !is_on_face(b, corner, length2);
 }
 
 /* Non-zero if `point` is behind the surface at vertex i, going by its normals. */
@@ -104,7 +116,9 @@ static void look_from(const visibility_task *task, int i, char *owned) {
     arap_visibility *visibility = task->visibility;
     double point[3], to_bone = visibility->distance[i];
     int s = nearest_segment(task, i, &visibility->distance[i], point);
-    double limit = visibility->distance[i] + SAME_DISTANCE, limit2 = limit * limit;
+    double length = sqrt(arap_distance2(task->segments[s].a, task->segments[s].b));
+    double same = SAME_DISTANCE * fmin(length, visibility->distance[i]);
+    double limit = visibility->distance[i] + same + ON_LINE, limit2 = limit * limit;
     collector all = {task->segments, limit2, owned, 0}, *pointer = &all;
     arap_bvh_nearest(task->tree, task->mesh->v + 3 * (size_t)i, -1, collect_owner, &pointer,
                      &limit2);

@@ -17,7 +17,7 @@ typedef struct arap_visibility {
     char *visible;       /* (count) no face between the vertex and that point */
     char *on_bone;       /* (count) that point is on a deforming bone, not on a virtual segment */
     char *bone_inside;   /* (deform_count) the bone is inside the mesh, as most vertices see it */
-    char *nearest_count; /* (count) how many bones are equally near (within 1e-9) */
+    char *nearest_count; /* (count) how many bones are equally near (within 1e-7 of that) */
     int *nearest;        /* (count, ARAP_MAX_SHARED) these bones, ascending */
 } arap_visibility;
 

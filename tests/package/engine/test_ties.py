@@ -55,3 +55,26 @@ def test_rounding_of_an_exact_figure_moves_no_weight(figure, settings):
     one = weights_of(figure, settings)
     moved = [np.abs(weights_of(figure, settings, seed) - one).max() for seed in SEEDS]
     assert max(moved) < 1e-4, moved
+
+
+def star():
+    """A ball with four bones from its middle that end in vertices of its surface."""
+    vertices, triangles = shapes.sphere(9, 16, 1.0)
+    ends = [vertices[np.abs(vertices - way).sum(1).argmin()] for way in np.eye(3)[[0, 1]]]
+    tails = np.array([(0, 0, 0), *ends, *(-np.array(ends))])
+    heads = np.array([(0, 0, -0.5), *np.zeros((4, 3))])
+    bones = shapes.Bones(
+        heads, tails, np.array([-1, 0, 0, 0, 0]), roll_axes=np.tile([0.1, 0.2, 1.0], (5, 1))
+    )
+    return (vertices, triangles), bones
+
+
+def test_vertices_between_two_bones_that_end_in_the_skin(rng):
+    """As far from both: rounding decided which of them bone heat took. Rays along the surface to a
+    bone that ends in it met a face shortly before that, or did not."""
+    (vertices, triangles), bones = star()
+    initial = shapes.solver((vertices, triangles), bones).initial_weights
+    for _ in range(6):
+        near = vertices + rng.uniform(-1e-8, 1e-8, vertices.shape)
+        again = shapes.solver((near, triangles), bones).initial_weights
+        np.testing.assert_allclose(again, initial, atol=1e-6)
