@@ -19,8 +19,8 @@
  * to the bones, the faces point inward, and the signs are the opposite.
  *
  * O(vertices x log bones) on all threads, and a ray for each vertex or face that passes the first
- * test; the faces are sorted only for these. Nothing is done without mirror images. Fails on
- * out-of-memory or when cancelled. */
+ * test; the faces are sorted only for these. Nothing is done without mirror images, or in volumes,
+ * whose inner vertices have no outer side. Fails on out-of-memory or when cancelled. */
 #include "initial/pierced.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ typedef struct finder {
     const arap_bvh *lines;
     const double *normals; /* (count, 3) */
     int *nearest;          /* (count) deforming bone */
-    signed char *facing;   /* (count) sign of n . o of that, 0: neither */
+    signed char *facing;   /* (count) sign of n . o of that, 0: neither, or its image is as near */
     char *may_pierce;      /* (count) its mirror image sees the vertex from the opposite side */
     double *points;        /* (count, 3) of those that may: the nearest point of the bone */
     double *around;        /* (deforming bones) skin of each with it behind, less that before it */
@@ -93,8 +93,8 @@ static void look_at(void *data, int chunk, int worker) {
         f->facing[i] = (signed char)side_of(f, i, point);
         f->may_pierce[i] = 0;
         if (partner < 0 || partner == bone || !f->facing[i]) continue;
-        nearest_of(f->skeleton, partner, p, other);
-        f->may_pierce[i] = side_of(f, i, other) == -f->facing[i];
+        if (nearest_of(f->skeleton, partner, p, other) <= (1 + SAME) * d2) f->facing[i] = 0;
+        f->may_pierce[i] = f->facing[i] && side_of(f, i, other) == -f->facing[i];
     }
 }
 
@@ -279,7 +279,7 @@ static arap_status keep_hanging(arap_context *context, const finder *f, arap_bvh
         status = arap_fail_memory(&context->error, "the skin that pierces");
         goto done;
     }
-    for (size_t i = 0; i < n; i++) seen[i] = out->bone_side[f->nearest[i]];
+    for (size_t i = 0; i < n; i++) seen[i] = f->facing[i] ? out->bone_side[f->nearest[i]] : 0;
     unite_same(mesh, seen, parent);
     count_leads(mesh, seen, seen, -1, 1, parent, lead);
     status = take_patches(context, f, seen, parent, lead, faces, out);
@@ -314,7 +314,7 @@ arap_status arap_pierced_find(arap_context *context, const arap_mesh *mesh,
     arap_bvh *lines = NULL;
     arap_status status = ARAP_OK;
     *out = (arap_pierced){0};
-    if (!symmetry->bone) return ARAP_OK;
+    if (!symmetry->bone || mesh->tet_count) return ARAP_OK;
     double *normals = ARAP_NEW(double, 3 * n);
     finder f = {mesh,
                 skeleton,

@@ -41,7 +41,7 @@
 #define GROWTH 8      /* from round to round */
 #define NEAR 0.8      /* of the floor: enough for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
-#define OF_OWN 0.6    /* a share of its own skin alone counts so much for a bone that is held */
+#define OF_OWN 0.65   /* a share of its own skin alone counts so much for a bone that is held */
 #define BODY 0.8      /* of the vertices: with a loose part of so many the mesh is one body */
 #define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */

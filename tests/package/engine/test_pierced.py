@@ -91,11 +91,11 @@ def test_without_the_other_side_nothing_changes():
     assert weights[shoe][:, RIGHT].sum(1).max() > 0.3
 
 
-@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("levels", [0, 1, 2])
 def test_faces_inside_out_decide_nothing(levels):
-    vertices, triangles, _n = legs(0.06, levels)
-    inside_out = weights_of(vertices, triangles[:, ::-1])
-    np.testing.assert_allclose(inside_out, weights_of(vertices, triangles), atol=0.01)
+    vertices, triangles, n = legs(0.06, levels)
+    shoe = np.flatnonzero(vertices[:n, 2] < 0.1)
+    assert weights_of(vertices, triangles[:, ::-1])[shoe][:, RIGHT].sum(1).max() < 0.02
 
 
 def test_turned_faces_of_a_leg_keep_its_bones():
