@@ -271,8 +271,9 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     arap_lap(s, ARAP_TIME_LEVELS);
     s->stage.number = s->stage.last;
     s->stage.iterations = s->stage.over = 0;
-    status = s->stage.searched ? take_shared_patterns(context, s, &weights)
-                               : take_patterns(context, s, &weights);
+    int is_shared = s->stage.searched && !s->promise.rows.count; /* own skin may have no image */
+    status = is_shared ? take_shared_patterns(context, s, &weights)
+                       : take_patterns(context, s, &weights);
     return status ? status : reduce_stage(context, s);
 }
 
