@@ -10,10 +10,13 @@ from araplbs.reports.doubts import (
     JOINTS,
     MUCH,
     MUCH_ASIDE,
+    OF_BONES,
     PARENT,
+    SILENT,
     TAILS,
     bone_at_joint,
     doubt_about,
+    silent_bones,
     torn_off,
 )
 from araplbs.reports.notes import PLACE, REPAIR, RIGID, SOFT, UNLOCK, result_notes
@@ -147,6 +150,31 @@ def test_bones_that_are_held_in_vain():
     assert doubt_about(report(0.1, held_cost=IN_VAIN, **held)) is None
     answering = held | {"deaf_bones": ["hair"]}
     assert doubt_about(report(0.1, held_cost=0.02, **answering)) is None
+
+
+def test_many_bones_without_skin():
+    """In the middle of chains. Three of nine are said of a good bee of boxes, three of 44 of good
+    hands; what is held at a price, or stretches much, is said first."""
+    silent = [f"palm.{number}" for number in range(8)]
+    few = {"silent_bones": silent[: SILENT - 1], "deforming_bones": 9}
+    assert doubt_about(report(0.1, **few)) is None
+    rare = {"silent_bones": silent, "deforming_bones": int(len(silent) / OF_BONES) + 1}
+    assert doubt_about(report(0.1, **rare)) is None
+    many = {"silent_bones": silent, "deforming_bones": 44}
+    doubt = doubt_about(report(0.1, **many))
+    assert doubt.remedy == BONES and doubt.bones == tuple(silent) and "palm.0" in doubt.line
+    assert doubt.note == "8 of 44 bones hardly move any skin"
+    first = result_notes(report(0.1, **many))[0]
+    assert first.urgent and first.selects and first.bones == tuple(silent)
+    held = doubt_about(report(0.1, **many, held_cost=0.045, held_bones=["eye"]))
+    assert held.bones == ("eye",) and "Much stretch" in doubt_about(report(0.9, **many)).note
+
+
+def test_ends_of_chains_need_no_skin():
+    """Exporters leave bones there; one that hardly moves skin of its own counts."""
+    skeleton = leg(2)
+    assert silent_bones(skeleton, [0, 2, 3], []) == [0, 2]
+    assert silent_bones(skeleton, [3], [3, 1]) == [1, 3]
 
 
 def test_bones_that_were_left_out():
