@@ -20,7 +20,7 @@ from ..skeleton.bone_distances import has_skin
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
-from .doubts import doubt_about, silent_bones, torn_off
+from .doubts import doubt_about, torn_off
 from .notes import bare_bones
 from .warning_lines import (
     deformer_lines,
@@ -79,8 +79,8 @@ def make_report(
     idle_bones: deform bones that move nothing; idle_in_skin: those of them that lie in skin.
     held_bones: those that would move too little of their own skin, and are held there, and
     held_cost, about which share of the energy that costs; deaf_bones: those that move little of it
-    all the same; skinless_bones: those that have none; silent_bones: the two together, without the
-    ends of chains that have none; inner_bones: those that move the part around them alone.
+    all the same; skinless_bones: those that have none; inner_bones: those that move the part around
+    them alone.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     linear_algebra: "OpenBLAS", or "plain loops" where OpenBLAS computes wrongly on this processor.
     """
@@ -110,12 +110,6 @@ def make_report(
         **{key: [bones[b] for b in engine.get(key, ())] for key in ANSWERS},
         "held_cost": engine.get("held_cost", 0.0),
         "idle_in_skin": [bones[b] for b in idle_in_skin(problem, solution.rows, engine)],
-        "silent_bones": [
-            bones[b]
-            for b in silent_bones(
-                problem.skeleton, engine.get("skinless_bones", ()), engine.get("deaf_bones", ())
-            )
-        ],
         "unseen_parts": [
             {"object": name, "vertex": vertex, "size": part["size"], "rigid": bool(part["rigid"])}
             for part in engine["unseen_parts"]
