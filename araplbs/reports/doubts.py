@@ -14,8 +14,8 @@ piece this means nothing: vertebrae and short bones of tails share theirs, and a
 If a bone that is held hardly moves its skin nevertheless, less is enough: good results have no such
 bone above 0.
 
-Bones that hardly move their skin may cost nothing. Good results have at most 2 of them, and a robot
-whose plates are on other bones has 6 of 44.
+Bones that hardly move their skin may cost nothing. Good results have at most 2 of them, or 4 of 65,
+and a robot whose plates are on other bones has 6 of 44.
 """
 
 from __future__ import annotations
