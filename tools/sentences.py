@@ -12,6 +12,7 @@ import ast
 import random
 import re
 import sys
+from functools import cache
 
 from sources import ROOT
 from words import C_TEXT, STARS
@@ -34,6 +35,7 @@ KINDS = {
 }  # fmt: skip
 LEAST_WORDS = 5
 ENDS = re.compile(r"(?<=[.?!])[\"')*]*\s+(?=[\"'(*`\[]*[A-Z0-9{])")
+MARK = re.compile(r"\A(?:[-*]|\d+\.)\s+")
 BLOCKS = re.compile(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s+")
 
 
@@ -59,7 +61,7 @@ def _of_prose(text, line=1):
         end = gap.start() if gap else len(text)
         block = text[start:end]
         at = line + text.count("\n", 0, start)
-        for each in ENDS.split(block.strip()):
+        for each in ENDS.split(MARK.sub("", block.strip())):
             found = block.find(each)
             yield at + block.count("\n", 0, max(found, 0)), " ".join(each.split())
         start = gap.end() if gap else end
@@ -97,6 +99,7 @@ def is_sentence(text):
     return len(words) >= LEAST_WORDS and not re.match(r"[|%<.:]|usage:|>>>", text)
 
 
+@cache
 def sentences():
     """{kind: [(place, sentence)]}, each file in the first kind that names it."""
     read, found = set(), {}
