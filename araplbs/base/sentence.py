@@ -1,5 +1,5 @@
 """Sentences for people that keep their parts as fields, so that they can be translated without
-parsing the English text (araplbs_addon/languages/catalogue.py)."""
+parsing the English text (base/catalogue.py)."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Command:
     weights_of: Callable[[dict[str, Any]], Any] = lambda _report: None  # the part about weights
     has_pictures: bool = False
     has_presets: bool = False  # those of Auto-weight
-    texts: tuple[tuple[str, str], ...] = ()  # (option, its help), where the panel's does not fit
+    texts: tuple[tuple[str, str], ...] = ()  # (option, its help), if the panel's does not fit
     names_stages: bool = False  # its progress is a line for each stage
 
     @property

@@ -2,8 +2,7 @@
 
 A limb is the part of a chain that bends: an upper and a lower arm up to the hand, or a leg from
 the hip to the first joint near the ground. Twist bones are not joints. The two parts of a limb are
-two segments that are about equal, straight and most of the chain, whatever the number of their
-bones.
+two segments that are about equal, straight and most of the chain, with any number of bones.
 """
 
 from __future__ import annotations

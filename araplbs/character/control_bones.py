@@ -113,8 +113,8 @@ def leave_out_in_steps(
 
 
 def _without_skin(facts: BoneFacts, skeleton: Skeleton, stays: Bools) -> BoneFacts:
-    """The BoneFacts with those leaves and controls of ends that are so on both sides, where there
-    are two, and are not to stay; never all bones."""
+    """The BoneFacts with those leaves and controls of ends that are so on both sides, if there are
+    two, and need not stay; never all bones."""
     other, none = skeleton.other_side, np.zeros(len(stays), bool)
     leaf, end = (each & ~stays for each in (facts.leaf, facts.steers_end))
     leaf, end = (each & (each[other] | ~skeleton.deform[other]) for each in (leaf, end))

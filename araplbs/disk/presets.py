@@ -67,7 +67,7 @@ def read_preset(path: str | Path) -> dict[str, Any]:
     return preset_values(read_input_text(path, MOST_BYTES))
 
 
-# What the presets of the add-on change of the defaults, in the order of its menu.
+# Changes of the defaults by the presets of the add-on, in the order of its menu.
 PRESETS: dict[str, dict[str, Any]] = {
     "Game 4": {},
     "Game 8": {"max_influences": 8},

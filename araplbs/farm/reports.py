@@ -2,7 +2,7 @@
 
 The folder has OUTPUT.blend.json for each file with pictures OUTPUT.blend.0.png ..., one for each
 armature, table.json and index.html. Every file is written as a whole, so it can be read while a
-farm works. A mark identifies reports, whatever the names of the outputs are.
+farm works. A mark identifies reports, under any names of the outputs.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ class Predicted:
             _give(character, k, rows, own[:, None], np.ones((len(own), 1)), bones)
 
     def _by_place(self, character: Character) -> None:
-        """Of the nearest point of its surface: the network may have worked on a simpler mesh."""
+        """Takes the weights of the nearest point of its surface: the network may have worked on a
+        simpler mesh."""
         other = self._characters[0]
         points = np.concatenate([mesh.vertices for mesh in other.meshes])
         starts = np.cumsum([0, *(len(mesh.vertices) for mesh in other.meshes)])[:-1]

@@ -134,7 +134,8 @@ def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> No
 
 
 def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
-    """Of bones that have lost their skin. Those that were left out can be taken in."""
+    """The note about bones that have lost their skin. If they were left out, they can be used
+    again."""
     out = tuple(bone for bone in lost if bone in report["control_bones"])
     own = tuple(bone for bone in lost if bone not in out)
     one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"

@@ -1,8 +1,8 @@
 """The motion of a rig's controls in random poses: how each turns and is moved, the places of the
 targets of limbs, and which switches between IK and FK are on.
 
-What a rig says of its bones is read before (ControlFacts), and how one of the poses is given to a
-rig is not decided here: there is no Blender in it."""
+The data of the rig about its bones is read before (ControlFacts), and how one of the poses is given
+to a rig is not decided here: there is no Blender in it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REACHES = 0x2E5B19
 
 @dataclass(frozen=True)
 class ControlFacts:
-    """What a plan has to know of the m bones of a rig."""
+    """Data of the m bones of a rig that a plan needs."""
 
     controls: Bools  # (m,) those that are posed
     rest: Floats  # (m, 4, 4) in armature space

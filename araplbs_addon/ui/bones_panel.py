@@ -21,7 +21,7 @@ from ..window.sidebar import (
     unit,
 )
 
-# What is done to selected vertices: (kind, text, whether it takes an influence away).
+# Actions on the selected vertices: (kind, text, whether it takes an influence away).
 FOR_SELECTED = (
     ("WEIGHT", "Pin Weight", False),
     ("SMOOTH", "Smooth Weights", False),

@@ -76,7 +76,8 @@ def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton
 
 
 def _moved(skeleton: Skeleton, given: Bools, heads: Floats, tails: Floats) -> Skeleton:
-    """As moved_skeleton(), for a Skeleton as it is drawn. given: (2 m,) ends that are here."""
+    """Like moved_skeleton(), for a Skeleton with its drawn tails. given: (2 m,) ends that are
+    here."""
     m = len(skeleton.names)
     old = ends_of(skeleton)
     new = np.stack([heads, tails], axis=1).reshape(-1, 3)

@@ -131,7 +131,7 @@ def _of_bones(rows, wanted):
 
 
 def _with_locked(rows, after, locked):
-    """What is there once `rows` are written: locked groups keep their weights."""
+    """The state after `rows` are written: locked groups keep their weights."""
     parts = _of_bones(rows, ~locked), _of_bones(after, locked)
     vertices, bones, weights = (
         np.concatenate([getattr(part, key) for part in parts])

@@ -44,7 +44,7 @@ under = []  # an Under or nothing
 class OBJECT_OT_araplbs_hover(Operator):
     """Name the bones that move the vertex under the mouse"""
 
-    # Of the movement of the mouse, which is passed on: nothing waits for it.
+    # Handles the movement of the mouse, which is passed on: nothing waits for it.
 
     bl_idname = IDNAME
     bl_label = "Name Weights under the Mouse"

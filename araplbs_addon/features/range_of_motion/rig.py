@@ -2,8 +2,8 @@
 paths of hands and feet.
 
 If constraints or drivers move deform bones, the poses are those of the rig's controls, tested on a
-hidden copy. A control that turns no deform bone is not a joint. Of the two sides of a switch
-between IK and FK, the one that turns more bones counts. Other bones turn directly.
+hidden copy. A control that turns no deform bone is not a joint. A switch between IK and FK counts
+on the side that turns more bones. Other bones turn directly.
 """
 
 from abc import ABC, abstractmethod
