@@ -206,10 +206,12 @@ chroot_bed() {
   inside=("${SUDO[@]}" chroot "$root" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin
     HOME="$place/home" BLENDER_USER_RESOURCES="$place/user" LC_ALL=C.UTF-8 CI="${CI:-}"
     OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 ARAPLBS_TEST_ALL="$(all_tests "$name")"
-    LIBGL_ALWAYS_SOFTWARE=1 sh -c "cd $place/main && exec \"\$@\"" sh)
+    LIBGL_ALWAYS_SOFTWARE=1 ${ARAPLBS_OLD_ZIP:+"ARAPLBS_OLD_ZIP=$place/old.zip"}
+    sh -c "cd $place/main && exec \"\$@\"" sh)
   as_root rm -rf "$box"
   as_root mkdir -p "$box/main" "$box/home" "$box/out"
   as_root cp -r "$ZIP" blender_manifest.toml pyproject.toml tests demo "$box/main/"
+  [ -z "${ARAPLBS_OLD_ZIP:-}" ] || as_root cp "$ARAPLBS_OLD_ZIP" "$box/old.zip"
   if [ -d "${ARAPLBS_DATA:-../shared}/data" ]; then  # characters some tests read; they skip without
     as_root mkdir -p "$box/shared"
     as_root cp -r "${ARAPLBS_DATA:-../shared}/data" "$box/shared/"
