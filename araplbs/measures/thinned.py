@@ -1,4 +1,4 @@
-"""Dots on a surface, so many of them that the surface can still be seen."""
+"""Dots on a surface, few enough that the surface stays visible."""
 
 from __future__ import annotations
 

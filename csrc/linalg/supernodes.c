@@ -1,8 +1,8 @@
 /* Supernodal Cholesky on all threads: see supernodes.h.
  *
- * The left-looking method of CHOLMOD (Chen, Davis, Hager & Rajamanickam 2008): a supernode begins
- * with its columns of the matrix, the products of earlier ones are subtracted from it, a dense
- * product each, and its dense block is factorized. Products and the order in which they are
+ * The left-looking method of CHOLMOD (Chen, Davis, Hager & Rajamanickam 2008): a supernode starts
+ * as its columns of the matrix. The products of earlier supernodes, one dense product each, are
+ * subtracted from it, and its dense block is factorized. Products and the order in which they are
  * subtracted are those of CHOLMOD's own loop over all supernodes, which follows linked lists; the
  * plan follows them once. So all bits are those of CHOLMOD, in any parallel order.
  *
