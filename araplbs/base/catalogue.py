@@ -1,11 +1,11 @@
-"""Catalogues of translations, and how a sentence finds its own.
+"""Catalogues of translations, and finding the translation of a sentence.
 
-A catalogue is a file of gettext: `msgid` English, `msgstr` the other language, "" as long
-as it lacks. Sentences with names and numbers in them have placeholders there: "'{object}' has no
+A catalogue is a file of gettext: `msgid` English, `msgstr` the other language, "" while it is
+missing. Sentences with names and numbers have placeholders there: "'{object}' has no
 vertices". The program makes such a sentence in English, with the names of its objects; the package
-araplbs knows no languages. Just before it is shown, its fields are filled into the msgstr. A
-Sentence (araplbs/base/sentence.py) brings them along; in any other text the placeholders of the
-msgid are found again.
+araplbs does not use languages. Just before it is shown, its fields are filled into the msgstr. A
+Sentence (araplbs/base/sentence.py) holds these fields; in any other text they are found again by
+the placeholders of the msgid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The arguments of the commands on .blend files, and the options that they ask for."""
+"""The arguments of the commands on .blend files, and the options that they set."""
 
 from __future__ import annotations
 

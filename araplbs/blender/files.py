@@ -1,7 +1,8 @@
-"""The commands on .blend files: one file after the other, in a Blender that does the work on each.
+"""The commands on .blend files: runs them on one file after the other, in a Blender that does the
+work.
 
-A file is weighted and saved next to its place first, and moved there as a whole: if anything fails
-or ends the process, neither the input nor an older output is touched.
+A file is weighted and saved next to its destination first, and then moved there as a whole. If
+anything fails or ends the process, input and older output stay unchanged.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Blender:
 
 @dataclass(frozen=True)
 class _Work:
-    """All that is asked for, once it is known that it can be done."""
+    """The requested work, once it is known to be possible."""
 
     command: Command
     plan: Plan
@@ -110,7 +111,7 @@ def _run(argv: list[str], blender: Blender, results: list[dict[str, Any]], prog:
 def _begin(
     arguments: argparse.Namespace, blender: Blender, results: list[dict[str, Any]], stop: Stop
 ) -> int:
-    """Finds out what is to be done before anything is."""
+    """Finds the work to do before any of it begins."""
     tasks.check(arguments)
     arguments.input = inputs_of(arguments.input)
     command: Command = arguments.does
@@ -130,7 +131,7 @@ def _begin(
 
 
 def _print_any_name() -> None:
-    """Lets names be printed that the terminal has no letters for, or that are not UTF-8."""
+    """Allows names to be printed that are not UTF-8 or that the terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -198,7 +199,7 @@ def _do_here(work: _Work, blender: Blender, results: list[dict[str, Any]]) -> No
 
 
 def _refuse(error: Exception | str, results: list[dict[str, Any]]) -> int:
-    """Where no file has a result the reason is the only one."""
+    """If no file has a result, the reason is the only one."""
     if not results:
         results.append({"error": str(error)})
     return _fail(error)

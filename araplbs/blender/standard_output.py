@@ -48,7 +48,7 @@ class StandardOutput:
 
 
 def _flush() -> None:
-    """What Python and C have printed and not written yet: it belongs to where it was printed to."""
+    """Flushes the output of Python and C, which belongs to the place it was printed to."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     with suppress(OSError, AttributeError):

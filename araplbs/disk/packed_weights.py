@@ -1,4 +1,4 @@
-"""Weights of a mesh as bytes, which a file keeps: JSON with "version", "vertices", "names" and
+"""Weights of a mesh as bytes that a file can store: JSON with "version", "vertices", "names" and
 "entries", a zero, and three arrays, all of it compressed."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A character as a game engine reads it: settings of Blender's exporters, and no more influences of
-a vertex than it takes."""
+"""A character for a game engine: settings of Blender's exporters, and no more influences per
+vertex than the engine reads."""
 
 from __future__ import annotations
 

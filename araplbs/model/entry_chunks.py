@@ -1,5 +1,5 @@
-"""Entries of vertex groups in chunks of vertices, which are written one after the other while
-weights converge. The entry of a vertex in a group is a key, vertex * stride + group, of the stride
+"""Entries of vertex groups in chunks of vertices, written one after the other while weights
+converge. The entry of a vertex in a group is a key, vertex * stride + group, of the stride
 groups that there are; keys ascend in a chunk."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Entries of the vertex groups of a mesh, (vertices, groups, weights) as arrays: which of them
-change for some weights, and in which order Blender takes them."""
+"""Entries of the vertex groups of a mesh, (vertices, groups, weights) as arrays: the entries that
+change for given weights, and the order in which Blender needs them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The motion of a rig's controls in random poses: how each turns and is moved, the places of the
-targets of limbs, and which switches between IK and FK are on.
+"""The motion of a rig's controls in random poses: rotations and locations, the places of limb
+targets, and the switches between IK and FK.
 
-The data of the rig about its bones is read before (ControlFacts), and how one of the poses is given
-to a rig is not decided here: there is no Blender in it."""
+The data of the rig about its bones is read before (ControlFacts), and the add-on applies the poses
+to the rig: this file does not use Blender."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dependencies in a rig: which bones follow which, by parents, constraints and drivers."""
+"""Dependencies in a rig: the bones that follow others by parents, constraints and drivers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that draw bones as octahedra, old and new, and what has moved and what is locked."""
+"""Lines that draw old and new bones as octahedra, with their movement and locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poses of the actions that a file has for an armature: what its animator will look at."""
+"""Poses from the actions that a file has for an armature, which its animator will see."""
 
 import numpy as np
 from araplbs.base.refusal import Refused

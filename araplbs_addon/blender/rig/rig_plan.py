@@ -1,4 +1,4 @@
-"""A ControlPlan of a rig: reads what it has to know, and poses copies of the rig by it."""
+"""The ControlPlan of a rig: reads its data, and poses copies of the rig by it."""
 
 import numpy as np
 from araplbs.skeleton.control_plan import ControlFacts, ControlPlan

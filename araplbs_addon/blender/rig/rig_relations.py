@@ -1,5 +1,5 @@
-"""Reads the Relations of a rig: which bones follow which by parents, constraints and drivers, and
-which of them are controls, those that an animator moves.
+"""Reads the Relations of a rig: the bones that follow others by parents, constraints and drivers,
+and the controls, which an animator moves.
 
 Nothing is evaluated: a bone counts as following another if Blender might read the other one to
 place it. Muted constraints, and those without influence, count if a driver switches them.

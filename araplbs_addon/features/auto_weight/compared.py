@@ -1,5 +1,5 @@
-"""Work that compares new weights with the earlier ones, or else with those of Blender's heat, for
-scripts and the command line. In a window, more is measured (measured.py)."""
+"""Work that compares new weights with the earlier ones, or with Blender's heat weights if there
+were none, for scripts and the command line. In a window, more is measured (measured.py)."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.lost import with_lost

@@ -1,5 +1,5 @@
 """The operator "Give Back": bones that have lost their skin get the earlier weights there. The
-result is measured before it is written, so that the box goes on with what is true."""
+result is measured before it is written, so that the numbers in the box stay right."""
 
 from dataclasses import replace
 from typing import NamedTuple

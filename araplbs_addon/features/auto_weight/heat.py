@@ -1,5 +1,5 @@
-"""Work that reads Blender's automatic weights as well, where the meshes had none to compare with: a
-number alone does not say whether it is good."""
+"""Work that also reads Blender's automatic weights if the meshes had no weights to compare with,
+because a number alone does not show whether it is good."""
 
 from dataclasses import replace
 

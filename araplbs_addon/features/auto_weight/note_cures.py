@@ -1,5 +1,5 @@
-"""Operators that mend what a note of the Result box is about, and that have no button elsewhere:
-"Unlock", "Make Rigid" and "Parent at Joint". The next Auto-weight goes by what they change."""
+"""Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock",
+"Make Rigid" and "Parent at Joint". The next Auto-weight uses their changes."""
 
 import numpy as np
 from araplbs.base.refusal import Refused

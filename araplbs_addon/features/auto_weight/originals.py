@@ -1,5 +1,5 @@
 """The original weights of meshes: those before their first Auto-weight since the file was opened,
-or before the first of our tools that has written others.
+or before one of our tools first wrote other weights.
 
 They are kept in memory, and saved with the file, so the meshes still have them when it is opened
 again. A mesh without weights has no original ones."""

@@ -1,5 +1,5 @@
-"""The operator "Mend Mesh": faults that no weights repair, where a finding shows them. Split edges
-are merged, shells and islands removed, and rough surfaces smoothed."""
+"""The operator "Mend Mesh": fixes faults of the mesh at a finding, which no weights can repair.
+Split edges are merged, shells and islands removed, and rough surfaces smoothed."""
 
 import bmesh
 from araplbs.base.extent import size_of
