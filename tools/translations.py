@@ -285,9 +285,10 @@ def blender_catalogue(language):
 
 def update(languages):
     sys.path[:0] = [str(ROOT)]
+    from araplbs.base.catalogue import read_catalogue
+
     import araplbs_addon
     from araplbs_addon import registration
-    from araplbs_addon.languages.catalogue import read_catalogue
 
     araplbs_addon.register()
     found = strings(registration.CLASSES)

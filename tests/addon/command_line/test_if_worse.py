@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from scenes import (
+    addon,
     auto_weight,
     deform_names,
     entries,
