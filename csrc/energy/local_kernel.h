@@ -39,11 +39,11 @@
  * R e is ever asked for: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R,
  * |U e| times that with stretch.
  *
- * A wire's ring is nearly that, with a spring and where it bends a little: all poses would take the
- * exact path. With its direction as the first axis, the columns of cov = (X, Y, Z) are of very
- * different length, and those of R = (p, q, r) are found by turning two of them at a time: by the
- * angle that makes p.X + q.Y largest, tangent (q.X - p.Y) / (p.X + q.Y), and so on. From p = X /
- * |X| each sweep leaves a share of about (|Y| + |Z|) / |X| of the error; rounding is relative to
+ * The ring of a wire is nearly like that if it has a spring or bends a little, so all poses would
+ * take the exact path. With its direction as the first axis, the columns of cov = (X, Y, Z) are of
+ * very different length, and those of R = (p, q, r) are found by turning two of them at a time: by
+ * the angle that makes p.X + q.Y largest, tangent (q.X - p.Y) / (p.X + q.Y), and so on. From p = X
+ * / |X| each sweep leaves a share of about (|Y| + |Z|) / |X| of the error; rounding is relative to
  * the column it happens in. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)

@@ -1,8 +1,8 @@
 /* Weights along a surface: see inspection.h.
  *
  * Neighbors. With m the mean of the rows of the neighbors of i, contrast is |w_i - m|_1 / 2, the
- * share of the weight that would have to move to other bones, and roughness the mean contrast of
- * the neighbors where i is left out of theirs: it is large around borders and tips as well, but
+ * share of the weight that would have to move to other bones, and roughness is the mean contrast
+ * of the neighbors without i in their means: it is large around borders and tips as well, but
  * not around a speckle. O(entries x ring^2).
  *
  * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all its

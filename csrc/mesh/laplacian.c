@@ -1,4 +1,4 @@
-/* The cotangent Laplacian, with springs where there are no faces: see laplacian.h.
+/* The cotangent Laplacian, with springs for edges without faces: see laplacian.h.
  *
  *   -L_ij = (cot a + cot b) / 2 of the angles opposite to a face edge,
  *

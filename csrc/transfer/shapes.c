@@ -1,7 +1,8 @@
 /* Transfer of shapes: see transfer.h.
  *
  * If a vertex p of the target matches (match.c), and q is its nearest point of the source, it goes
- * to q' + R (p - q): q' is where the shape takes q, R how it turns the surface there, the rotation
+ * to q' + R (p - q): q' is the position to which the shape moves q, and R its rotation of the
+ * surface there, the rotation
  * nearest to those of the corners mixed. The rotation of a vertex is the one nearest to sum a_ik
  * e'_ik e_ik^T over its edges, as in the energy. Islands in which nothing matches follow their
  * nearest points without rotation; at their distance, rotation would move them wildly. Elsewhere
@@ -14,8 +15,8 @@
  *
  * In addition to the matches and the factor, O(n) for each shape that moves anything near the
  * target, O(f log f) if something may end below; memory 24 bytes for each vertex of the target
- * and such shape. Fails on out-of-memory, where nothing matches, for a shape whose faces overflow,
- * and when it is cancelled. */
+ * and such shape. Fails on out-of-memory, if nothing matches, for a shape whose faces overflow,
+ * and when cancelled. */
 #include <math.h>
 #include <string.h>
 
