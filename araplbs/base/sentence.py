@@ -12,7 +12,7 @@ PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
 class Sentence(str):
     """An English text made of a template with {placeholders} and their fields, which may be
-    Sentences. Everything that takes a str takes it."""
+    Sentences. It can be used like any str."""
 
     template: str
     fields: Mapping[str, object]

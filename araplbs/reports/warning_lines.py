@@ -109,8 +109,8 @@ def size_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def deformer_lines(report: dict[str, Any]) -> list[Sentence]:
-    """How weights for linear blending deform under Preserve Volume and envelopes, and how those for
-    Preserve Volume do."""
+    """Lines about weights for linear blending under Preserve Volume and envelopes, and about
+    weights for Preserve Volume."""
     found, meant = report["deformers"], report["options"].get("deformer", "LINEAR")
     wanting = []
     if meant == "DUAL_QUATERNIONS":

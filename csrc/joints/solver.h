@@ -31,9 +31,9 @@ typedef struct arap_joint_report {
 
 typedef struct arap_joint_solver arap_joint_solver;
 
-/* The problem is that of arap_solver_create, with rigid bones, STBs and spines; errors name others.
- * Its weights, if start_from_weights, are limited at once to the influences of the settings if they
- * are to be optimized. */
+/* The problem is that of arap_solver_create, with rigid bones, STBs and spines; other kinds are
+ * errors that name them. Its weights, if start_from_weights, are limited at once to the influences
+ * of the settings if they are to be optimized. */
 arap_status arap_joint_solver_create(arap_context *context, const arap_problem *problem,
                                      const arap_settings *settings,
                                      const arap_joint_settings *joint_settings,

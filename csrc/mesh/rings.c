@@ -344,7 +344,7 @@ static void finish_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* What an edge adds to the energy at rest, in place of its symmetric weight. */
+/* The contribution of an edge to the energy at rest, which replaces its symmetric weight. */
 static void rest_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;

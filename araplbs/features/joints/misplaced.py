@@ -7,10 +7,10 @@ in a ring around the joint. Its center c and its spread s along the bone are tho
 weighted by w_parent w_bone; a joint farther from c along its bone than MOST_OFF s is in the wrong
 place. The farthest of mh_game's own joints is 1.3 s off; an elbow moved by a quarter of the forearm
 is 2.5 s off.
-Only joints where a bone begins at its parent's end count, or where the weights bend at that end and
-the bone begins farther along its own axis. Rings count that lie around the axis and within both
-bones: a jaw turns about a hinge far from its ring. On 25 characters with their artists'
-weights this finds 6 of 1,400 joints, ends of fingers and tails.
+Two kinds of joints count: those at which a bone begins at its parent's end, and those at which the
+weights bend at that end but the bone begins farther along its own axis. Rings count that lie around
+the axis and within both bones: a jaw turns about a hinge far from its ring. On 25 characters with
+their artists' weights this finds 6 of 1,400 joints, ends of fingers and tails.
 
 Cost: two columns of weights per bone. It does not use bpy, so any thread may run it.
 """
