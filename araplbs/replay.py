@@ -132,7 +132,8 @@ def printable(text):
 
 
 def refuse_output(path, source):
-    """Raises OSError if the weights could not be put: before the work and not after it."""
+    """Raises OSError if the weights could not be written there: before the work and not after
+    it."""
     _refuse_foreign(path, source)
     real = Path(os.path.realpath(path))
     if real.is_symlink():
@@ -167,7 +168,7 @@ def _refuse_foreign(path, source):
 
 @contextmanager
 def _temporary(path):
-    """A new file next to a path, open to be written, that is gone in the end."""
+    """A new file next to a path, open for writing, which is removed at the end."""
     temporary = path.with_name(f".araplbs-{os.getpid()}-{secrets.token_hex(4)}.npz")
     try:
         with open(temporary, "xb") as file:

@@ -104,7 +104,7 @@ def _reached(body: Body, arm: Limb, number: int, way: tuple[float, float, float]
 
 
 def _foot(body: Body, leg: Limb, phase: float) -> Floats:
-    """It stands and goes back for half of the time, and comes forward through the air."""
+    """It stands and moves back for half of the time, and comes forward through the air."""
     if phase < 0.5:
         ahead, lift = 1 - 4 * phase, 0.0
     else:
@@ -186,8 +186,8 @@ def _elbow(body: Body, limb: Limb) -> Floats:
 
 
 def _bent(joints: Floats, goal: Floats, hint: Floats, keeps: bool) -> Floats:
-    """Joints of a limb of one or two segments whose end is at a goal. It bends toward the hint; if
-    it keeps its way to bend, only where it is about straight at rest."""
+    """Joints of a limb of one or two segments whose end is at a goal. It bends toward the hint. If
+    it should keep its bending direction, it does so only if it is nearly straight at rest."""
     root, end = joints[0], joints[-1]
     way = goal - root
     along = way / max(float(np.linalg.norm(way)), 1e-12)

@@ -116,8 +116,8 @@ def _legs(
 
 
 def _helps(tree: Tree, leg: Leg, other: Leg) -> bool:
-    """Whether this one of a single bone hangs above another of several: pole targets of a knee
-    do."""
+    """Whether this chain of one bone hangs above another of several bones, as the pole target of a
+    knee does."""
     above, trunk = leg[0].left.above, tree.lineage(other[0].left.above)
     return len(leg[1][0].bones) < min(2, len(other[1][0].bones)) and above in [-1, *trunk[1:]]
 
@@ -130,8 +130,8 @@ def _feet_of(leg: Leg) -> Floats:
 def _forward(
     tree: Tree, chains: list[Chain], legs: list[Leg], plane: Plane, up: Floats, size: float
 ) -> Floats:
-    """(3,) where feet point and knees bend; of a quadruped where feet point, else where what rises
-    highest of the trunk's ends is. Else the -Y of most characters."""
+    """(3,) the direction in which feet point and knees bend; for a quadruped, the direction of its
+    feet, or of the highest end of its trunk. Otherwise -Y, as for most characters."""
     ahead = np.cross(plane.normal, up)
     ahead = ahead if ahead[np.abs(ahead).argmax()] < 0 else -ahead
     feet, knees = 0.0, 0.0
@@ -232,7 +232,7 @@ def _with_trunk(
 
 
 def _to_the_head(tree: Tree, neck: list[int]) -> list[int]:
-    """Its bones up to the first one on which several hang."""
+    """Its bones up to the first one with several children."""
     for k, bone in enumerate(neck):
         if len(tree.children.get(bone, [])) > 1:
             return neck[: k + 1]

@@ -91,7 +91,7 @@ class Pair:
 
 
 class Tree:
-    """Bones of a skeleton that are looked at, each on the nearest one above that is, too."""
+    """The considered bones of a skeleton, each below its nearest considered ancestor."""
 
     def __init__(self, heads: Floats, tails: Floats, parents: Integers, which: Bools) -> None:
         self.heads, self.tails = heads, tails
@@ -107,7 +107,7 @@ class Tree:
         self.drawn = self._tails_are_drawn()
 
     def _tails_are_drawn(self) -> bool:
-        """Whether somebody drew them: importers leave tails that miss every child."""
+        """Whether an artist drew them: importers leave tails that miss every child."""
         misses = []
         for b in self.bones:
             ways = [self.heads[k] - self.heads[b] for k in self.children.get(b, [])]
@@ -163,7 +163,7 @@ class Tree:
         return len(self.children.get(bone, [])) >= FINGERS
 
     def _at_one_place(self, bone: int) -> bool:
-        """Whether what hangs on a bone begins where it ends, as palms do on a forearm."""
+        """Whether the children of a bone begin at its end, as palms do on a forearm."""
         begin = self.heads[self.children[bone]]
         away = float(np.linalg.norm(begin - self.heads[bone], axis=1).mean())
         return bool(np.ptp(begin, axis=0).max() < ONE_PLACE * away)

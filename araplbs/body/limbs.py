@@ -129,8 +129,8 @@ def _limb(chain: Chain, places: list[int]) -> Limb:
 
 
 def _whole_bones(joints: Floats) -> list[int]:
-    """Which joints are left where bones of equal length in one line are one: an upper arm and its
-    twist. All where that leaves no two parts about as long as each other."""
+    """The joints that remain if bones of equal length in one line count as one, such as an upper
+    arm and its twist. All joints, if this leaves no two parts of similar length."""
     ways = np.diff(joints, axis=0)
     lengths = np.linalg.norm(ways, axis=1)
     ways = ways / np.maximum(lengths, 1e-12)[:, None]

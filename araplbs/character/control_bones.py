@@ -55,13 +55,13 @@ def leave_out_in_steps(
     read_weights: Callable[[Bools], Sequence[SparseWeights | None]] | None = None,
     motion: Motion | None = None,
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
-    """(meshes, skeleton) with the control bones left out; a generator of short steps.
+    """(meshes, skeleton) without the control bones; a generator of short steps.
 
     facts: BoneFacts, of names alone if need be. motion: reads the animations, if these facts lack
-    what those tell. read_weights: gives the SparseWeights of the
-    meshes, in their order, for these bones (m,) bool at least; they are read only if they could
-    keep a bone. Bones that were taken in stay, those that hold locked weights or that edits ask
-    for, and those whose partner on the other side deforms. Raises Refused if no other bone is free.
+    what those tell. read_weights: returns the SparseWeights of the meshes, in their order, for at
+    least these bones (m,) bool; they are read only if they could keep a bone. These bones stay:
+    those that the user keeps, those with locked weights or edits, and those whose partner on the
+    other side deforms. Raises Refused if no other bone is free.
     """
     facts = facts or BoneFacts(
         skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
@@ -125,8 +125,8 @@ def _without_skin(facts: BoneFacts, skeleton: Skeleton, stays: Bools) -> BoneFac
 def _find_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, threads: int, facts: BoneFacts, evidence: Floats
 ) -> Steps[Integers]:
-    """(m,) codes of REASONS. Leaf bones and controls of ends are found by what the file says: the
-    skin around them, that of the ends of limbs, is nearest to them."""
+    """(m,) codes of REASONS. Leaf bones and controls of ends are found by evidence in the file,
+    because the skin at the ends of limbs is nearest to them."""
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
     control: Integers = yield from work_in_steps(

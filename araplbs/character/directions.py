@@ -31,7 +31,7 @@ def read_directions_in_steps(
     meshes: Sequence[Mesh], skeleton: Skeleton, choice: str, threads: int = 0
 ) -> Steps[Skeleton]:
     """The Skeleton with the tails, ways and directions of a choice of the options, a generator of
-    short steps. Call it again after bones were left out, because other bones may have become
+    short steps. Call it again after bones have been left out, because other bones may have become
     leaves."""
     drawn = replace(skeleton, tails=skeleton.drawn_tails, ways=None, directions="TAILS")
     bendy = np.array([kind == BENDY for kind in skeleton.kinds], bool)
@@ -70,8 +70,8 @@ def read_directions_in_steps(
 
 
 def _to_leaves(skeleton: Skeleton, goes_on: Bools, tails: Floats) -> None:
-    """The last bones of chains go to the leaf bones that an exporter has put where they end, not to
-    the skin beyond their joint."""
+    """The last bones of chains end at the leaf bones that an exporter added, not at the skin
+    beyond their joint."""
     for leaf in np.flatnonzero(skeleton.control == LEAF).tolist():
         up = skeleton.parents[leaf]
         if (

@@ -75,7 +75,7 @@ class Surface:
         self.mesh = np.repeat(np.arange(len(first) - 1), np.diff(first))
 
     def is_of(self, problem: Problem) -> bool:
-        """Does the problem still have the arrays that this was made from?"""
+        """Whether the problem still has the arrays from which this was made."""
         return all(a is b for a, b in zip(self._made_of, _geometry(problem), strict=True))
 
     @cached_property
@@ -101,7 +101,7 @@ class Surface:
         return found[3]
 
     def is_closed(self, triangles: Integers) -> bool:
-        """Do nearly all edges of these triangles have two sides?"""
+        """Whether nearly all edges of these triangles have two sides."""
         place = np.arange(len(self.vertices)) if self.split is None else self.split.groups
         _there, counts = _counted(_sides(place[self.triangles[triangles]]))
         return bool((counts == 1).mean() <= OPEN)
@@ -246,7 +246,7 @@ def _sides(triangles: Integers) -> Integers:
 
 
 def _sides_at_rims(triangles: Integers, n: int) -> Integers:
-    """(k,) keys of sides: all those of every edge of one triangle, and few others. If the sides
+    """(k,) keys of sides: those of all edges with one triangle, and few others. If the sides
     from a vertex come back to it along the same edges, it has no such edge: sums over both, of a
     number for each vertex at the other end, are equal then, and hardly ever elsewhere."""
     number = np.random.default_rng(0).integers(1 << 32, size=n).astype(float)  # sums are exact
@@ -259,8 +259,8 @@ def _sides_at_rims(triangles: Integers, n: int) -> Integers:
 
 
 def _counted(keys: Integers) -> tuple[Integers, Integers]:
-    """(those there are, ascending, how often each); by a stable sort, which is the fastest one for
-    the sides of triangles that come by places."""
+    """(distinct values, ascending, and their counts), by a stable sort, which is the fastest for
+    sides of triangles in order of places."""
     ordered = np.sort(keys, kind="stable")
     first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
     return ordered[first], np.diff(first, append=len(keys))
@@ -302,7 +302,8 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
 
 
 def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers, int]]:
-    """[(mesh, vertices, how many)] of parts that float free of all else, for each mesh together."""
+    """[(mesh, vertices, count)] of parts that float free of everything else, together for each
+    mesh."""
     triangles = surface.triangles
     if not len(triangles):
         return []
@@ -337,7 +338,7 @@ def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers
 
 def noise(surface: Surface, mesh: int) -> tuple[float, int]:
     """(share of the edges between two faces of a mesh at which the surface is bent steeply, faces):
-    rough all over where that is much; 0 of meshes of few faces."""
+    a large value means rough all over; 0 for meshes of few faces."""
     triangles = surface.triangles[surface.mesh[surface.triangles[:, 0]] == mesh]
     if len(triangles) < LEAST_NOISY:
         return 0.0, len(triangles)
@@ -362,7 +363,7 @@ def closed_vertices(surface: Surface) -> dict[str, Floats]:
 
 
 def untouched(problem: Problem, vertices: Integers) -> Bools:
-    """(k,) bool: of these vertices nothing is locked and nothing was asked for by hand."""
+    """(k,) bool: vertices without locks and without edits."""
     arguments = problem.arguments
     found = np.ones(len(vertices), bool)
     if "locked_vertices" in arguments:

@@ -68,7 +68,7 @@ def reflect_moves(vertices: Floats, moves: Floats, reflections: Sequence[Reflect
 
 
 def _image(vertices: Floats, reflection: Reflection) -> tuple[Floats, Bools]:
-    """Their images, and which of these are vertices of their own (n,) bool."""
+    """Their images, and a mask (n,) bool of the images that are separate vertices."""
     image = moved(vertices, reflection.matrix)
     added = np.ones(len(vertices), bool)
     if reflection.merge is not None:

@@ -34,14 +34,15 @@ def pose_set(problem: Problem, options: Options, parents: Integers | None = None
 
 
 def checked_poses(problem: Problem, options: Options) -> Poses:
-    """The Poses in which present weights are judged: as pose_set(), but what hangs on the root and
-    begins where a chain ends stays there. No weights help where such poses tear the two apart."""
+    """The Poses in which present weights are judged: those of pose_set(), except that bones on the
+    root that begin at the end of a chain stay there. No weights help if poses tear the two
+    apart."""
     skeleton = problem.skeleton
     return pose_set(problem, options, hung_on_ends(skeleton, skeleton.solver_parents))
 
 
 def measured_poses(problem: Problem, options: Options) -> Poses:
-    """The Poses in which a result is measured: as pose_set(), but fewer random ones."""
+    """The Poses in which a result is measured: those of pose_set(), with fewer random ones."""
     return pose_set(problem, replace(options, pose_count=min(options.pose_count, MEASURED)))
 
 

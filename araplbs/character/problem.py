@@ -201,8 +201,8 @@ class Problem:
         )
 
     def start_from(self, rows: SparseWeights) -> None:
-        """Start from these weights. `unweighted` says how many vertices have none: they start from
-        fresh weights, and if that is all of them, nothing is given."""
+        """Start from these weights. `unweighted` is the number of vertices without weights. They
+        start from fresh weights; if all are unweighted, no weights are passed."""
         locked = self.arguments.get("locked_vertices", np.zeros(rows.count, bool))
         empty = (rows.sums() <= 0) & ~locked
         self.unweighted = int(np.count_nonzero(empty))

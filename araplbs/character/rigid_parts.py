@@ -42,8 +42,8 @@ def loose_parts(mesh: Mesh) -> Integers:
 
 def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
     """[[vertices of a part]] for each Mesh: its loose parts with the same present weights for all
-    their vertices. None if all vertices of all meshes have the same weights: nobody has weighted
-    the character."""
+    their vertices. None if all vertices of all meshes have the same weights, because then the
+    character has not been weighted."""
     found: list[list[Integers]] = []
     rows = []
     for mesh in meshes:

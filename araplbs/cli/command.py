@@ -24,7 +24,7 @@ class Job:
     progress: Listener
 
     def save(self, document: Any, write: Callable[[Any, Path], None]) -> None:
-        """Writes the document where the command is to put it."""
+        """Writes the document to the output of the command."""
         assert self.target is not None
         write(document, self.target)
         self.say(f"{self.source}: saved {self.target}")
@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass
 class Done:
-    """A file that was done: its entry in the report, its exit code, and its pictures."""
+    """A finished file: its entry in the report, its exit code, and its pictures."""
 
     result: dict[str, Any]
     code: int = 0

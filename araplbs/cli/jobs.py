@@ -102,8 +102,8 @@ def _one(
 
 
 def serve() -> None:
-    """The other side: one task from standard input, its answer on standard output. Nothing else is
-    written there."""
+    """The other side: reads one task from standard input and writes its answer, and nothing else,
+    to standard output."""
     from .main import do_file, read_command
 
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -60,7 +60,7 @@ def refuse_input(path: str | Path) -> None:
 
 
 def refuse_output(path: str | Path) -> None:
-    """Raises Refused if no file could be put: before the work and not after it."""
+    """Raises Refused if no file could be written there: before the work and not after it."""
     real = resolved(path)
     if real.is_dir():
         raise Refused(f"'{path}' is a folder")
@@ -83,7 +83,7 @@ def refuse_output(path: str | Path) -> None:
 
 def placed(path: str | Path) -> Path:
     """The absolute path of a name in its real folder, itself a link or not. Resolves `..` after a
-    link, which Blender takes literally."""
+    link, which Blender reads literally."""
     return Path(os.path.realpath(Path(path).parent), Path(path).name)
 
 
@@ -152,7 +152,7 @@ def _keep_permissions(path: Path, old: os.stat_result) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Has a file on the disk before its name counts, even if the machine fails."""
+    """Forces a file to the disk before its name is valid, even if the machine fails."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 
@@ -171,7 +171,8 @@ def remove_leftovers(folder: str | Path) -> None:
 
 
 def _is_forgotten(path: Path, space: str, process: int) -> bool:
-    """Of a process of this space that is gone, or older than any file that is still written."""
+    """Whether the process belongs to this space and is gone, or the file is older than any file
+    still being written."""
     if space == SPACE and (process == os.getpid() or not _lives(process)):
         return True
     try:

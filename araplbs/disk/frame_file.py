@@ -12,8 +12,8 @@ from ..base.steps import T
 
 
 class FrameFile:
-    """A sequence of arrays (n, 3), float32, to be filled by append(). The file is gone when this is
-    closed, or when nothing holds it any more, even if the program crashes."""
+    """A sequence of arrays (n, 3), float32, to be filled by append(). The file disappears when
+    this is closed or no longer referenced, even if the program crashes."""
 
     def __init__(self, folder: str | Path) -> None:
         self._folder, self._count = folder, 0

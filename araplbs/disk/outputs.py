@@ -84,7 +84,7 @@ def carries(path: str | Path, kind: Kind) -> bool:
 
 def is_stream(path: str | Path) -> bool:
     """Whether the path takes data and keeps nothing, such as a pipe or a terminal. The link
-    /dev/fd/3 to a pipe leads to a name that no file has, and opens all the same."""
+    /dev/fd/3 to a pipe leads to a name without a file, but can still be opened."""
     for name in (os.path.realpath(path), path):
         try:
             mode = os.stat(name).st_mode
@@ -128,7 +128,7 @@ class Outputs:
     def add(
         self, path: str | Path, kind: Kind, what: str, source: str | Path | None = None
     ) -> None:
-        """what: its name in a sentence. source: the input that it is made from, and that it may
+        """what: its name in a sentence. source: the input from which it is made, and which it may
         replace under its own name."""
         key = identity(path)
         if key in self._taken:

@@ -69,7 +69,7 @@ class Copied:
 
 
 def same_edges(a: Integers, b: Integers) -> bool:
-    """Are these the same edges, in any order?"""
+    """Whether these are the same edges, in any order."""
     if a.shape != b.shape:
         return False
 
@@ -82,7 +82,7 @@ def same_edges(a: Integers, b: Integers) -> bool:
 def copy_weights(
     source: Given, rows: SparseWeights, target: Given, options: CopyOptions, threads: int = 0
 ) -> Copied:
-    """The weights of a target. Raises Refused if it is neither a copy nor at the image."""
+    """The weights of a target. Raises Refused if it is neither a copy nor a mirror image."""
     alike = len(source.points) == len(target.points) and same_edges(source.edges, target.edges)
     if alike and len(source.edges):
         return Copied(rows, True, 0)
@@ -146,7 +146,7 @@ def copies_summary(report: dict[str, Any]) -> str:
 
 
 def copies_warnings(done: Sequence[tuple[str, Copied]]) -> list[str]:
-    """Lines about places that an artist should look at."""
+    """Lines about places that an artist should check."""
     return [
         f"'{name}' is not an exact image: {each.off} of {each.rows.count} vertices take weights "
         "from a place nearby"

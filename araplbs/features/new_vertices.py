@@ -121,7 +121,7 @@ def _harmonic(pairs: Integers, free: Bools, fixed: Floats) -> Floats:
     scale = np.maximum(degree, 1)[:, None]
 
     def around(x: Floats) -> Floats:
-        """Sums over neighbors, of what is free."""
+        """Sums over the free neighbors."""
         total = np.zeros_like(x)
         if len(rows):
             total[rows] = np.add.reduceat(x[both[:, 1]], begin, axis=0)

@@ -150,7 +150,7 @@ def _signs(quaternions: Floats) -> Floats:
 
 
 def unmoved(skeleton: Skeleton, moved: Bools) -> list[str]:
-    """Names of deform bones with a parent that nothing turns."""
+    """Names of deform bones with a parent that no control turns."""
     still = skeleton.deform & ~moved & (skeleton.parents >= 0)
     return [skeleton.names[b] for b in np.flatnonzero(still)]
 

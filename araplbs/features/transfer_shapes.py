@@ -98,7 +98,7 @@ class Worn:
 
 @dataclass
 class TransferredShapes:
-    """The result for one mesh: of the keys with an effect on it, in the order of the Wearer's."""
+    """The result for one mesh: for the keys with an effect on it, in the order of the Wearer."""
 
     keys: list[str]  # names
     shapes: np.ndarray  # (k, n, 3) in its own space
@@ -210,7 +210,7 @@ def shapes_summary(report: dict[str, Any]) -> str:
 
 
 def shapes_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about places that an artist should look at."""
+    """Lines about places that an artist should check."""
     lines = []
     for each in report["objects"]:
         name = each["name"]

@@ -223,8 +223,8 @@ def _summed(
 
 
 def _at_rest(points: Floats, weights: SparseWeights, armature: Armature, skin: Skin) -> Floats:
-    """(n, 3) vertices in the rest pose of the skeleton, in axes of Blender. If the joints disagree
-    about that, the weights in the file decide for each vertex."""
+    """(n, 3) vertices in the rest pose of the skeleton, in axes of Blender. If the joints
+    disagree, the weights in the file decide for each vertex."""
     by_joint = to_rest(armature, skin)
     places = armature.places
     size = np.ptp(points, axis=0).max(initial=0) or 1.0

@@ -99,8 +99,8 @@ def _local(path: str) -> str:
 
 
 def _flags(options: Mapping[str, Value]) -> list[str]:
-    """{"max_influences": 8, "symmetric": False} as --max-influences=8 --no-symmetric. Raises
-    Refused for a name that is not an option, or names a file."""
+    """Turns {"max_influences": 8, "symmetric": False} into --max-influences=8 --no-symmetric.
+    Raises Refused for a name that is not an option, or names a file."""
     words = []
     for name, value in options.items():
         plain = name.lower().strip().lstrip("-").replace("_", "-").replace(" ", "-")

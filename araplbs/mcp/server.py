@@ -102,7 +102,8 @@ def compare(input: str, output: str, methods: list[str] | None = None) -> dict[s
 
 
 def _answer(call: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """A refusal is an answer as well: of an exception, an assistant would not see the sentence."""
+    """A refusal is an answer as well, because an assistant would not see the sentence of an
+    exception."""
     try:
         return call(*arguments)
     except Refused as error:

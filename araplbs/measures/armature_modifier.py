@@ -141,7 +141,7 @@ class Columns:
 
 
 def blend_linearly(points: Floats, rows: SparseWeights, poses: Floats) -> Floats:
-    """(p, n, 3) where linear blending takes points (n, 3); they stay where they have no weight.
+    """(p, n, 3) points (n, 3) as moved by linear blending; points without weight stay.
     poses (p, m, 3, 4)."""
     posed = np.repeat(points[None], len(poses), 0)
     sums = rows.sums()
@@ -164,7 +164,7 @@ def pose_points(
     deformer: Deformer | None,
     threads: int = 0,
 ) -> Floats:
-    """(p, n, 3) where the modifier takes points (n, 3) in these Poses; rows: effective_rows(), as
+    """(p, n, 3) points (n, 3) as moved by the modifier in these Poses; rows: effective_rows(), as
     the Columns expand them. A deformer of None blends linearly."""
     return _pose(points, rows, columns.transforms(poses), columns, deformer, threads)
 
@@ -332,7 +332,7 @@ def _slice(parameters: Floats | None, begin: int, end: int) -> Floats | None:
 
 
 def _differs(problem: Problem, rows: SparseWeights) -> bool:
-    """Does Blender deform by these weights otherwise than linearly?"""
+    """Whether Blender deforms with these weights in another way than linearly."""
     if _preserves_volume(problem):
         return True
     return any(problem.deformers) and not _equal(_joined(_parts(problem, rows)), rows)
@@ -392,7 +392,7 @@ def _by_envelopes(deformer: Deformer) -> bool:
 
 
 def pose_linearly(problem: Problem, rows: SparseWeights, poses: Poses) -> Floats:
-    """(p, n, 3) where linear blending takes the vertices of a problem."""
+    """(p, n, 3) the vertices of a problem as moved by linear blending."""
     columns = Columns(problem.skeleton)
     points = problem.arguments["vertices"]
     expanded = columns.expand(rows, points, problem.parameters)

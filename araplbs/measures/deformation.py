@@ -58,7 +58,7 @@ def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) ->
 
 
 def as_report(skeleton: Skeleton, measures: Mapping[str, Any]) -> dict[str, Any]:
-    """The measures as a dictionary that JSON takes: shares, drift in limb radii; None for what
+    """The measures as a dictionary that JSON takes: shares, drift in limb radii; None if something
     cannot be measured, such as the volume of an open mesh."""
     numbers = {name: _number(measures[key]) for name, key in NUMBERS.items()}
     drift, worst = measures["bone_drift"], None
@@ -139,8 +139,8 @@ def in_percent(share: float) -> str:
 
 def in_words(found: Mapping[str, Any], seen: bool = True) -> Sentence:
     """The result of compare() in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
-    drift 0.12, volume -3.1 %". seen: whether anybody has seen what was before; if not, it is left
-    out."""
+    drift 0.12, volume -3.1 %". seen: whether the user has seen the earlier state; otherwise it is
+    left out."""
     after = found["after"]
     if after["surface_strain"] is None:
         return Sentence("no surface to stretch")

@@ -20,8 +20,8 @@ DEFORMERS = ("LINEAR", "DUAL_QUATERNIONS", "CENTERS")
 class DeformerPreview:
     """The one mesh of a Problem, with SparseWeights of its bones.
 
-    All that depends on the weights alone is computed once; centers of rotation when they are first
-    asked for.
+    Everything that depends only on the weights is computed once; centers of rotation when they are
+    first needed.
     """
 
     def __init__(self, problem: Problem, rows: SparseWeights, threads: int = 0) -> None:

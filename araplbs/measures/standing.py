@@ -26,13 +26,13 @@ ONE_BONE = 0.95  # of all weight: where one bone had more, there is nothing eith
 
 
 def is_worse(before: float | None, after: float | None) -> bool:
-    """Whether a measure is worse than before by what people are shown of it."""
+    """Whether a measure is worse than before in the digits that people see."""
     return before is not None and after is not None and after - before > WORSE * before
 
 
 def stretches_more(stretch: Both, drift: Both) -> bool:
-    """Whether the surface stretches more by what people are shown of it: by half, or by less if
-    limbs do not follow their bones better for that. Each (before, after)."""
+    """Whether the surface stretches more in the digits that people see: by half, or by less if
+    limbs do not follow their bones better. Each (before, after)."""
     was, now = stretch
     if was is None or now is None or not is_worse(was, now):
         return False
@@ -45,13 +45,13 @@ def much_more(was: float | None, now: float | None) -> bool:
 
 
 def follows_better(before: float | None, after: float | None) -> bool:
-    """Whether limbs drift so much less that it is seen."""
+    """Whether limbs drift visibly less."""
     return before is not None and after is not None and before - after > FOLLOWS
 
 
 def has_weights(rows: SparseWeights) -> bool:
     """Whether enough of the vertices have weights for a comparison with others, and not nearly all
-    of one bone: such weights stretch nothing, and move nothing either."""
+    of one bone, because such weights stretch nothing but also move nothing."""
     had = rows.sums() > 0
     if not len(had) or had.mean() < WEIGHTED:
         return False

@@ -51,13 +51,13 @@ class Edits:
     rigid: list[np.ndarray] = field(default_factory=list)  # vertices of each rigid part
 
     def held_on_bone(self, bone: int, count: int) -> Edits:
-        """The Edits with all of the `count` vertices that have no wanted weight held on a bone."""
+        """The Edits, with all of the `count` vertices without a wanted weight held on a bone."""
         free = np.setdiff1d(np.arange(count), self.constraints.vertices)
         held = Pairs(free, np.full(len(free), bone), np.ones(len(free)))
         return replace(self, constraints=self.constraints + held)
 
     def not_wanted(self, pairs: Pairs) -> Pairs:
-        """The Pairs without those whose bones are to have weight."""
+        """The Pairs, except those whose bones should have weight."""
         wanted = self.constraints.of(self.constraints.values > 0) + self.influences.of(
             self.influences.values.astype(bool)
         )

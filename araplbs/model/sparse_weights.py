@@ -42,8 +42,8 @@ class SparseWeights(NamedTuple):
         return weighted, self.bones[np.maximum.reduceat(leads * np.arange(entries), begins)]
 
     def cut_down(self, most: int, locked: Bools) -> SparseWeights:
-        """The `most` largest of each vertex. Locked entries (bool) also stay; the others are
-        scaled to their former sum. Of equal ones, all stay or none."""
+        """The `most` largest weights of each vertex. Locked entries (bool) also stay; the others
+        are scaled to their former sum. Of equal ones, all stay or none."""
         vertices, order = self.vertices, np.lexsort((-self.weights, locked, self.vertices))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - self.start[vertices[order]]

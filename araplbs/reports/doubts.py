@@ -146,7 +146,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
 
 
 def _held(report: dict[str, Any]) -> Doubt | None:
-    """Of bones that keep their skin at a price."""
+    """The Doubt about bones that keep their skin at a price."""
     cost, held = report.get("held_cost", 0.0), tuple(report.get("held_bones", ()))
     if report.get("parts") == 1:
         held = ()
@@ -196,7 +196,7 @@ def _stretch(report: dict[str, Any]) -> float | None:
 
 
 def torn_off(skeleton: Skeleton) -> list[int]:
-    """Deform bones that begin close to another one, and hang far from there."""
+    """Deform bones that begin close to another bone, but whose parent is far from there."""
     deform = np.flatnonzero(skeleton.deform)
     size = max(size_of(np.vstack([skeleton.heads[deform], skeleton.tails[deform]])), 1e-30)
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)

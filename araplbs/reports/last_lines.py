@@ -16,7 +16,7 @@ def short(name: str) -> str:
 
 
 def which(names: Sequence[str], things: str = "meshes") -> str:
-    """The only one of them, or how many there are."""
+    """The only one of them, or their number."""
     return short(names[0]) if len(names) == 1 else f"{len(names)} {things}"
 
 

@@ -120,7 +120,7 @@ def _doubt(report: dict[str, Any]) -> Note | None:
 
 
 def bare_bones(report: dict[str, Any]) -> list[str]:
-    """Names of the bones that move nothing though skin is around, and that are not just ends."""
+    """Names of bones that move nothing although skin is around them, except ends of chains."""
     return [name for name in report["idle_in_skin"] if not is_end_bone(name)]
 
 

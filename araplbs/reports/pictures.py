@@ -62,8 +62,8 @@ def camera_around(
     clouds: Iterable[Floats], axes: Floats, width: int, height: int, margin: float = 0.05
 ) -> Camera:
     """The Camera that sees several (n, 3) sets of points, the same pose by different methods. Its
-    frame is the median of their boxes, so that a method which throws points far away does not make
-    all others small."""
+    frame is the median of their boxes, so that a method with points far away does not make all
+    others small."""
     boxes = [_box(points @ axes[:2].T) for points in clouds if len(points)]
     low, high = np.median(boxes, axis=0) if boxes else np.zeros((2, 2))
     size = np.maximum(high - low, 1e-12)
@@ -205,7 +205,7 @@ def draw(points: Floats, triangles: Integers, colors: Floats, camera: Camera) ->
 
 
 def _light(normals: Floats) -> Floats:
-    """(k,) how bright, of normals (k, 3) in the axes of the view."""
+    """(k,) brightness of normals (k, 3) in the axes of the view."""
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = normals / np.where(lengths > 0, lengths, 1)
     normals = normals * np.where(normals[:, 2:] < 0, -1, 1)  # the side that is seen
@@ -263,13 +263,13 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def data_uri(pixels: Integers) -> str:
-    """A picture as the address of itself, for a page that needs no other file."""
+    """A picture as a data URI, for a page that needs no other file."""
     return "data:image/png;base64," + base64.b64encode(png(pixels)).decode("ascii")
 
 
 def turned_back(skeleton: Skeleton, pose: Poses, posed: Floats) -> Floats:
-    """Points (n, 3) posed by the first of these Poses as seen from the bone that the whole body
-    hangs on: if that turns in a random pose, the body would lie on its side."""
+    """Points (n, 3) posed by the first of these Poses as seen from the bone that carries the whole
+    body. Otherwise, if that bone turns in a random pose, the body would lie on its side."""
     transform = pose.transforms[0, _body_root(skeleton)]
     return np.linalg.solve(transform[:, :3], (posed - transform[:, 3]).T).T
 

@@ -45,7 +45,7 @@ def system_lines() -> list[str]:
 
 
 def settings_lines(options: Options) -> list[str]:
-    """Settings that differ from their defaults. Texts that are typed become dots."""
+    """Settings that differ from their defaults. Typed texts become dots."""
     usual, lines = Options().as_dict(), []
     typed = {each.name for each in fields(Options) if isinstance(each.default, str)}
     typed -= {each.name for each in fields(Options) if "choices" in each.metadata}
@@ -65,8 +65,8 @@ def error_line(fault: Fault) -> str:
 
 
 def without_folder(place: str, names: Iterable[str]) -> str:
-    """The line of a traceback that names a file: of its path the last part, if that is not a name
-    of the file's things, as a script in it has."""
+    """The line of a traceback that names a file: only the last part of its path, unless that is a
+    name from the file, such as that of a script in it."""
     path, comma, rest = place.strip().partition(", line ")
     name = re.split(r"[\\/]", path)[-1]
     return f"  {DOTS}/{without_names(name, names)}{comma}{without_names(rest, names)}"

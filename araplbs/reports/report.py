@@ -172,7 +172,7 @@ def summary(report: dict[str, Any]) -> Sentence:
 
 
 def summary_of_new(report: dict[str, Any]) -> Sentence:
-    """The same where only what is new was weighted."""
+    """The summary if only new vertices were weighted."""
     new, around = report["new_vertices"], report["vertices"] - report["new_vertices"]
     return Sentence(
         "{which}, solved with {around} around, which stay: {deformation} there in {seconds} s",
@@ -215,7 +215,7 @@ def _tails_aside(skeleton: Skeleton) -> bool:
 
 
 def idle_in_skin(problem: Problem, rows: SparseWeights, engine: dict[str, Any]) -> Integers:
-    """Bones that move nothing though some skin is nearest to them."""
+    """Bones that move nothing although some skin is nearest to them."""
     idle = np.array(engine["idle_bones"], int)
     return idle[has_skin(problem.arguments["vertices"], rows, problem.skeleton, idle)]
 
@@ -272,7 +272,7 @@ def _posed_line(report: dict[str, Any]) -> list[Sentence]:
 
 
 def warnings(report: dict[str, Any] | None) -> list[Sentence]:
-    """Lines about what a rigger should look at, the most important last."""
+    """Lines about things that a rigger should check, the most important last."""
     if not report:
         return []
     lines = [Sentence(SLOW)] if report.get("linear_algebra", "OpenBLAS") != "OpenBLAS" else []

@@ -61,7 +61,7 @@ def heat_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def far_lines(report: dict[str, Any]) -> list[Sentence]:
-    """Parts that have most likely been selected, or left somewhere, by mistake."""
+    """Parts that were probably selected, or left somewhere, by mistake."""
     lines = []
     whole = [far["object"] for far in report["far_from_bones"] if far["all"]]
     if whole:
@@ -89,7 +89,7 @@ def far_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def size_lines(report: dict[str, Any]) -> list[Sentence]:
-    """Parts so small, or so far off, that the solver did not look at them."""
+    """Parts so small or so far away that the solver ignored them."""
     lines = []
     vanished = report["collapsed_triangles"] / max(report["triangles"], 1)
     if vanished > MUCH_WELDED:

@@ -47,7 +47,7 @@ def _without_quoted(text: str) -> str:
 
 
 def _forms(name: str) -> set[str]:
-    """How a name may be written: unchanged, in one line, as Python shows it, by its bytes."""
+    """The forms of a name: unchanged, in one line, as Python shows it, by its bytes."""
     shown = {name, " ".join(name.split()), repr(name)[1:-1], ascii(name)[1:-1]}
     shown |= {repr(name)[1:-1].replace("\\'", "'"), *name.splitlines()}
     shown.add(name.encode("utf-8", "backslashreplace").decode())

@@ -117,8 +117,8 @@ class Joint:
 
 
 def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
-    """The joints that are looked at, those of one kind together: of a body [[both shoulders], [both
-    elbows], ...], else each with its mirror image."""
+    """The joints that are considered, those of one kind together: of a body [[both shoulders],
+    [both elbows], ...], else each with its mirror image."""
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
     body = find_body(tree, tree.chains(), np.asarray(up, float))
     if body is not None:
@@ -140,7 +140,7 @@ def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
 
 
 def _of_limb(limb: Limb, place: int) -> Joint:
-    """Bones may be split along an arm; its joints say how long it is."""
+    """Bones may be split along an arm, so its joints give its length."""
     lengths = lengths_of(limb.joints)[max(0, place - 1) : place + 1]
     return Joint(limb.bones[place], limb.joints[place], REACH * float(lengths.mean()))
 

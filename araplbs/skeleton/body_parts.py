@@ -91,7 +91,7 @@ def _children(parents: Integers) -> list[list[int]]:
 
 
 def _bones_beyond(parents: Integers) -> Integers:
-    """(m,) how many bones hang on each, itself counted."""
+    """(m,) the number of descendants of each bone, including itself."""
     count = np.ones(len(parents), int)
     for bone in _children_first(_children(parents), parents):
         if parents[bone] >= 0:

@@ -71,7 +71,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of the preset, and what --from means."""
+    """The options of the preset, and the effect of --from."""
     start = {} if arguments.predicted is None else {"start_from": "PRESENT"}
     return preset_given(arguments) | start
 

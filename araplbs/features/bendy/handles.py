@@ -58,8 +58,8 @@ def stations(joints: Floats, count: int) -> Floats:
 
 
 def slide_to(u: Callable[[float], float], wanted: float, bracket: float) -> float:
-    """The s nearest to 0 that bisection finds where u(s), which grows, is `wanted`; 0 if none is
-    within 16 times `bracket`. At the ends of the bone, where u stays 0 or 1 beyond, it is exact.
+    """The s nearest to 0, found by bisection, at which the increasing u(s) is `wanted`; 0 if none
+    is within 16 times `bracket`. It is exact at the ends of the bone, beyond which u stays 0 or 1.
     """
     below = (lambda s: u(s) < wanted) if wanted > 0 else (lambda s: u(s) <= 0)
     for _ in range(5):

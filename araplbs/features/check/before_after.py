@@ -47,8 +47,9 @@ def gains(
     painted: SparseWeights | None = None,
 ) -> tuple[dict[str, Any], list[Finding], Poses]:
     """(facts, findings, poses): a summary of these SparseWeights `after`, and of those before.
-    report: of the deformation of those after, as that of the solution has it. actions: poses of the
-    file's own actions. painted: the weights before with those of bones that were left out.
+    report: that of the deformation of the later ones, as in the report of the solution. actions:
+    poses of the file's own actions. painted: the weights before with those of bones that were left
+    out.
 
     facts: {"problems": (before, after), "stretch": (before, after)}, None for what there is nothing
     to say of: before where fewer than half of the vertices had weights, problems before where the

@@ -55,7 +55,7 @@ def _limb(look: Inspected, bone: Index) -> Integers:
 
 
 def _surrounds(look: Inspected, bone: Index, vertices: Integers) -> bool:
-    """False where they lie flat: bones of muscles of the face lie in the skin."""
+    """False if they lie flat, because the bones of facial muscles lie in the skin."""
     head = look.skeleton.heads[bone]
     axis, off = look.skeleton.tails[bone] - head, look.vertices[vertices] - head
     off -= np.outer(off @ axis / max(axis @ axis, 1e-300), axis)
@@ -83,7 +83,7 @@ def drifting_limbs(look: Inspected) -> Iterator[Finding]:
 
 
 def _orientation(look: Inspected) -> int:
-    """1, or -1 where the faces of most of the mesh point inward."""
+    """1, or -1 if most faces of the mesh point inward."""
     a, b, c = (look.vertices[look.triangles[:, k]] - look.vertices.mean(0) for k in range(3))
     return 1 if (a * np.cross(b, c)).sum() >= 0 else -1
 

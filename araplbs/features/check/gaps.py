@@ -65,7 +65,7 @@ def bleeding(look: Inspected) -> Iterator[Finding]:
 
 
 def _through_flesh(look: Inspected, weight: Floats, region: Integers, bone: Index) -> bool:
-    """Whether most straight ways from a region to the core of a bone begin and end inward."""
+    """Whether most straight lines from a region to the core of a bone begin and end inward."""
     some = region[:: 1 + len(region) // LOOKED_AT]
     entries = np.flatnonzero(look.rows.bones == bone)
     # Distances were measured from the largest connected part of the core, where they are 0.
@@ -87,14 +87,14 @@ def _through_flesh(look: Inspected, weight: Floats, region: Integers, bone: Inde
 
 
 def _cosines(look: Inspected, vertices: Integers, ways: Floats) -> Floats:
-    """(k,) of ways with the outward normals; 0 without one."""
+    """(k,) cosines of the lines with the outward normals; 0 without a normal."""
     normals = look.outward[0][vertices]
     long = np.linalg.norm(normals, axis=1) * np.linalg.norm(ways, axis=1)
     return (normals * ways).sum(axis=1) / np.maximum(long, 1e-300)
 
 
 def _harm(look: Inspected, weight: Floats, region: Integers, bone: Index) -> float:
-    """How bad it is that a bone moves a region, by what it does there in the poses."""
+    """The severity of a bone that moves a region, by its effect there in the poses."""
     some = region[:: 1 + len(region) // LOOKED_AT]
     share = np.minimum(weight[some], ALONE)[None, :, None]
     at = look.vertices[some]

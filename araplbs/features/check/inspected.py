@@ -53,7 +53,8 @@ class Inspected:
         threads: int = 0,
         like: "Inspected | None" = None,
     ) -> None:
-        """like: of the same problem with other weights; its knowledge of the mesh is reused."""
+        """like: an input of the same problem with other weights, whose data about the mesh is
+        reused."""
         known = vars(like) if like else {}
         vars(self).update({name: known[name] for name in OF_MESH if name in known})
         self.problem, self.poses, self.options, self.threads = problem, poses, options, threads
@@ -200,7 +201,7 @@ class Inspected:
         return [noise(self.surface, mesh) for mesh in range(len(self.problem.names))]
 
     def prepare(self, progress: Listener | None = None) -> None:
-        """Data that several checks need; parts of it do not run in parallel by themselves."""
+        """Data that several checks need. Parts of it would otherwise not run in parallel."""
         steps = [["strained"], ["nearest", "inspection"]]
         progress = Progress.of(progress)
         progress.check("surface strain", 0)
@@ -277,7 +278,7 @@ class Inspected:
 
     @cached_property
     def parts(self) -> Integers:
-        """(n,) what is connected, vertices at one place taken as one."""
+        """(n,) the connected component of each vertex; vertices at one place count as one."""
         return self.neighbors[3]
 
     @cached_property

@@ -93,7 +93,7 @@ def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Fl
 def _moved(
     rows: SparseWeights, owner: np.ndarray, hangs_on: Bools, ways: Floats, count: int
 ) -> Floats:
-    """(m,) how far each bone takes its skin by these weights, summed over the skin."""
+    """(m,) how far each bone moves its skin with these weights, summed over the skin."""
     bone = owner[rows.vertices]
     with_it = (bone >= 0) & hangs_on[rows.bones, bone]
     taken = (rows.weights * ways[rows.vertices])[with_it]

@@ -86,8 +86,8 @@ def own_skin(look: Inspected) -> Iterator[tuple[int, Integers, float]]:
 
 
 def _from_bone(skeleton: Skeleton, bone: int, points: Floats) -> tuple[Floats, Floats]:
-    """(distances (n,) of points from a bone, ways (n, 3) there from it): from its line to the tail,
-    or from all its lines to children."""
+    """(distances (n,) of points from a bone, vectors (n, 3) from it to them): from its line to the
+    tail, or from all its lines to children."""
     ends = skeleton.tails[bone][None]
     if skeleton.ways is not None:
         children = np.flatnonzero((skeleton.parents == bone) & skeleton.ways)

@@ -168,8 +168,8 @@ def intersections(look: Inspected) -> Iterator[Finding]:
 
 
 def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Iterator[Finding]:
-    """Findings where these vertices are really outside a part in a pose: they may lie beneath
-    another place of it now."""
+    """Findings at vertices that are really outside a part in a pose; they may be below another
+    place of it now."""
     faces = look.triangles[look.parts[look.triangles[:, 0]] == cloth]
     used, local = np.unique(faces, return_inverse=True)
     points = look.posed(some, slice(pose, pose + 1))[0]

@@ -85,7 +85,7 @@ def case_of_arrays(
 
 
 def _with_rolls(heads: Floats, tails: Floats, rolls: Floats) -> Floats:
-    """Some axis across the bone where none is known."""
+    """Any axis across the bone if none is known."""
     known: Any = np.isfinite(rolls).all(axis=1)
     return np.where(known[:, None], rolls, _across(tails - heads))
 

@@ -136,7 +136,8 @@ def compare(
 
 
 def _tell_distances(outcomes: Sequence[Outcome], points: Floats) -> None:
-    """How far all are from the best reference there is, the last one in the registry."""
+    """The distance of all results from the best available reference, the last one in the
+    registry."""
     references = [o for o in outcomes if o.kind == REFERENCE and o.reason is None]
     if not references:
         return
@@ -160,8 +161,8 @@ def _make(
     made: dict[str, tuple[Any, float, str | None]],
     outcome: Outcome,
 ) -> SparseWeights | Posed | None:
-    """SparseWeights or a Posed, None if outcome has a reason. made: {identifier: (result or
-    None, seconds, reason)} of those that were made already."""
+    """SparseWeights or a Posed, None if outcome has a reason. made: {identifier: (result or None,
+    seconds, reason)} of finished methods."""
 
     def weights_of(identifier: str) -> SparseWeights:
         (other,) = find_methods([identifier])

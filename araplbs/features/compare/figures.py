@@ -94,8 +94,8 @@ def legend() -> str:
 
 
 def scatter(comparison: Comparison, kind: str) -> str | None:
-    """Stretch against likeness in poses of this kind, as SVG; None for fewer than two
-    methods have both."""
+    """Stretch against likeness in poses of this kind, as SVG; None if fewer than two methods have
+    both."""
     points: list[tuple[float, float, Outcome]] = []
     bound = None
     for outcome in comparison.done:
@@ -164,7 +164,7 @@ class _Plot:
         ]
 
     def dots(self, points: list[tuple[float, float, Outcome]]) -> list[str]:
-        """Dots and their names, which make way for each other."""
+        """Dots and their names, placed so that they do not overlap."""
         places = [(self.x(x), self.y(y)) for x, y, _outcome in points]
         taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
         parts = []

@@ -106,7 +106,7 @@ def page_about(folder: str | Path, source: str | Path) -> Path | None:
 
 
 def _way(folder: str | Path, source: str | Path) -> str:
-    """The path of a file as seen from a folder, so that both can be moved together."""
+    """The path of a file relative to a folder, so that both can be moved together."""
     try:
         return Path(os.path.relpath(source, folder)).as_posix()
     except ValueError:  # on another drive

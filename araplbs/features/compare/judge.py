@@ -59,7 +59,7 @@ class Case:
 
 @dataclass
 class Outcome:
-    """The outcome of a method: why it is missing, or everything else."""
+    """The outcome of a method: the reason why it is missing, or its results."""
 
     identifier: str
     name: str

@@ -83,7 +83,7 @@ def _solved(work: Work, options: Options, arguments: dict[str, Any]) -> SparseWe
 
 
 def limited(rows: SparseWeights, most: int) -> SparseWeights:
-    """The `most` largest of each vertex, 0 for all, scaled to sum to 1."""
+    """The `most` largest weights of each vertex, 0 for all, scaled to sum to 1."""
     if most:
         rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
     sums = rows.sums()

@@ -248,7 +248,7 @@ def _row(
 
 
 def _duel(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) -> str:
-    """Two methods over each other, with a line to pull; shown by the script alone."""
+    """Two methods on top of each other, with a line to drag; shown only by the script."""
     first, rest = comparison.in_order
     outcomes = first + rest
     if len(outcomes) < 2 or len(comparison.views) < 2:

@@ -29,7 +29,7 @@ MEASURES = (
 
 
 def number(value: float | None, factor: float = 1, decimals: int = 2) -> str:
-    """As the tables show it; minus zero has no sign."""
+    """A number as the tables show it; minus zero has no sign."""
     if value is None or not math.isfinite(value):
         return NONE
     text = f"{factor * value:.{decimals}f}"

@@ -104,7 +104,7 @@ class JointRun:
         return better_start(skeleton, points, present, self.pinned, self.options.max_shift)
 
     def keep(self) -> None:
-        """Ask to go on with the joints of the latest frame, converged or not."""
+        """Asks to continue with the joints of the latest frame, converged or not."""
         self._kept.set()
 
     @property
@@ -210,10 +210,10 @@ class JointRun:
         start: float,
         progress: Progress,
     ) -> JointSolution:
-        """The weights go on from here on the joints that were found: with the locks, edits and
-        options that an ordinary weighting follows, and for the same poses, with the influences that
-        they have: to choose among these once more would only leave out more of them, but pinned
-        weights need others. first: the SparseWeights before any joint moved."""
+        """The weights continue on the joints that were found: with the locks, edits and
+        options that an ordinary weighting follows, and for the same poses, with their present
+        influences. Choosing among these again would only remove more of them, but pinned weights
+        need others. first: the SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         given = self.problem.arguments.get("pose_weights")
         if given is not None:  # the solver has the random poses first

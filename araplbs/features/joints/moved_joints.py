@@ -33,7 +33,7 @@ def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
 
 
 def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
-    """Whether its bones, as the armature has them, are here, up to what Edit mode rounds off."""
+    """Whether its bones in the armature are at these positions, up to the rounding of Edit mode."""
     here, drawn = np.stack([heads, tails], axis=1).reshape(-1, 3), skeleton.as_drawn
     return bool(np.abs(here - ends_of(drawn)).max() <= _near(drawn))
 
@@ -48,12 +48,12 @@ def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
 def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton:
     """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
 
-    An end of another bone at the old position of a joint moves with the joint. Where its head does
-    and its tail is at no joint, the bone moves unchanged, and so do bones connected to it; so does
-    a bone that would become too short otherwise.
+    An end of another bone at the old position of a joint moves with the joint. If its head moves
+    and its tail is at no joint, the bone moves unchanged, and so do bones connected to it. So does
+    a bone that would otherwise become too short.
 
-    Of a skeleton that was read from joints the heads alone are joints. Its drawn tails are those
-    of such other bones: they keep their direction, or, where this was right, turn with the bone.
+    In a skeleton that was read from joints, only the heads are joints. Its drawn tails are those
+    of such other bones: they keep their direction or, if this was right, turn with the bone.
     """
     if skeleton.directions == "TAILS":
         return _moved(skeleton, np.repeat(skeleton.deform, 2), heads, tails)
@@ -121,7 +121,7 @@ def _turned_tails(skeleton: Skeleton, heads: Floats, tails: Floats) -> Floats:
 
 
 def _kept_axes(axes: Floats, along: Floats) -> Floats:
-    """(m, 3) unit vectors across the bones, as near as can be to what they were."""
+    """(m, 3) unit vectors across the bones, as near as possible to the previous ones."""
     along = along / np.maximum(np.linalg.norm(along, axis=1), 1e-30)[:, None]
     across = axes - (axes * along).sum(axis=1)[:, None] * along
     length = np.linalg.norm(across, axis=1)[:, None]

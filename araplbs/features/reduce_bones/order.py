@@ -53,7 +53,7 @@ def removal_order(
     wanted: Bools,
     unused: Bools,
 ) -> Order:
-    """As choose() would take them, for any number of bones and any way to choose."""
+    """The order in which choose() would take them, for any number of bones and any choice."""
     dense = dense_of(rows, len(skeleton.names))
     sums = dense.sum(1, keepdims=True)
     dense = dense / np.where(sums > 0, sums, 1)
@@ -77,7 +77,7 @@ def removal_order(
 
 
 def _together(order: Sequence[int], skeleton: Skeleton) -> list[list[int]]:
-    """A bone and its mirror image go at once."""
+    """A bone and its mirror image are removed together."""
     other_side = skeleton.other_side.tolist()
     groups: list[list[int]] = []
     for bone in order:

@@ -190,7 +190,7 @@ def choose(
     """(gone (m,) bool, {bone that goes: the one that replaces it best}, in their order).
 
     Only as many unused ones are removed as necessary, the ends of chains first. Both bones of a
-    pair are removed, even if one would be enough. Cost: O(bones^2 * (poses + gone bones)). Raises
+    pair are removed, even if one would suffice. Cost: O(bones^2 * (poses + gone bones)). Raises
     Refused if none would go, or none stay."""
     names, weights = skeleton.names, dense.copy()
     stay = skeleton.deform.copy()
@@ -280,7 +280,7 @@ def _products(transforms: Floats, center: Floats) -> Floats:
 def _costs(
     sums: dict[int, Floats], may: Integers, stay: Integers, products: Floats
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """({bone: what it costs}, {bone: by which other one}) of the bones that may go."""
+    """({bone: its cost}, {bone: its replacement}) of the bones that may be removed."""
     costs, best = {}, {}
     for bone in may.tolist():
         others = stay[stay != bone]
@@ -302,7 +302,7 @@ def reduce_bones_report(
     uses: Sequence[str],
     options: ReduceBonesOptions,
 ) -> dict[str, Any]:
-    """uses: lines about what hangs on the bones that went."""
+    """uses: lines about objects attached to the removed bones."""
     names = skeleton.names
     return {
         "armature": armature,
@@ -330,6 +330,6 @@ def reduce_bones_summary(report: dict[str, Any]) -> str:
 
 
 def reduce_bones_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about places that a rigger should look at."""
+    """Lines about places that a rigger should check."""
     names = names_in_line([f"'{name}'" for name in report["removed"]])
     return [f"Deform is off now for {names}", *report["uses"]]

@@ -83,7 +83,7 @@ class Regions:
 
     def region(self, finding: Finding, wider: bool = False) -> Bools:
         """The region that is solved again; wider: after a repair that did not help. Raises Refused
-        where nothing can be."""
+        if nothing can be solved."""
         kind, rings = finding.kind, RINGS.get(finding.kind, 0)
         if kind in BEYOND:
             raise Refused(BEYOND[kind])
@@ -103,7 +103,7 @@ class Regions:
         return near & self.open
 
     def about(self, finding: Finding) -> Bools:
-        """Vertices that have to change to remove a finding."""
+        """Vertices that must change to remove a finding."""
         at = self.at(finding)
         if finding.kind in ("IDLE_BONE", "DEAF_BONE"):
             return at | self._around_bone(finding)
@@ -116,8 +116,8 @@ class Regions:
         return at
 
     def _bled(self, at: Bools, bone: int) -> Bools:
-        """Vertices (bool) across a gap, with all around them that the bone moves as well and that
-        goes with the same other bone as they do."""
+        """Vertices (bool) across a gap, with all surrounding vertices that the bone also moves and
+        that follow the same other bone."""
         rows = self.weights
         others = rows.bones != bone
         order = np.lexsort((np.where(others, rows.weights, 0), rows.vertices))

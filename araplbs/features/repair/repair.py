@@ -285,7 +285,7 @@ class _Repair:
     def _verdict(
         self, before: list[Finding], after: list[Finding], finding: Finding, region: Bools
     ) -> tuple[float, str]:
-        """(severity of a finding now, why its repair is taken back or "")."""
+        """(present severity of a finding, reason for undoing its repair or "")."""
         (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
         if now > was + SLACK:
             return now, "The new weights were worse there: the old ones stay"
@@ -318,7 +318,7 @@ class _Repair:
         return found
 
     def _meet(self, one: Finding, other: Finding, at: Bools) -> bool:
-        """Whether two findings of a kind are about the same; at: vertices of the other."""
+        """Whether two findings of a kind are about the same place; at: vertices of the other."""
         if one.mesh != other.mesh:
             return False
         if not len(one.vertices) or not len(other.vertices):

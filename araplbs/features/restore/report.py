@@ -50,7 +50,7 @@ def restore_summary(report: dict[str, Any]) -> str:
 
 
 def restore_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about places that a rigger should look at."""
+    """Lines about places that a rigger should check."""
     lines = []
     for each in report["objects"]:
         name = each["name"]

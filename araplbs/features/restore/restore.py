@@ -293,12 +293,12 @@ def _values_of(kind: str, columns: list[Floats]) -> Floats:
 
 
 def _lost(each: Kept, group: Integers) -> Bools:
-    """(n,) vertices whose bones are gone, all or nearly."""
+    """(n,) vertices for which all or nearly all bones are gone."""
     return (_bone_sums(each, group >= 0) < 0.1 * _bone_sums(each)) & (_bone_sums(each) > 0)
 
 
 def _scaled(each: Kept, group: Integers) -> Floats:
-    """(n,) by what the weights of the bones that are left make up for those that are gone."""
+    """(n,) the factor by which the remaining bones make up for those that are gone."""
     before, after = _bone_sums(each), _bone_sums(each, group >= 0)
     return np.where(after > 0, before / np.where(after > 0, after, 1), 1)
 

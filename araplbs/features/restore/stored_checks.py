@@ -28,7 +28,7 @@ ARRAYS = {
 
 
 class Odd(Exception):
-    """The fault, in some words."""
+    """The fault, in a few words."""
 
 
 def check_list(about: Any) -> None:

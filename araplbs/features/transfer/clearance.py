@@ -73,8 +73,8 @@ class Clearance:
         return count
 
     def _heights(self, which: Integers, moved: Floats, posed: Floats, surely: float) -> Floats:
-        """How far points `which` are above the skin. Points `surely` above the place that was the
-        nearest at rest are not looked at closer."""
+        """How far points `which` are above the skin. Points that are `surely` above the place
+        nearest at rest are not examined further."""
         normals = vertex_normals(posed, self._around)
         corners, shares = self._corners[which], self._shares[which]
         off = moved - np.einsum("kc,kcx->kx", shares, posed[corners])

@@ -19,7 +19,7 @@ from .options import TransferOptions
 
 
 class Source:
-    """Meshes that give, as one in armature space, images of Mirror modifiers included."""
+    """The source meshes, as one in armature space, including images of Mirror modifiers."""
 
     def __init__(self, meshes: Sequence[Mesh], skeleton: Skeleton) -> None:
         """The meshes have all their weights."""

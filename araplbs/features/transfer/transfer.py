@@ -96,7 +96,8 @@ def _transfer_to(
     guard = Guard(source, skeleton, vertices, looked_at, options.max_influences, threads)
 
     def lift() -> bool:
-        """Vertices that end below the skin take its weights, for good; whether there are any."""
+        """Gives vertices that end below the skin its weights permanently; returns whether there are
+        any."""
         fallen, rows = guard.fallen(new)
         new[fallen] = _beside_kept(rows, present[fallen], kept, None)
         held[fallen] = True
@@ -128,8 +129,8 @@ def _transfer_to(
 
 
 def _beside_kept(new: Floats, present: Floats, kept: Bools, mesh: Mesh | None) -> Floats:
-    """New weights (n, m) where those of the bones `kept` are as at present; they sum to 1. Where
-    the new ones are of such bones alone, the others are those of the neighbors in a mesh."""
+    """New weights (n, m) where those of the bones `kept` are as at present; they sum to 1. If the
+    new ones are of such bones only, the others come from the neighbors in the mesh."""
     if not kept.any():
         return new
     stays = np.where(kept, present, 0)
@@ -142,8 +143,8 @@ def _beside_kept(new: Floats, present: Floats, kept: Bools, mesh: Mesh | None) -
 
 
 def _spread(weights: Floats, mesh: Mesh) -> Floats:
-    """Weights (n, m) where vertices without any take the mean of neighbors that have some, ring by
-    ring."""
+    """Weights (n, m) in which vertices without weights take the mean of neighbors with weights,
+    ring by ring."""
     pairs = [mesh.triangles[:, [c, (c + 1) % 3]] for c in range(3)] + [mesh.edges]
     i, j = np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)]).astype(int).T
     while True:
@@ -167,8 +168,8 @@ def _refine(
     threads: int,
     progress: Progress,
 ) -> Floats:
-    """Weights (n, m) of an optimization that starts from these. Matched vertices wish for them,
-    locked ones keep them."""
+    """Weights (n, m) of an optimization that starts from these. Matched vertices are drawn to
+    them, locked ones keep them."""
     rows, kept = sparse_of(weights), mesh.locked_bones
     wishes = (matched & ~locked)[rows.vertices]
     if kept is not None:
@@ -231,7 +232,7 @@ FEW = 0.1  # of its vertices: a mesh of which fewer match is worth a warning
 
 
 def transfer_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about places that a rigger should look at."""
+    """Lines about places that a rigger should check."""
     return [
         f"only {each['matched']} of {each['vertices']} vertices of '{each['name']}' match: is it "
         "in position on the source? Distance and Angle set which vertices match"
