@@ -64,7 +64,8 @@ class Character:
         return [each.mesh.weights for each in self.skinned]
 
     def facts(self, skeleton: Skeleton) -> BoneFacts:
-        """Facts about the bones in the file; skeleton: the one read, its tails perhaps others."""
+        """Facts about the bones in the file; skeleton: the one that was read, perhaps with other
+        tails."""
         points = np.concatenate([mesh.vertices for mesh in self.meshes])
         return read_facts(self.nodes, self.armature, skeleton, points, lambda: self.clips)
 

@@ -78,7 +78,7 @@ static int find_hand(const arap_rigid_search *s) {
     return -1;
 }
 
-/* Is a part of the prop the image of one of it? */
+/* Whether a part of the prop is the image of another part of it. */
 static int is_own_image(const arap_rigid_search *s, const int *set, int prop) {
     const arap_solver *solver = s->solver;
     for (int i = 0; i < solver->mesh.count; i++) {

@@ -46,7 +46,7 @@
 #define DEFINITE 1e-9
 #define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
 #define CANDIDATES 48
-#define POLL_ABOVE 96  /* influences of the widest row: it is looked after each whether to stop */
+#define POLL_ABOVE 96  /* influences of the widest row: cancellation is polled after each */
 #define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
 
 typedef struct reduce_task {
