@@ -173,7 +173,7 @@ def test_error_in_register_is_not_swallowed(monkeypatch):
         package.register()
     monkeypatch.undo()
     for part in reversed(registration.PARTS[: registration.PARTS.index(menus)]):
-        part.unregister()
+        sys.modules[f"{MODULE}.parts"].end(part)
     for cls in reversed(registration.CLASSES):
         bpy.utils.unregister_class(cls)
     package.register()
