@@ -213,6 +213,7 @@ def test_in_place(place):
     assert folder_of(place) == ["data.json", "folder", "in.blend", "notes.txt", "other.blend"]
 
 
+@pytest.mark.outside
 def test_in_place_by_jobs(place):
     words = ["--in-place", "--jobs", 2, "--report", "reports"]
     assert run(*IN, "other.blend", *words) == 0

@@ -105,6 +105,7 @@ def readme_lines():
     return [line for line in text.splitlines() if line.startswith(START)]
 
 
+@pytest.mark.outside
 @pytest.mark.skipif(not TEXT, reason="no docs here")
 def test_lines_of_readme(tmp_path, monkeypatch, capfd):
     """One after the other: the last one reads what the first one wrote."""

@@ -242,6 +242,7 @@ def test_without_the_extension(tmp_path):
     assert entries(tube) == found
 
 
+@pytest.mark.outside
 @as_module
 def test_command_of_the_module(tmp_path):
     """python -m araplbs.blender, in a folder that has an araplbs of its own."""
@@ -265,6 +266,7 @@ def test_command_of_the_module(tmp_path):
     assert done.returncode == 0 and "python -m araplbs.blender weight in.blend" in done.stdout
 
 
+@pytest.mark.outside
 @as_module
 def test_tool_of_an_assistant(tmp_path, monkeypatch):
     """The MCP server's tools take .blend files if Blender is a module of this Python."""
