@@ -1,6 +1,6 @@
 # Every target is a line or two: the work is done by tools/ and tests/run.sh.
 # Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
-.PHONY: help build extension extension-all sdist release-check demo translations site check test test-core \
+.PHONY: help build extension extension-all sdist release-check demo translations site check test test-all test-core \
 	test-blender bench asan tsan fuzz clean
 
 help:  ## this list
@@ -37,6 +37,9 @@ check:  ## formatting, warnings, types, stubs: without running anything
 
 test:  ## everything, headless, in every Blender that can be had here
 	@tests/run.sh
+
+test-all:  ## make test with all tests of all runs: docs/development.md, "Where tests run"
+	@tests/run.sh all
 
 test-core:  ## the module alone; PYTEST_ARGS="-k name" for some
 	@tests/run.sh core

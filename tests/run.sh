@@ -5,11 +5,9 @@
 # are released, made by the cross compiler; if that is missing, Linux gets gcc's. As many runs as
 # there are processors go side by side, in addition to a window and a program of Windows.
 # usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
-#                           "blender": all beds without windows; default: all
-#   A run that is named runs all of its tests. Else all Windows beds and arm64-core run a part,
-#   what is marked slow runs in sid (or else bpy45) and core alone, what is marked outside in the
-#   oldest and newest Blender (tests/addon/conftest.py), and windows leave out what is only
-#   measured or looked at.
+#                           "blender": all beds without windows; "all": all tests of all runs;
+#                           default: all runs, with the tests of docs/development.md, "Where tests run"
+#   A run that is named runs all of its tests.
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
 #   the other.
 # Logs, results and pictures are left in build/test; a table comes last.
@@ -62,6 +60,10 @@ export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 wanted=("$@")
 [[ " $* " != *" blender "* ]] || wanted+=("${BLENDER_BEDS[@]}")
 named=" $* "  # these run all of their tests
+if [[ $named == *" all "* ]]; then
+  wanted=()
+  named=" asan core farm win-core ${BLENDER_BEDS[*]} sid-gui trixie-gui "  # qemu would take a day
+fi
 all_tests() { [[ $named != *" $1 "* ]] || echo 1; }
 want() { [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]]; }
 
@@ -270,7 +272,9 @@ core() {
 }
 
 asan() {
-  run asan - "$OUT/asan.xml" tools/asan.sh --quick --junitxml "$OUT/asan.xml" ${PYTEST_ARGS:-}
+  local quick=--quick
+  [ -z "$(all_tests asan)" ] || quick=
+  run asan - "$OUT/asan.xml" tools/asan.sh $quick --junitxml "$OUT/asan.xml" ${PYTEST_ARGS:-}
 }
 
 farm() {  # outside of Blender, with one that the workers start
