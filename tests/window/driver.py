@@ -22,6 +22,13 @@ def newest_only():
         raise SkipTest("slow: in the newest Blender only")
 
 
+def once():
+    """For a kind of task of which the older Blender tests another: it runs in the newest one,
+    and if the run is named."""
+    if not is_named():
+        newest_only()
+
+
 def is_named():
     """`tests/run.sh sid-gui` names the run, and all of its tests run; in a run of everything a part
     does."""

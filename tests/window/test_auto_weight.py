@@ -12,6 +12,7 @@ from driver import (
     held,
     inside,
     newest_only,
+    once,
     open_sidebar,
     reset_settings,
     settings,
@@ -165,6 +166,7 @@ def add_vertex():
 
 def test_another_file_meanwhile(ui):
     """Opening a file ends the operator and its thread."""
+    once()
     make_tube()
     with held():
         with ui.override():
@@ -311,6 +313,7 @@ def test_control_bones_in_the_panel(ui):
 
 def test_character(ui):
     """A real one, posed afterwards, to be looked at."""
+    once()
     file = DATA / "mage.blend"
     if not file.exists():
         raise SkipTest("no ../shared/data here")

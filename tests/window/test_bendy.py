@@ -2,7 +2,7 @@
 
 import bpy
 import scenes
-from driver import clear, newest_only, still, wait_until
+from driver import clear, newest_only, once, still, wait_until
 
 
 def bendy_tube():
@@ -86,6 +86,7 @@ def test_bendy_end_and_undo(ui):
 
 def test_bendy_another_file_meanwhile(ui):
     """Blender ends the operator; neither that nor what follows fails."""
+    once()
     for mode in ("POSE", "OBJECT"):
         bendy_tube()
         yield 5

@@ -3,7 +3,7 @@ that a person presses."""
 
 import bpy
 import scenes
-from driver import at_work, clear, settings, show, wait_for_end, wait_until
+from driver import at_work, clear, once, settings, show, wait_for_end, wait_until
 
 MENU = "VIEW3D_MT_object_parent"
 
@@ -71,6 +71,7 @@ def test_compare_methods_starts_from_its_menu(ui):
 
 
 def test_compare_methods_can_be_called_off(ui):
+    once()
     before, page = character(ui, "called-off")
     yield from ask(ui, compare_methods(), MENU)
     ui.key("ESC")
@@ -81,6 +82,7 @@ def test_compare_methods_can_be_called_off(ui):
 
 def test_compare_methods_passes_refusals_on(ui):
     """In a file that was never saved, so the page has no place next to it."""
+    once()
     before, _page = character(ui, "nowhere")
     settings().comparison.directory = "//comparison/"
     yield from ask(ui, compare_methods(), MENU)

@@ -9,6 +9,7 @@ from driver import (
     click,
     inside,
     newest_only,
+    once,
     open_sidebar,
     over,
     session,
@@ -124,6 +125,7 @@ def test_joints_in_pose_mode(ui):
 
 def test_joints_and_undo_meanwhile(ui):
     """Blender's own undo, to where the bones are others: the session ends."""
+    once()
     _tube, rig = make_tube()
     scenes.select(rig)
     with ui.override():
@@ -148,6 +150,7 @@ def test_joints_and_undo_meanwhile(ui):
 
 
 def test_joints_and_another_file(ui):
+    once()
     make_tube()
     show(ui)
     begin(ui)
@@ -201,6 +204,7 @@ def test_joints_of_a_character(ui):
 
 def test_joints_panel(ui):
     """Locks of the active bone, with the armature in Pose mode."""
+    once()
     _tube, rig = make_tube()
     scenes.select(rig)
     show(ui)

@@ -4,7 +4,7 @@ overlay."""
 import bmesh
 import bpy
 import scenes
-from driver import Draws, at_work, clear, held, open_sidebar, show, wait_for_end
+from driver import Draws, at_work, clear, held, once, open_sidebar, show, wait_for_end
 
 
 def make_body(rings=19, sides=10):
@@ -52,6 +52,7 @@ def cancelled(ui, before, call, turns=8, **options):
 
 
 def test_transfer(ui):
+    once()
     tube, _rig = make_body()
     sleeve = scenes.add_tube("Sleeve", radius=0.33, rings=25, sides=14, caps=False)
     scenes.select(sleeve, tube)
@@ -72,6 +73,7 @@ def test_transfer(ui):
 
 
 def test_transfer_escape(ui):
+    once()
     tube, _rig = make_body()
     sleeve = scenes.add_tube("Sleeve", radius=0.33, rings=25, sides=14, caps=False)
     scenes.select(sleeve, tube)
@@ -101,6 +103,7 @@ def test_bake_escape(ui):
 
 
 def test_compare(ui):
+    once()
     tube, rig = make_body()
     scenes.select(tube, rig)
     before, folder = pushed(), ui.pictures / "comparison"
@@ -115,6 +118,7 @@ def test_compare(ui):
 
 
 def test_compare_escape(ui):
+    once()
     tube, rig = make_body()
     scenes.select(tube, rig)
     before, folder = pushed(), ui.pictures / "cancelled"
@@ -123,6 +127,7 @@ def test_compare_escape(ui):
 
 
 def test_only_new_in_edit_mode(ui):
+    once()
     tube, rig = make_body()
     scenes.select(tube, rig, active=tube)
     with ui.override():
