@@ -1,6 +1,7 @@
 """The lists of tests that run in fewer places, in tests/run.sh and tools/asan.sh, name tests that
 there are: one that was renamed would run everywhere again, and nobody would see it."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -33,6 +34,13 @@ def test_what_is_listed_is_there(script, name):
         files = list(ROOT.glob(path if "/" in path else f"tests/package/*/{path}"))
         assert files, each
         assert not test or any(has(file, test) for file in files), each
+
+
+def test_what_runs_in_every_blender_is_there():
+    """EVERYWHERE in tests/addon/conftest.py."""
+    text = (ROOT / "tests/addon/conftest.py").read_text("utf-8")
+    patterns = ast.literal_eval(re.search(r"^EVERYWHERE = (\(.*?\))$", text, flags=re.M | re.S)[1])
+    assert patterns and all(list((ROOT / "tests/addon").glob(each)) for each in patterns)
 
 
 def has(file: Path, beginning):
