@@ -76,9 +76,8 @@ def test_counts_that_do_not_fit(name):
     refuse(ValueError, rf"^{name} has shape", araplbs.Solver, **arguments(name, bad))
 
 
-WRONG = {
+WRONG = {  # test_properties.py has text, for all functions
     "complex": lambda shape: np.zeros(shape, complex),
-    "text": lambda shape: np.full(shape, "x"),
     "objects": lambda shape: np.full(shape, None, object),
     "dates": lambda shape: np.zeros(shape, "datetime64[s]"),
     "structures": lambda shape: np.zeros(shape, [("x", float)]),
