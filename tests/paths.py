@@ -14,7 +14,6 @@ ROOT = TESTS.parent
 CSRC = ROOT / "csrc"
 PACKAGE = ROOT / "araplbs"
 ADDON = ROOT / "araplbs_addon"
-DEMO = ROOT / "demo"
 FIXTURES = TESTS / "package/fixtures"  # numbers of the reference implementation
 # Characters, and the judge of all weights: docs/development.md.
 SHARED = Path(os.environ.get("ARAPLBS_DATA") or ROOT.parent / "shared")

@@ -50,12 +50,6 @@ def plain_numbers(axis):
     axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
 
 
-def plain_minor(axis):
-    """The same between the powers of ten, for an axis that spans few of them."""
-    axis.set_minor_locator(mpl.ticker.LogLocator(subs=(2, 5)))
-    axis.set_minor_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
-
-
 def plain_multiples(axis):
     """0.6, 0.8, 1, 2 on a logarithmic axis that spans few powers of ten."""
     axis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 1.5, 2, 3, 4, 6, 8)))

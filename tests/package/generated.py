@@ -5,8 +5,6 @@ import creature
 import numpy as np
 from shapes import box, join
 
-FINE = 2  # cells of the creature in each direction for one of its own
-
 
 def finer(cells, times):
     return {

@@ -27,7 +27,6 @@ BONES = [
     ("helper", (0.1, 0, 2), (0.1, 0, 2.9), "middle"),
     ("other", (0.1, 0.1, 2), (0.1, 0.1, 2.9), "middle"),
 ]
-ACTION = 'pose.bones["helper"].location'
 
 
 @pytest.fixture

@@ -79,10 +79,6 @@ def wrong_in_package(file, text):
             yield f"{file} imports {'.'.join(path)}"
 
 
-def rooms_above(name):
-    return PACKAGE_ROOMS[PACKAGE_ROOMS.index(name) + 1 :]
-
-
 def wrong_in_addon(file, text):
     """Imports that a module of the add-on must not have: modules of layers and rooms above it.
     file: its path in the add-on."""
