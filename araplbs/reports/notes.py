@@ -152,7 +152,7 @@ def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note |
     why = Sentence("The nearest bone moves each")
     if not rigid:
         why = Sentence("No bone lies inside")
-    more = {"places": places, "remedy": "" if rigid else RIGID, "why": why}
+    more: dict[str, Any] = {"places": places, "remedy": "" if rigid else RIGID, "why": why}
     return _counted(parts, *text, urgent=not rigid, **more)
 
 

@@ -2,12 +2,12 @@
 waiting for them."""
 
 import bpy
+from araplbs.base.refusal import Refused
 from araplbs.base.worker import Worker
 from araplbs.features.check.before_after import gains
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_sidebars, redraw_views
-from ...languages.translate import translated
 from ...preferences import preferred_threads
 from .outcome import OfOutcome, outcome_at_hand
 
@@ -63,11 +63,9 @@ class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
 
     @classmethod
     def poll(cls, context):
-        if not super().poll(context):
-            return False
+        super().poll(context)
         if not outcome_at_hand(context).counting:
-            cls.poll_message_set(translated("Nothing is being counted"))
-            return False
+            raise Refused("Nothing is being counted")
         return True
 
     def execute(self, context):
