@@ -24,7 +24,7 @@ MOST_PAIRS = 12
 # Rooms that stand above the features: they put them together.
 ABOVE = {
     "araplbs": {"gltf", "api", "cli", "blender", "mcp"},
-    "araplbs_addon": {"features", "arguments", "cli", "script", "ui", "registration"},
+    "araplbs_addon": {"features", "cli", "script", "ui", "registration"},
 }
 
 
