@@ -37,8 +37,8 @@ class Command:
     conclude: Callable[[list[Any]], None] | None = None  # once all tasks of a file are applied
     weights_of: Callable[[dict[str, Any]], Any] = lambda _report: None  # the part about weights
     has_pictures: bool = False
-    has_presets: bool = False  # those of Auto-weight
-    texts: tuple[tuple[str, str], ...] = ()  # (option, its help), if the panel's does not fit
+    has_presets: bool = False  # the presets of Auto-weight
+    texts: tuple[tuple[str, str], ...] = ()  # (option, its help) if the panel's does not fit
     names_stages: bool = False  # its progress is a line for each stage
 
     @property

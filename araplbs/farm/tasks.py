@@ -224,7 +224,7 @@ def read_plan(path: str | Path) -> list[Task]:
         except (ValueError, RecursionError):
             task = None
         if not _is_task(task):
-            raise Refused(f"line {number} of the plan {path} is no task")
+            raise Refused(f"line {number} of the plan {path} is not a task")
         tasks.append(task)
     if not tasks:
         raise Refused(f"there is no task in the plan {path}")

@@ -26,7 +26,7 @@ def sorted_entries(stride: int, vertices: Integers, groups: Integers, weights: F
 def in_chunks(
     entries: Entries, count: int, stride: int, written: Bools, vertices: Bools
 ) -> list[Chunk]:
-    """Those of the groups `written` (stride + 1,) and of these vertices (count,)."""
+    """The entries of the groups `written` (stride + 1,) and of these vertices (count,)."""
     known = entries[0] < count
     owners, groups, weights = entries[0][known], entries[1][known], entries[2][known]
     take = vertices[owners] & written[np.minimum(groups, stride)]

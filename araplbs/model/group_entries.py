@@ -57,7 +57,7 @@ def wanted_entries(rows: SparseWeights, bones: Bools, vertices: Bools, groups: I
 def present_entries(
     count: int, bones: Bools, vertices: Bools, groups: Integers, entries: Entries
 ) -> Entries:
-    """Those of all entries that may be written. count: of the groups of the object."""
+    """The entries that may be written. count: of the groups of the object."""
     written = np.zeros(count + 1, bool)
     written[groups[bones & (groups >= 0)]] = True
     owner, group, weight = entries

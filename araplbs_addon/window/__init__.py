@@ -18,5 +18,5 @@ def classes():
 
 
 def parts():
-    """Those with properties and handlers."""
+    """The modules with properties and handlers."""
     return [module for module in modules() if is_part(module)]

@@ -63,9 +63,9 @@ def _selected_meshes(context):
     return meshes
 
 
-def find_transfer_in_file(view_layer, source_names, target_names):
-    """The same for the command line, by names."""
-    return make_transfer_targets(*_named(view_layer, source_names, target_names))
+def find_transfer_in_file(arguments, view_layer):
+    """[TransferTargets] of the command line, by names."""
+    return [make_transfer_targets(*_named(view_layer, arguments.source, arguments.target))]
 
 
 def _named(view_layer, source_names, target_names):
@@ -128,22 +128,21 @@ def _active_and_others(context, what):
 
 
 @dataclass
-class ShapeTargets:
-    source: bpy.types.Object  # has the shape keys
+class OneSource:
+    source: bpy.types.Object  # has the weights, or the shape keys
     meshes: list[bpy.types.Object]
     skipped: list[str] = field(default_factory=list)  # for people
 
 
+def find_one_source_in_file(arguments, view_layer, make):
+    """[OneSource] of the command line, by names, as `make` gives it."""
+    [source], meshes = _named(view_layer, [arguments.source], arguments.target)
+    return [make(source, meshes)]
+
+
 def find_shape_targets(context):
-    """The ShapeTargets of the operator. Raises Refused with what is to be done."""
-    source, taking = _active_and_others(context, "shape keys")
-    return make_shape_targets(source, taking)
-
-
-def find_shapes_in_file(view_layer, source_name, target_names):
-    """The same for the command line."""
-    [source], meshes = _named(view_layer, [source_name], target_names)
-    return make_shape_targets(source, meshes)
+    """The OneSource of Transfer Shape Keys. Raises Refused, saying what to do."""
+    return make_shape_targets(*_active_and_others(context, "shape keys"))
 
 
 def make_shape_targets(source, meshes):
@@ -159,25 +158,12 @@ def make_shape_targets(source, meshes):
         refuse_mesh(ob)
         refuse_absolute(ob)
     _refuse_shared([source], meshes, "shape keys")
-    return ShapeTargets(source, meshes)
-
-
-@dataclass
-class CopyTargets:
-    source: bpy.types.Object  # has the weights
-    meshes: list[bpy.types.Object]
+    return OneSource(source, meshes)
 
 
 def find_copy_targets(context):
-    """The CopyTargets of the operator. Raises Refused with what is to be done."""
-    source, taking = _active_and_others(context, "weights")
-    return make_copy_targets(source, taking)
-
-
-def find_copies_in_file(view_layer, source_name, target_names):
-    """The same for the command line."""
-    [source], meshes = _named(view_layer, [source_name], target_names)
-    return make_copy_targets(source, meshes)
+    """The OneSource of Copy Weights. Raises Refused, saying what to do."""
+    return make_copy_targets(*_active_and_others(context, "weights"))
 
 
 def make_copy_targets(source, meshes):
@@ -187,7 +173,7 @@ def make_copy_targets(source, meshes):
     for ob in meshes:
         refuse_mesh(ob)
     _refuse_shared([source], meshes, "weights")
-    return CopyTargets(source, meshes)
+    return OneSource(source, meshes)
 
 
 def has_group_of(ob, armature):

@@ -11,16 +11,12 @@ from ...blender.data.binding import (
     is_armature_child,
     is_deformed_by,
 )
-from ...blender.read.read_mesh import matrix_between, refuse_mesh
+from ...blender.read.read_mesh import matrix_between, refuse_linked, refuse_mesh
 
 
 def refuse_armature(armature):
     """Raises Refused when bones cannot be added to this armature object."""
-    for data in (armature, armature.data):
-        if data.library:
-            raise Refused(f"'{armature.name}' is linked from another file: make it local first")
-        if data.override_library:
-            raise Refused(f"'{armature.name}' is a library override: make it local first")
+    refuse_linked(armature)
     users = [ob.name for ob in bpy.data.objects if ob.data == armature.data]
     if len(users) > 1:
         raise Refused(f"{names_in_line(users)} share one armature: make it single-user first")

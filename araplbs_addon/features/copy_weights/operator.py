@@ -7,7 +7,11 @@ from araplbs.cli.own_arguments import add_source_and_targets
 from araplbs.features.copy_weights import CopyOptions, copies_summary
 from bpy.types import Operator
 
-from ...blender.read.transfer_targets import find_copies_in_file, find_copy_targets
+from ...blender.read.transfer_targets import (
+    find_copy_targets,
+    find_one_source_in_file,
+    make_copy_targets,
+)
 from ...window.command import Command
 from ...window.properties import ListedOptions, option_names, option_properties
 from ...window.work import WorkOperator, tell
@@ -47,9 +51,7 @@ COMMAND = Command(
     CopyTask,
     CopyOptions,
     copies_summary,
-    find=lambda arguments, view_layer: [
-        find_copies_in_file(view_layer, arguments.source, arguments.target)
-    ],
+    find=partial(find_one_source_in_file, make=make_copy_targets),
     subject=attrgetter("source"),
     own=partial(add_source_and_targets, has="weights"),
 )

@@ -35,7 +35,7 @@ from ...blender.read.read_mesh import (
     read_topology,
     refuse_mesh,
 )
-from ...blender.read.transfer_targets import CopyTargets
+from ...blender.read.transfer_targets import OneSource
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...task import Task
@@ -64,7 +64,7 @@ class Reading:
 class CopyTask(Task):
     done: Any = None  # [(Copied, SparseWeights of the target's bones)]
 
-    def read_in_steps(self, targets: CopyTargets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: OneSource, view_layer: bpy.types.ViewLayer) -> Steps[None]:
         """See Task."""
         self.warnings = []
         view_layer.update()

@@ -125,9 +125,7 @@ COMMAND = Command(
     TransferTask,
     TransferOptions,
     transfer_summary,
-    find=lambda arguments, view_layer: [
-        find_transfer_in_file(view_layer, arguments.source, arguments.target)
-    ],
+    find=find_transfer_in_file,
     own=add_sources_and_targets,
     without=("sources",),
 )

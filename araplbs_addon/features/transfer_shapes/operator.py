@@ -7,7 +7,11 @@ from araplbs.cli.own_arguments import add_source_and_targets
 from araplbs.features.transfer_shapes import ShapeOptions, shapes_summary
 from bpy.types import Operator
 
-from ...blender.read.transfer_targets import find_shape_targets, find_shapes_in_file
+from ...blender.read.transfer_targets import (
+    find_one_source_in_file,
+    find_shape_targets,
+    make_shape_targets,
+)
 from ...languages.translate import translated
 from ...window.command import Command
 from ...window.properties import OptionProperties, option_properties, split
@@ -66,9 +70,7 @@ COMMAND = Command(
     ShapesTask,
     ShapeOptions,
     shapes_summary,
-    find=lambda arguments, view_layer: [
-        find_shapes_in_file(view_layer, arguments.source, arguments.target)
-    ],
+    find=partial(find_one_source_in_file, make=make_shape_targets),
     subject=attrgetter("source"),
     own=partial(add_source_and_targets, has="shape keys"),
 )

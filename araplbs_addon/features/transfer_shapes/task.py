@@ -24,7 +24,7 @@ from ...blender.data.mesh_shape import read_shapes_in_steps
 from ...blender.data.references import Subjects
 from ...blender.data.rest_transforms import moved_by, world_matrices
 from ...blender.read.read_mesh import read_topology, reflections_of, refuse_place
-from ...blender.read.transfer_targets import ShapeTargets
+from ...blender.read.transfer_targets import OneSource
 from ...task import Task
 from .write import all_keys_or_nothing, set_sliders, write_shapes
 
@@ -43,7 +43,7 @@ class Reading:
 class ShapesTask(Task):
     done = None  # the result of transfer_shapes()
 
-    def read_in_steps(self, targets: ShapeTargets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: OneSource, view_layer: bpy.types.ViewLayer) -> Steps[None]:
         """See Task."""
         started = time.perf_counter()
         self.warnings = list(targets.skipped)

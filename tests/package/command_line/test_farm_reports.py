@@ -177,7 +177,7 @@ def test_edited_plan(what, tmp_path):
     assert tasks.read_plan(plan) == [TASK]
     line = json.dumps(EDITED[what]).replace("[]", "{}") if what == "no dictionary" else None
     plan.write_text(f"{json.dumps(TASK)}\n{line or json.dumps(EDITED[what])}\n")
-    with pytest.raises(Refused, match=r"line 2 of the plan .*plan.jsonl is no task"):
+    with pytest.raises(Refused, match=r"line 2 of the plan .*plan.jsonl is not a task"):
         tasks.read_plan(plan)
 
 
@@ -185,7 +185,7 @@ def test_plans_that_are_no_json(tmp_path):
     plan = tmp_path / "plan.jsonl"
     for text in ("{" * 100_000, '{"a":' * 100_000, "{no", '{"bytes": 1e999}'):
         plan.write_text(text)
-        with pytest.raises(Refused, match=r"line 1 of the plan .* is no task"):
+        with pytest.raises(Refused, match=r"line 1 of the plan .* is not a task"):
             tasks.read_plan(plan)
     plan.write_bytes(b"\xff{")
     with pytest.raises(Refused, match="cannot be read"):
