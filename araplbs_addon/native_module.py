@@ -25,11 +25,6 @@ def version():
     return tomllib.loads(manifest.read_text(encoding="utf-8"))["version"]
 
 
-def own_version():
-    """The version of what runs: of the extension or, outside one, of the package."""
-    return version() or importlib.import_module(NAME).__version__
-
-
 def problem():
     """Why the package cannot be used, in one sentence, or None. Loads nothing: a fault inside the
     engine's file is found when it is first used."""

@@ -42,6 +42,11 @@ def find_targets(context, posing=False, editing=False):
     return targets
 
 
+def find_posing(context):
+    """The Targets of an operator that works in Pose mode, too."""
+    return find_targets(context, posing=True)
+
+
 def _found_targets(context, posing, editing):
     if posing and context.mode == "POSE":
         return _bound_to(context, context.active_object)

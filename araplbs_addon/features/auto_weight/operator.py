@@ -10,7 +10,7 @@ from araplbs.model.options import Options
 from araplbs.reports.report import summary, summary_of_new
 from bpy.types import Operator
 
-from ...blender.read.targets import find_targets
+from ...blender.read.targets import find_posing
 from ...weighting import WeightingTask
 from ...window.command import WHICH, Command
 from ...window.properties import WeightOptions
@@ -36,9 +36,7 @@ as well as possible when posed"""
 
     tell = tell_outcome
 
-    @staticmethod
-    def find(context):
-        return find_targets(context, posing=True)
+    find = staticmethod(find_posing)
 
     def start(self, context):
         self.task_kind = MeasuredWeighting if is_seen() else WeightingTask

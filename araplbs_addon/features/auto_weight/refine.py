@@ -4,7 +4,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Operator
 
-from ...blender.read.targets import find_targets
+from ...blender.read.targets import find_posing
 from ...languages.translate import translated
 from ...weighting import WeightingTask
 from ...window.live_operator import LiveOperator
@@ -62,9 +62,7 @@ Weight Paint mode until you accept or cancel"""
 
     task_kind, session_kind = WeightingTask, WeightSession
 
-    @staticmethod
-    def find(context):
-        return find_targets(context, posing=True)
+    find = staticmethod(find_posing)
 
     def tell(self, report, task):
         """As tell_outcome(); the problems that are left are counted afterwards."""

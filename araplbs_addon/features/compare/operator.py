@@ -17,7 +17,7 @@ from bpy.props import StringProperty
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
-from ...blender.read.targets import find_targets
+from ...blender.read.targets import find_posing
 from ...languages.translate import translated
 from ...window.command import Command, find_read
 from ...window.guard import handing_over
@@ -73,9 +73,7 @@ optimized, and write a page with pictures and tables. Nothing in the file is cha
     doing = "Comparing"
     _folder = None
 
-    @staticmethod
-    def find(context):
-        return find_targets(context, posing=True)
+    find = staticmethod(find_posing)
 
     def start(self, context):
         self._folder = real_folder(self.directory)

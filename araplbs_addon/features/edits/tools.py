@@ -50,6 +50,16 @@ def _circles(color, graded=False):
     return staticmethod(draw)
 
 
+def _settings(*names):
+    """Draws these settings of the brush in the header."""
+
+    def draw(context, layout, _tool):
+        for name in names:
+            layout.prop(context.scene.araplbs_brush, name)
+
+    return staticmethod(draw)
+
+
 class _Tool:
     bl_space_type = "VIEW_3D"
     bl_context_mode = "PAINT_WEIGHT"
@@ -69,10 +79,7 @@ class ARAPLBS_TOOL_weight(_Tool, WorkSpaceTool):
     draw_cursor = _circles(COLOR, graded=True)
     bl_keymap = (_stroke("WEIGHT"), _stroke("WEIGHT", ctrl=True, erase=True), *SIZES)
 
-    @staticmethod
-    def draw_settings(context, layout, _tool):
-        for name in ("weight", "radius", "strength"):
-            layout.prop(context.scene.araplbs_brush, name)
+    draw_settings = _settings("weight", "radius", "strength")
 
 
 class ARAPLBS_TOOL_influence(_Tool, WorkSpaceTool):
@@ -92,9 +99,7 @@ class ARAPLBS_TOOL_influence(_Tool, WorkSpaceTool):
         *SIZES,
     )
 
-    @staticmethod
-    def draw_settings(context, layout, _tool):
-        layout.prop(context.scene.araplbs_brush, "radius")
+    draw_settings = _settings("radius")
 
 
 class ARAPLBS_TOOL_smooth(_Tool, WorkSpaceTool):
@@ -109,10 +114,7 @@ class ARAPLBS_TOOL_smooth(_Tool, WorkSpaceTool):
     draw_cursor = _circles((0.35, 0.7, 1.0, 0.9), graded=True)
     bl_keymap = (_stroke("SMOOTH"), _stroke("SMOOTH", ctrl=True, erase=True), *SIZES)
 
-    @staticmethod
-    def draw_settings(context, layout, _tool):
-        for name in ("radius", "strength"):
-            layout.prop(context.scene.araplbs_brush, name)
+    draw_settings = _settings("radius", "strength")
 
 
 class ARAPLBS_TOOL_release(_Tool, WorkSpaceTool):
@@ -127,9 +129,7 @@ class ARAPLBS_TOOL_release(_Tool, WorkSpaceTool):
     draw_cursor = _circles((0.8, 0.8, 0.8, 0.9))
     bl_keymap = (_stroke("RELEASE"), _stroke("RELEASE", ctrl=True, erase=True), *SIZES)
 
-    @staticmethod
-    def draw_settings(context, layout, _tool):
-        layout.prop(context.scene.araplbs_brush, "radius")
+    draw_settings = _settings("radius")
 
 
 class ARAPLBS_TOOL_link(_Tool, WorkSpaceTool):

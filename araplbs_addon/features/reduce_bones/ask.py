@@ -5,12 +5,13 @@ import bpy
 from araplbs.features.reduce_bones.reduce_bones import ReduceBonesOptions
 from bpy.types import Operator
 
+from ...blender.read.targets import find_posing
 from ...languages.translate import translated
 from ...window.guard import handing_over
 from ...window.properties import OptionProperties, option_properties
 from ...window.session import refuse_session
 from ...window.work import WorkOperator
-from .operator import OWN, draw_choice, find_reduced
+from .operator import OWN, draw_choice
 from .task import BoneOrderTask
 
 IDNAME = "object.araplbs_reduce_bones_find"
@@ -36,7 +37,7 @@ names those that would no longer deform"""
     own_options = OWN
     task_kind = BoneOrderTask
     doing = "Choosing bones"
-    find = staticmethod(find_reduced)
+    find = staticmethod(find_posing)
 
     def finish(self, task):
         task.apply()

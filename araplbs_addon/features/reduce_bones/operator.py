@@ -3,7 +3,7 @@
 from araplbs.features.reduce_bones.reduce_bones import ReduceBonesOptions, reduce_bones_summary
 from bpy.types import Operator
 
-from ...blender.read.targets import find_targets
+from ...blender.read.targets import find_posing
 from ...window.command import WHICH, Command
 from ...window.properties import OptionProperties, option_names, option_properties, split
 from ...window.work import WorkOperator, tell
@@ -12,11 +12,6 @@ from .task import ReduceBonesTask
 IDNAME = "object.araplbs_reduce_bones"
 LABEL = "Reduce Bones"
 OWN = tuple(name for name in option_names(ReduceBonesOptions) if name not in option_names())
-
-
-def find_reduced(context):
-    """The Targets, in Object and Pose mode."""
-    return find_targets(context, posing=True)
 
 
 def draw_choice(layout, properties):
@@ -42,7 +37,7 @@ others again, so that they come closest to the effect of all bones"""
     own_options = OWN
     task_kind = ReduceBonesTask
     doing = "Reducing"
-    find = staticmethod(find_reduced)
+    find = staticmethod(find_posing)
 
     def draw(self, _context):
         draw_choice(self.layout, self)
