@@ -122,7 +122,11 @@ def _draw_gains(context, layout, outcome):
             drift = from_to(facts["drift"], "{:.2f}".format, ARROW)
             draw_wrapped(layout, context, f"Limb drift {drift}", icon="CHECKMARK")
             break
-    if facts.get("heat") is not None:
+    if facts.get("heat_actions") is not None:
+        heat, actions = percent(facts["heat"]), percent(facts["heat_actions"])
+        words = f"Bone heat: {heat} %, in actions {actions} %"
+        draw_wrapped(layout, context, words, icon="BLANK1")
+    elif facts.get("heat") is not None:
         heat = percent(facts["heat"])
         draw_wrapped(layout, context, f"Bone heat: {heat} %", icon="BLANK1")
     elif "heat" in facts:

@@ -54,12 +54,12 @@ def statements(name, arrays):
     said = json.loads(str(arrays["said"]))
     judged, over, afresh = judge(name, arrays), said["over_file"], said["afresh"]
     found = []
+    posed = judge(name, arrays | {"anim": arrays["anim"][:0]})
     if "error" not in over:
-        posed = judge(name, arrays | {"anim": arrays["anim"][:0]})
         found += [*_gains(judged, posed, over), *_bones(arrays, over), *_parts(arrays, over)]
         found += _silence(judged, arrays, over)
     if "error" not in afresh:
-        found += _heat(judged, afresh)
+        found += _heat(judged, posed, afresh)
     return found, judged
 
 
@@ -106,13 +106,22 @@ def _direction(kind, says, told, real, margin, where):
     return Statement(kind, says, so, f"{real:.2f} of the file's in {where}")
 
 
-def _heat(judged, said):
-    heat, after = said["facts"].get("heat"), said["facts"]["stretch"][1]
-    ratio = judged.ratio("heat")
-    if heat and after is not None and np.isfinite(ratio):
-        says = f"stretch {100 * after:.1f} %, bone heat {100 * heat:.1f} %"
-        where = "its own frames" if judged.animated else "random poses"
-        yield _direction("heat", says, after / heat, ratio, MARGIN, where)
+def _heat(judged, posed, said):
+    """As _gains(), of bone heat."""
+    facts = said["facts"]
+    pairs = [("stretch", facts["stretch"][1], facts.get("heat"), judged)]
+    if facts.get("heat_actions") and np.isfinite(judged.ratio("heat")):
+        actions = ("stretch in actions", facts["actions"][1], facts["heat_actions"], judged)
+        pairs = [actions, (*pairs[0][:3], posed)]
+    for what, after, heat, measured in pairs:
+        ratio = measured.ratio("heat")
+        torn = not measured.animated and measured.area("file") > TORN
+        if heat and after is not None and np.isfinite(ratio) and not torn:
+            where = "its own frames" if measured.animated else "random poses"
+            says = f"{what} {100 * after:.1f} %, bone heat {100 * heat:.1f} %"
+            against = f"{ratio:.2f} of bone heat's in {where}"
+            made = _direction("heat", says, after / heat, ratio, MARGIN, where)
+            yield Statement("heat", says, made.so, against)
 
 
 def _weights(arrays):

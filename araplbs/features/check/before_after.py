@@ -53,12 +53,12 @@ def gains(
 
     facts: {"problems": (before, after), "stretch": (before, after)}, None for what there is nothing
     to say of: before where fewer than half of the vertices had weights, problems before where the
-    stretch contradicts their number (see _contradict()), stretch where there is no surface. If
-    there was something before, also "drift": (before, after) of the limbs, "actions": the stretch
-    in those poses, "lost": [bone] that have lost their skin, "had_skin": [bone] that were left out
-    though they had skin, which follows them still, and "deaf_before": [bone] that move the skin
-    around them as little or as much as before, as an eye in its socket. findings: faults of the new
-    ones, found in these poses.
+    stretch contradicts their number (see _contradict()), stretch where there is no surface. With
+    actions that move the character, "actions": the stretch in them. If there was something before,
+    also "drift": (before, after) of the limbs, "lost": [bone] that have lost their skin,
+    "had_skin": [bone] that were left out though they had skin, which follows them still, and
+    "deaf_before": [bone] that move the skin around them as little or as much as before, as an eye
+    in its socket. findings: faults of the new ones, found in these poses.
     """
     progress = Progress.of(progress)
     known = has_weights(before)
@@ -84,9 +84,11 @@ def gains(
         "problems": tuple(nothing + counts),
         "stretch": tuple(nothing + strains),
     }
+    strains = [stretch_in(problem, rows, actions, threads) for rows in sets]
+    if strains[0] and strains[0] > STILL:
+        facts["actions"] = tuple(nothing + strains)
     if known:
         facts["drift"] = tuple(drifts)
-        facts |= _of_actions(problem, before, after, actions, threads)
         said = answers(problem, before if painted is None else painted, after)
         left_out = problem.skeleton.left_out
         deaf = {each.bone for each in found[0] if each.kind == "DEAF_BONE"}
@@ -116,18 +118,11 @@ def _judged_poses(
     return checked_poses(problem, replace(options, pose_count=count))
 
 
-def _of_actions(
-    problem: Problem,
-    before: SparseWeights,
-    after: SparseWeights,
-    actions: Poses | None,
-    threads: int,
-) -> dict[str, Any]:
-    """{"actions": (before, after)} if there are actions that move the skin."""
-    if actions is None or not len(actions):
-        return {}
-    strains = [
-        measured_report(problem, rows, actions, threads=threads)["surface_strain"]
-        for rows in (before, after)
-    ]
-    return {"actions": tuple(strains)} if strains[0] and strains[0] > STILL else {}
+def stretch_in(
+    problem: Problem, rows: SparseWeights, poses: Poses | None, threads: int = 0
+) -> float | None:
+    """The stretch of the surface with these weights, None without poses or without a surface."""
+    if poses is None or not len(poses):
+        return None
+    strain = measured_report(problem, rows, poses, threads=threads)["surface_strain"]
+    return None if strain is None else float(strain)

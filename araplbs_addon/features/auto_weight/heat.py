@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from araplbs.base.refusal import Refused
 from araplbs.character.pose_sets import measured_poses
+from araplbs.features.check.before_after import stretch_in
 from araplbs.measures.deformation import measured_report
 from araplbs.measures.standing import has_weights
 
@@ -67,3 +68,8 @@ class HeatWeighting(WeightingTask):
             return None
         poses = measured_poses(self.problem, self.options)
         return measured_report(self.problem, rows, poses, threads=self.threads)
+
+    def heat_in(self, poses):
+        """The stretch with Blender's heat in these Poses."""
+        (rows,) = self._heat
+        return stretch_in(self.problem, rows, poses, self.threads)

@@ -16,7 +16,8 @@ class MeasuredWeighting(HeatWeighting):
     """facts, findings, judged_poses: see araplbs/features/check/before_after.py; facts are None
     before solve(). to_draw: what reports/worst_poses.py makes pictures of.
     facts["heat"]: stretch with Blender's automatic weights, if the meshes had no weights to compare
-    with; None if those leave vertices without weights."""
+    with; None if those leave vertices without weights. facts["heat_actions"]: the same in the
+    file's own actions."""
 
     facts = findings = judged_poses = to_draw = None
     _actions = None  # Poses of the file's own actions
@@ -24,7 +25,7 @@ class MeasuredWeighting(HeatWeighting):
     def read_in_steps(self, targets, view_layer, with_entries=False):
         """See WeightingTask."""
         yield from super().read_in_steps(targets, view_layer, with_entries)
-        if has_weights(self.earlier):
+        if has_weights(self.earlier) or self.compared_with_heat:
             skeleton = self.problem.skeleton
             self._actions = poses_of_actions(targets.armature, skeleton, view_layer)
             yield
@@ -51,3 +52,5 @@ class MeasuredWeighting(HeatWeighting):
         if self.compared_with_heat:
             heat = self.heat_report()
             self.facts["heat"] = heat and heat["surface_strain"]
+            if heat and "actions" in self.facts:
+                self.facts["heat_actions"] = self.heat_in(self._actions)

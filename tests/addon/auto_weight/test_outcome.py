@@ -142,6 +142,25 @@ def test_stretch_in_the_actions_of_the_file():
     assert outcome.worse and outcome.stretches_more("actions") and not outcome.stretches_more()
 
 
+def test_heat_in_the_actions_of_the_file():
+    """Where there was nothing before: both numbers of Blender's heat are measured as ours are."""
+    tube, rig = tube_and_rig()
+    keyed(rig)
+    select(tube, rig)
+    auto_weight()
+    facts = at_hand().facts
+    before, after = facts["actions"]
+    assert before is None and after > 0 and facts["heat_actions"] > 0
+    assert f"inactions{100 * facts['heat_actions']:.1f}%" in drawn(at_hand())
+    heat = facts["heat_actions"]
+    tube.vertex_groups.clear()
+    tube.modifiers.clear()
+    select(tube, rig)
+    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    auto_weight(tube, rig)
+    assert at_hand().facts["actions"][0] == pytest.approx(heat, rel=1e-4)
+
+
 def test_without_actions_nothing_is_said_of_them():
     weighted()
     auto_weight(bone_spring_stiffness=1)
