@@ -1,5 +1,5 @@
 """Short notes about a weighting in the Result box of the sidebar, in addition to its gains. Each
-note has its objects or bones, so that a click can select them, its cause, and what mends it. No
+note has its objects or bones, so that a click can select them, its cause, and its remedy. No
 bpy."""
 
 from collections.abc import Collection, Iterator, Sequence
@@ -20,7 +20,7 @@ UNLOCK = "UNLOCK"  # the groups
 class Note(NamedTuple):
     """urgent: someone should act. One of these at most is not empty: bones, names; places,
     [(object, vertex or None: all of it)] of parts; whether it is about control bones; above: the
-    limit of influences that vertices are above; remedy: what mends it; why: what has caused it."""
+    limit of influences that vertices are above; remedy: one of the above; why: its cause."""
 
     text: str
     urgent: bool = False
@@ -159,7 +159,7 @@ def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note |
 def _rigid(report: dict[str, Any]) -> Note | None:
     places = tuple((part["object"], part["vertex"]) for part in report["rigid"])
     why = Sentence("One bone moves each")
-    more = {"places": places, "remedy": SOFT, "why": why}
+    more: dict[str, Any] = {"places": places, "remedy": SOFT, "why": why}
     return _counted(report["rigid"], "rigid part", "rigid parts", **more)
 
 

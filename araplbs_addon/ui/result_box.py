@@ -27,7 +27,7 @@ REMEDIES = {
     CONTROL: ("control_bones", "INCLUDE", "Include"),
     SOFT: ("rigid_parts", "OFF", "Make Soft"),
 }
-# The other remedies: operator, what the button says, options.
+# The other remedies: operator, text of the button, options.
 CURES = {
     GIVE_BACK: (give_back.IDNAME, "Give Back", {}),
     PARENT: (note_cures.PARENT, "Parent at Joint", {}),

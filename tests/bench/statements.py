@@ -17,9 +17,7 @@ SURE = 0.10  # the same, of the count of problems, which looks at other things t
 OWN, MOST_OWN = rig_response.OWN, rig_response.LEAST_OWN
 ALONE = 0.9  # mean weight of the bone of a part that follows one
 STIFF = 0.02  # the most by which weights of a rigid part differ
-TORN = (
-    0.6  # strain by area: random poses in which the file's own weights strain more are no measure
-)
+TORN = 0.6  # strain by area: poses in which the other weights strain more are not a measure
 HEARD = 0.5  # of the way by the file's weights: a bone that moves its skin so far does answer
 
 
@@ -64,33 +62,35 @@ def statements(name, arrays):
 
 
 def _gains(judged, posed, said):
-    """posed: judged in random poses. If the box tells of the file's actions, these numbers are
-    checked on the frames of the file, and what it tells of random poses in random poses."""
+    """posed: judged in random poses. If the box has numbers of the file's actions, these are
+    checked on its frames, and those of random poses in random poses."""
     facts = said["facts"]
-    if "actions" in facts and np.isfinite(judged.ratio("file")):
-        before, after = facts["actions"]
-        says = f"stretch in actions {100 * before:.1f} -> {100 * after:.1f} %"
-        ratio = judged.ratio("file")
-        yield _direction("actions", says, after / before, ratio, MARGIN, "its own frames")
+    if "actions" in facts:
+        if _is_measure(judged, "file"):
+            before, after = facts["actions"]
+            says = f"stretch in actions {100 * before:.1f} -> {100 * after:.1f} %"
+            yield _direction("actions", says, after / before, judged, "file")
         judged = posed
-    where = "its own frames" if judged.animated else "random poses"
-    before, after = facts["stretch"]
-    ratio = judged.ratio("file")
-    if not judged.animated and judged.area("file") > TORN:
+    if not _is_measure(judged, "file"):
         return
-    if before and after is not None and np.isfinite(ratio):
+    before, after = facts["stretch"]
+    if before and after is not None:
         says = f"stretch {100 * before:.1f} -> {100 * after:.1f} %"
-        yield _direction("stretch", says, after / before, ratio, MARGIN, where)
+        yield _direction("stretch", says, after / before, judged, "file")
     before, after = facts.get("problems", (None, None))
-    if before is not None and before != after and np.isfinite(ratio):
-        worse = [ratio, *_ratios(judged)]
+    if before is not None and before != after:
+        worse = [judged.ratio("file"), *_ratios(judged)]
         all_say = min(worse) > 1 + SURE or max(worse) < 1 - SURE
         says = f"{before} -> {after} visible problems"
         if all_say:
-            told = (after + 1) / (before + 1)
-            yield _direction("problems", says, told, worse[0], SURE, where)
+            yield _direction("problems", says, (after + 1) / (before + 1), judged, "file", SURE)
         else:
             yield Statement("problems", says, True)
+
+
+def _is_measure(judged, way):
+    """Whether poses say something: the character moves, and is not torn with these weights."""
+    return np.isfinite(judged.ratio(way)) and judged.area(way) <= TORN
 
 
 def _ratios(judged):
@@ -100,28 +100,26 @@ def _ratios(judged):
     return [ours / them for ours, them in pairs if np.isfinite(ours) and them > 1e-4]
 
 
-def _direction(kind, says, told, real, margin, where):
-    """A Statement that something became less (told < 1) or more; real: the independent ratio."""
-    so = not (told < 1 < real / (1 + margin) or told > 1 > real / (1 - margin))
-    return Statement(kind, says, so, f"{real:.2f} of the file's in {where}")
+def _direction(kind, says, change, judged, way, margin=MARGIN):
+    """A Statement that something became less (change < 1) or more than with these weights."""
+    real = judged.ratio(way)
+    so = not (change < 1 < real / (1 + margin) or change > 1 > real / (1 - margin))
+    where = "its own frames" if judged.animated else "random poses"
+    whose = "the file's" if way == "file" else "bone heat's"
+    return Statement(kind, says, so, f"{real:.2f} of {whose} in {where}")
 
 
 def _heat(judged, posed, said):
     """As _gains(), of bone heat."""
     facts = said["facts"]
     pairs = [("stretch", facts["stretch"][1], facts.get("heat"), judged)]
-    if facts.get("heat_actions") and np.isfinite(judged.ratio("heat")):
+    if facts.get("heat_actions"):
         actions = ("stretch in actions", facts["actions"][1], facts["heat_actions"], judged)
         pairs = [actions, (*pairs[0][:3], posed)]
     for what, after, heat, measured in pairs:
-        ratio = measured.ratio("heat")
-        torn = not measured.animated and measured.area("file") > TORN
-        if heat and after is not None and np.isfinite(ratio) and not torn:
-            where = "its own frames" if measured.animated else "random poses"
+        if heat and after is not None and _is_measure(measured, "heat"):
             says = f"{what} {100 * after:.1f} %, bone heat {100 * heat:.1f} %"
-            against = f"{ratio:.2f} of bone heat's in {where}"
-            made = _direction("heat", says, after / heat, ratio, MARGIN, where)
-            yield Statement("heat", says, made.so, against)
+            yield _direction("heat", says, after / heat, measured, "heat")
 
 
 def _weights(arrays):

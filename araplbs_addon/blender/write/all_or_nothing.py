@@ -18,7 +18,7 @@ on_replaced = []
 
 @contextmanager
 def all_or_nothing(objects, armature=None, made=True, keeps=True):
-    """keeps: whether on_replaced is told; a caller that keeps the earlier weights itself need not.
+    """keeps: whether on_replaced is called, for callers that do not keep the earlier weights.
     made: whether the new weights are ours rather than an artist's; None: as those before.
     Where an exception comes out of the block, the weights of these meshes, their binding to an
     armature and the marks of its bones are restored. Otherwise the meshes lose the mark of the

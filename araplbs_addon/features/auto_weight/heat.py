@@ -23,7 +23,7 @@ class HeatWeighting(WeightingTask):
     reads_weights = True
     earlier = painted = None
     _read = ()  # the weights of the meshes as they were read
-    _drawn_deform = None  # which bones deform, control bones included: heat leaves none out
+    _drawn_deform = None  # deforming bones, including control bones: heat leaves none out
     _heat = None  # (SparseWeights of Blender's heat or None, if it failed,)
 
     def _take(self, objects, meshes, skeleton):
@@ -62,7 +62,7 @@ class HeatWeighting(WeightingTask):
         return self._heat is not None
 
     def heat_report(self):
-        """Of the deformation with Blender's heat, None if it fails."""
+        """The report of the deformation with Blender's heat, None if it fails."""
         (rows,) = self._heat
         if rows is None:
             return None
