@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 JUDGED_POSES = 12  # random ones in which problems are looked for, as many as Check Weights takes
 BEFORE_SHARE = 0.2  # of the time, for measuring the earlier weights
+CLEARLY = 1.25  # times as much stretch: fewer problems are no gain then
 STILL = 0.02  # stretch in actions: with less the character hardly moves, and nothing is said
 VISIBLE = ("high", "medium")  # levels of findings that are seen
 
@@ -99,12 +100,13 @@ def gains(
 
 
 def _contradict(counts: list[int | None], strains: list[float | None]) -> bool:
-    """Whether there are fewer places and much more stretch, or more places and much less: then the
-    numbers of places say nothing about better or worse."""
+    """Whether there are fewer places and clearly more stretch, or more places and clearly less:
+    then the numbers of places say nothing about better or worse."""
     before, after = counts
     if before is None or after is None or before == after:
         return False
-    return much_more(*(strains if after < before else reversed(strains)))
+    less, more = strains if after < before else reversed(strains)
+    return less is not None and more is not None and more > CLEARLY * less
 
 
 def _judged_poses(

@@ -8,6 +8,7 @@ import pytest
     [
         ((17, 2), (0.7, 2.1), True),
         ((9, 10), (0.4, 0.2), True),
+        ((11, 14), (0.69, 0.48), True),
         ((17, 2), (0.7, 0.8), False),
         ((17, 2), (0.7, 0.2), False),
         ((2, 17), (0.2, 0.7), False),
@@ -16,6 +17,6 @@ import pytest
     ],
 )
 def test_numbers_of_places_that_stretch_contradicts(core, counts, strains, expected):
-    """Fewer places are no gain where the surface stretches half as much again."""
+    """Fewer places are no gain where the surface stretches clearly more."""
     contradict = core("features.check.before_after")._contradict
     assert contradict(list(counts), list(strains)) is expected
