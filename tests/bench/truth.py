@@ -25,10 +25,11 @@ without weights. Each sentence is checked against tools that know nothing of our
 creases and crossings on the frames of the file's own actions ([rigs.md](rigs.md) explains them),
 how far a turned bone takes the skin that the file gives it, and the weights of the file. If the
 box has numbers of the file's actions, those of random poses are checked in random poses. Poses that
-tear the surface apart with the other weights as well (strain above 60 %) are left out. A direction
-(less, more) counts as untrue only if the other measure says the opposite by more than 5 %, for the
-number of problems if all measures say so by more than 10 %. *Silence* is not a sentence: it is
-untrue if the box names no bone that has lost its skin, or no part that comes off."""
+tear the surface apart with the other weights as well (strain above 60 %) are left out, and so are
+random poses where the box has posed the controls of the rig. A direction (less, more) counts as
+untrue only if the other measure says the opposite by more than 5 %, for the number of problems if
+all measures say so by more than 10 %. *Silence* is not a sentence: it is untrue if the box names no
+bone that has lost its skin, or no part that comes off."""
 
 
 def files(asked):

@@ -68,6 +68,7 @@ def told():
         "left_out": report["control_bones"],
         "rigid": report["rigid"],
         "parts": report["unseen_parts"],
+        "through_rig": bool(report["posed_by"]),
         "findings": [[each.kind, float(each.severity), int(each.bone), int(each.mesh)]
                      for each in outcome.findings or ()],
     }  # fmt: skip
