@@ -21,7 +21,7 @@ MANUAL = ROOT / "docs/manual"
 
 # Left, top, right and bottom in a window of 1280 x 800 pixels.
 VIEW = 0, 27, 1050, 720
-TAB = 766, 83, 1050, 590
+TAB = 766, 83, 1050, 625
 
 # Of a test, what of it, and the name in the manual.
 PICTURES = (
