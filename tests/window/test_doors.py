@@ -376,6 +376,8 @@ def little_drawn(ui):
 def enter(ui, set_up):
     bpy.context.preferences.view.show_developer_ui = False
     reset_settings()
+    scenes.addon("features.check.show_pose").put_back()
+    bpy.context.window_manager.araplbs_errors = "NONE"
     comparison = bpy.context.scene.araplbs.comparison
     comparison.directory = str(ui.pictures / PAGE)
     comparison.judged_poses, comparison.judged_frames = 2, 0

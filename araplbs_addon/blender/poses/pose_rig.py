@@ -13,7 +13,7 @@ class PosedRig:
     space}; bones that are not in it follow their parents. Constraints are off in that time."""
 
     def __init__(self, armature, transforms):
-        self._reference = Reference.to(armature)
+        self.armature = Reference.to(armature)
         self._position = armature.data.pose_position
         self._own = channels_of_bones(armature)
         self._muted = [
@@ -26,11 +26,11 @@ class PosedRig:
 
     @property
     def name(self):
-        return self._reference.name
+        return self.armature.name
 
     def pose(self, transforms):
         """Raises Refused if the armature has changed since."""
-        armature = self._reference.get()
+        armature = self.armature.get()
         armature.data.pose_position = "POSE"
         self._mute(armature, True)
         places = {}
@@ -53,7 +53,7 @@ class PosedRig:
 
     def put_back(self):
         """Puts its own pose back. Raises Refused if the armature has changed since."""
-        armature = self._reference.get()
+        armature = self.armature.get()
         set_channels(armature, self._own)
         self._mute(armature, False)
         armature.data.pose_position = self._position

@@ -15,14 +15,14 @@ class PosedFrame:
     """An armature in a frame of its action in place of the frame and pose that it had."""
 
     def __init__(self, scene, armature, frame):
-        self._scene, self._armature = scene.name, Reference.to(armature)
+        self._scene, self.armature = scene.name, Reference.to(armature)
         self._frame = scene.frame_current, scene.frame_subframe
         self._own = channels_of_bones(armature)
         scene.frame_set(frame)
 
     def put_back(self):
         """Puts frame and pose back. Raises Refused if the armature has changed since."""
-        armature, scene = self._armature.get(), bpy.data.scenes.get(self._scene)
+        armature, scene = self.armature.get(), bpy.data.scenes.get(self._scene)
         if scene:
             scene.frame_set(self._frame[0], subframe=self._frame[1])
         set_channels(armature, self._own)

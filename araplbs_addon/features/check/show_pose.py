@@ -22,8 +22,8 @@ _posed = []  # the PosedRig or PosedFrame of the rig that is in another pose tha
 
 
 def posed_rig():
-    """It, or None."""
-    return _posed[0] if _posed else None
+    """It, or None; also None if it was deleted."""
+    return _posed[0] if _posed and _posed[0].armature.find() else None
 
 
 class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
@@ -58,7 +58,7 @@ class OBJECT_OT_araplbs_own_pose(Operator):
 
     @classmethod
     def poll(cls, _context):
-        if not _posed:
+        if not posed_rig():
             raise Refused("The rig has its own pose again")
         return True
 

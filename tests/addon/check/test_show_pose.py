@@ -130,4 +130,6 @@ def test_a_shown_rig_that_was_deleted_is_in_nobodys_way():
         bpy.ops.object.araplbs_check()
         flaws.choose("STRETCH")
         assert bpy.ops.object.araplbs_show_pose() == {"FINISHED"}
-    bpy.ops.object.araplbs_own_pose()
+    bpy.data.objects.remove(rig)
+    assert not bpy.ops.object.araplbs_own_pose.poll(), "it is offered for another rig"
+    addon("features.check.show_pose").put_back()
