@@ -12,8 +12,8 @@ import scenes
 from driver import at_work, region, session, solving, wait_until
 
 STEP = 11  # pixels between two looks: less than the height of any button
-COLUMNS = (0.2, 0.6, 0.85, 0.95)  # of the width of the sidebar
-EMPTY = 36  # rows of looks without a button: the panel ends above them
+COLUMNS = (0.2, 0.35, 0.6, 0.85, 0.95)  # of the width of the sidebar
+EMPTY = 20  # rows of looks without a button: the panel ends above them
 OURS = re.compile(r"bpy\.ops\.\w+\.araplbs_\w+")
 
 

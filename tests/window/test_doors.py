@@ -94,7 +94,7 @@ def scene_of_result(ui):
 def scene_of_notes(ui):
     """Nothing but notes, of each kind that has a button."""
     outcome = yield from scene_of_result(ui)
-    outcome.facts = {"stretch": (None, None), "lost": [1]}
+    outcome.facts = {"stretch": (None, None), "lost": [outcome.bones.index("middle")]}
     bpy.data.objects["Tube"].vertex_groups["lower"].lock_weight = True
     remedies = scenes.package("reports.doubts")
     found = notes_of({"above_limit": 5}, deaf=("upper",), lost=("middle",))
