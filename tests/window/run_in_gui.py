@@ -57,8 +57,10 @@ class Ui:
 
     def event(self, kind, value="PRESS", at=None, **modifiers):
         """at: window pixels from the lower left; default the middle of the 3D view."""
-        area = self.area()
-        x, y = at or (area.x + area.width // 2, area.y + area.height // 2)
+        if at is None:
+            area = self.area()
+            at = area.x + area.width // 2, area.y + area.height // 2
+        x, y = at
         self.window.event_simulate(type=kind, value=value, x=x, y=y, **modifiers)
 
     def key(self, kind, **modifiers):
