@@ -185,6 +185,7 @@ def _deaf(report: dict[str, Any]) -> Doubt | None:
             many=many,
             bones=names_in_line(deaf),
         ),
+        Sentence("Other bones may have the parts around them"),
         BONES,
         deaf,
     )

@@ -6,8 +6,8 @@
 
 #define ARAP_MAX_OF_VERTEX 0.5
 
-/* Own skin of the bones: (vertex, bone) with its initial weight. That of a minor bone, most of whose
- * weight is on the skin of others, has weights of ARAP_MAX_OF_VERTEX or less. */
+/* Own skin of the bones: (vertex, bone) with its initial weight. A minor bone, with most of its
+ * weight on the skin of others, has own skin with weights of ARAP_MAX_OF_VERTEX or less. */
 arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap_influences *out);
 
 #endif

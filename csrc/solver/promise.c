@@ -148,8 +148,9 @@ static arap_status begin(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* The measure that is to reach the floor, into response: that itself, or the share for a minor bone,
- * whose skin follows others in any case. Once rows hold such a bone, its own skin alone counts, since they can do no more. before: (deforming bones) scratch. */
+/* The measure that is to reach the floor, into response: the response itself, or the share if a
+ * bone is minor, because its skin follows others in any case. Once rows hold such a bone, only its
+ * own skin counts, because rows can do no more. before: (deforming bones) scratch. */
 static void take_measures(const arap_solver *s, const arap_influences *skin,
                           const arap_influences *weights, const double *share, double *before,
                           double *response) {
