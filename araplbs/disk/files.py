@@ -1,4 +1,4 @@
-"""Writes files as a whole or not at all, and tells whether two paths are one file.
+"""Writes files as a whole or not at all, and finds out whether two paths are one file.
 
 A file is written under a temporary name next to its place and moved there in one step. If a killed
 process leaves such a file, it is removed by the next one that writes into the folder.
