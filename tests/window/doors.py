@@ -210,14 +210,21 @@ def settled(ui, watched, idname):
         for value in ("PRESS", "RELEASE"):
             ui.event("RET", value, at=at)
         yield 8
-    elif watched.asked and not any(as_idname(name) == idname for name, _result in watched.ended):
-        yield from tap(ui, "RET")
+    for _ in range(2):  # a question may come first, or when something was found out
+        if is_asking(watched):
+            yield from tap(ui, "RET")
+            yield 8
+        if session():
+            yield from wait_until(lambda: session() is None or session().settled)
+        else:
+            yield from wait_until(lambda: session() or not (solving() or at_work()))
         yield 8
-    if session():
-        yield from wait_until(lambda: session() is None or session().settled)
-    else:
-        yield from wait_until(lambda: session() or not (solving() or at_work()))
-    yield 5
+
+
+def is_asking(watched):
+    """Whether a dialog is open: its operator has not ended."""
+    ended = {as_idname(name) for name, _result in watched.ended}
+    return bool(watched.asked) and as_idname(watched.asked[-1]) not in ended
 
 
 def world(ui):

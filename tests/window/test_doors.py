@@ -42,6 +42,10 @@ INSIDE = {
     "object.araplbs_mend_mesh": "findings about the mesh: test_cures.py",
     "object.araplbs_parent_at_joint": "notes about bones that hang elsewhere: as above",
     "object.araplbs_stop_counting": "while problems are counted: test_counting.py",
+    "object.araplbs_reduce_bones": "the dialog of Reduce Bones",
+    "object.araplbs_reduce_bones_ask": "what that button finds out first",
+    "object.araplbs_peek_weights": "a key that is held: test_game_tools.py",
+    "object.araplbs_hover": "starts with a choice in Weight Paint mode: test_game_tools.py",
 }
 ALREADY = {'bpy.ops.wm.tool_set_by_id(name="araplbs.weight")'}  # it is the tool of a new session
 pressed = {}  # idname: rooms in which a door of it was pressed with success
@@ -157,6 +161,22 @@ def select_vertices(tube, which):
     scenes.addon("blender.write.select_region").select_vertices(tube.data, np.array(list(which)))
 
 
+def scene_of_originals(ui):
+    """The Result box is closed, and the artist's weights are still there."""
+    yield from scene_of_result(ui)
+    with ui.override():
+        bpy.ops.object.araplbs_keep_shown_weights(which="SHOWN")
+    bpy.ops.ed.undo_push(message="kept")
+
+
+def scene_of_page(ui):
+    """Methods were compared."""
+    yield from scene_to_weight(ui)
+    with ui.override():
+        folder = str(ui.pictures / PAGE)
+        bpy.ops.object.araplbs_compare(directory=folder, judged_poses=2, judged_frames=0)
+
+
 def scene_of_bones(ui, mode="OBJECT"):
     """A control bone was left out; corrections, selected vertices, and some without weights."""
     tube, rig = character()
@@ -167,6 +187,7 @@ def scene_of_bones(ui, mode="OBJECT"):
     select_vertices(tube, (3, 4))
     scenes.select(tube, rig, active=tube)
     tube.vertex_groups.active_index = 0
+    tube.data.use_paint_mask_vertex = mode == "WEIGHT_PAINT"
     go_to(ui, mode)
     yield 2
 
@@ -230,12 +251,12 @@ def scene_of_session(ui):
     yield 5
 
 
-def scene_to_export(ui):
+def scene_to_export(ui, segments=3):
     """Weights of many digits, bendy bones, a modifier that can be baked; the armature is active."""
     tube, rig = character()
     scenes.auto_weight(tube, rig, pose_count=POSES, iterations=1)
     tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH").iterations = 5
-    rig.data.bones["upper"].bbone_segments = 3
+    rig.data.bones["upper"].bbone_segments = segments
     scenes.select(tube, rig, active=rig)
     go_to(ui, "OBJECT")
     yield 2
@@ -261,6 +282,7 @@ TAB = (
     ("preset", scene_of_preset, ""),
     ("result", scene_of_result, ""),
     ("notes", scene_of_notes, ""),
+    ("originals", scene_of_originals, ""),
     ("paint", of(scene_to_weight, "Tube", "WEIGHT_PAINT"), ""),
     ("edit", of(scene_to_weight, "Tube", "EDIT"), ""),
     ("session", scene_of_session, ""),
@@ -276,6 +298,8 @@ BELOW = (
     ("clothes-kept", scene_of_clothes, "clothes"),
     ("joints", of(scene_to_weight, "Rig", "POSE"), "joints"),
     ("export", scene_to_export, "export"),
+    ("export-plain", of(scene_to_export, 1), "export"),
+    ("page", scene_of_page, "check"),
 )
 MENUS = (
     ("parent", scene_to_weight, "VIEW3D_MT_object_parent"),
@@ -475,7 +499,11 @@ def test_no_operator_is_without_a_door(ui):
     """After the others: each operator that has a door at all was opened somewhere."""
     when_named()
     yield 1
-    kinds = [k for k in scenes.addon("registration").CLASSES if issubclass(k, bpy.types.Operator)]
+    kinds = [
+        kind
+        for kind in scenes.addon("registration").CLASSES
+        if issubclass(kind, bpy.types.Operator) and not kind.__module__.endswith("old_names")
+    ]
     missing = {as_idname(kind.bl_idname) for kind in kinds} - set(pressed) - set(INSIDE)
     assert not missing, (missing, closed)
     print("doors:", sum(map(len, pressed.values())), "of", len(pressed), "operators")
