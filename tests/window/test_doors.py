@@ -447,6 +447,7 @@ def try_door(ui, room, set_up, call, press, place):
         except (RuntimeError, ReferenceError) as error:  # others can be tried
             fail(f"{room}: {call}: {error!r}")
         effect = world(ui) != before or watched.opened or watched.drawn - drawn
+        effect = effect or {as_idname(name) for name in watched.asked} - {idname}  # by another one
         effect = effect or (ui.pictures / PAGE).exists()
         results = [result for name, result in watched.ended if as_idname(name) == idname]
     if results and not session() and {"FINISHED"} not in results:

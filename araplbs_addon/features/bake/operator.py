@@ -14,7 +14,7 @@ from ...window.properties import (
     option_properties,
     split,
 )
-from ...window.sidebar import panel_room, text_width, unit
+from ...window.sidebar import ARROW, LEAST_AROUND, draw_wrapped, panel_room, text_width, unit
 from ...window.work import WorkOperator
 from .task import BakeTask
 
@@ -50,8 +50,13 @@ all their modifiers: Corrective Smooth, Preserve Volume, shape keys, lattices, c
     @classmethod
     def draw_row(cls, layout):
         text = "Bake Modifiers to Weights"
-        room = panel_room(bpy.context) - AROUND_MENU * unit(bpy.context)
-        icon = cls.icon if text_width(translated(text)) <= room else "NONE"
+        needed = text_width(translated(text))
+        room, size = panel_room(bpy.context), unit(bpy.context)
+        icon = cls.icon if needed <= room - AROUND_MENU * size else "NONE"
+        if needed > room - (LEAST_AROUND + ARROW) * size:
+            layout = layout.column(align=True)
+            draw_wrapped(layout, bpy.context, text)
+            text = "Poses"
         layout.operator_menu_enum(cls.bl_idname, "poses", text=text, icon=icon)
 
     def draw(self, _context):
