@@ -66,11 +66,14 @@ typedef struct ray {
     int vertex;
 } ray;
 
-/* Is the point on the face, compared with the length of the ray? */
-static int is_on_face(const double *point, const double *const corner[3], double length2) {
-    double bary[3];
-    return arap_nearest_on_triangle(point, corner[0], corner[1], corner[2], bary) <=
-           TOUCHING * TOUCHING * length2;
+/* Is the point on the face, compared with the length of the ray? In units of that: triangles of a
+ * small object among others far away are tiny. */
+static int is_on_face(const double *point, const double *const corner[3], double length) {
+    static const double origin[3] = {0};
+    double at[3][3], bary[3];
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 3; c++) at[k][c] = (corner[k][c] - point[c]) / length;
+    return arap_nearest_on_triangle(origin, at[0], at[1], at[2], bary) <= TOUCHING * TOUCHING;
 }
 
 /* Faces that touch an end hide nothing, for bones that lie or end in the surface; rays may run
@@ -83,8 +86,8 @@ static int face_between(const void *data, int index, const double *a, const doub
     for (int k = 0; k < 3; k++) corner[k] = r->mesh->v + 3 * (size_t)tri[k];
     double t = arap_cross_triangle(a, b, corner[0], corner[1], corner[2]);
     if (!(t > 0 && t < 1)) return 0;
-    double length2 = arap_distance2(a, b);
-    return !is_on_face(a, corner, length2) && !is_on_face(b, corner, length2);
+    double length = sqrt(arap_distance2(a, b));
+    return !is_on_face(a, corner, length) && !is_on_face(b, corner, length);
 }
 
 /* Non-zero if `point` is behind the surface at vertex i, going by its normals. */

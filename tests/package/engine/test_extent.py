@@ -45,7 +45,10 @@ def test_a_second_object_far_off(plain):
     vertices = np.concatenate([TUBE[0], far])
     solver = solve(vertices, np.concatenate([TUBE[1], TUBE[1] + COUNT]))
     assert solver.report["welded"] == solver.report["far_vertices"] == 0
-    np.testing.assert_allclose(solver.weights[:COUNT], plain.weights, atol=0.01)
+    np.testing.assert_allclose(solver.initial_weights[:COUNT], plain.initial_weights, atol=1e-6)
+    # Rounding may decide about an influence that is worth its price by chance.
+    difference = np.abs(solver.weights[:COUNT] - plain.weights)
+    assert difference.max() < 0.05 and difference.sum(1).mean() < 0.005
     farther = np.concatenate([TUBE[0], TUBE[0] + [1e9, 0, 0]])
     with pytest.raises(ValueError, match=r"too far apart: all of it measures 1e\+09, its largest"):
         solve(farther, np.concatenate([TUBE[1], TUBE[1] + COUNT]))
