@@ -130,7 +130,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
                 much=much,
                 which=which,
             ),
-            Sentence("They may lie outside of their part"),
+            Sentence("They may lie outside their part"),
             BONES,
             idle,
         )
@@ -141,7 +141,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
             "bones against the mesh",
             much=much,
         ),
-        Sentence("A joint may lie outside of its part"),
+        Sentence("A joint may lie outside its part"),
     )
 
 

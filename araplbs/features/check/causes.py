@@ -9,7 +9,7 @@ CAUSES: Final = {
     "COLLAPSE": "Bones that turn against each other share this skin",
     "BLEEDING": "The parts lie so close together that a bone of one holds the other",
     "DRIFT": "Bones beyond the joint hold too much of this limb",
-    "BONE_OUTSIDE": "The joint was placed or imported outside of its limb",
+    "BONE_OUTSIDE": "The joint was placed or imported outside its limb",
     "IDLE_BONE": "Other bones hold all the skin around it",
     "DEAF_BONE": "The bones next to it hold most of its skin",
     "UNWEIGHTED": "They were added later, or removed from all groups",
@@ -22,6 +22,6 @@ CAUSES: Final = {
     "INNER_SHELL": "Generated meshes often have hulls inside: remove what nobody sees",
     "DOUBLE_SHELL": "A copy of the surface was left behind, or is a lining",
     "SPLIT_EDGES": "Exporters split vertices at seams: merge them",
-    "ISLANDS": "Generated meshes often leave crumbs: remove them",
+    "ISLANDS": "Generated meshes often leave fragments: remove them",
     "NOISE": "Scans and generated meshes are often this rough: smooth it",
 }

@@ -110,7 +110,7 @@ class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
                 bones[name].parent = bones[above]
         redraw_views()
         for name, above in pairs.items():
-            words = f"'{name}' hangs on '{above}' now: press Auto-weight again"
+            words = f"'{name}' is now a child of '{above}': press Auto-weight again"
             self.report({"INFO"}, translated(words))
         return {"FINISHED"}
 

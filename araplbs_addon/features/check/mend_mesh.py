@@ -51,7 +51,7 @@ smooth a rough surface. Weights of what stays are kept"""
             mesh.free()
         ob.data.update()
         gone = before - len(ob.data.vertices)
-        words = f"'{ob.name}' has {gone} vertices less" if gone else f"'{ob.name}' is smoother"
+        words = f"'{ob.name}' has {gone} fewer vertices" if gone else f"'{ob.name}' is smoother"
         self.report({"INFO"}, translated(words))
         return {"FINISHED"}
 
