@@ -337,13 +337,13 @@ main() {
     done <build/beds.tsv
     # What is slow has to run somewhere.
     grep -qE '^(sid|bpy52).ok' build/beds.tsv || named+="bpy45 "
-    look_for sid-gui trixie-gui
-    in_lane "${there[@]}"
     if [ ${#targets[@]} -gt 0 ] &&
       ! "$VENV/bin/python" tools/cross.py "${targets[@]}" >"$OUT/cross.log" 2>&1; then
       row cross - - fail "tools/cross.py: $(tail -1 "$OUT/cross.log")"
       : >build/beds.tsv
     fi
+    look_for sid-gui trixie-gui
+    in_lane "${there[@]}"
     look_for win45 win-core win42 win50 win52
     in_lane "${there[@]}"
   fi
