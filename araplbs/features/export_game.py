@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Floats, Integers
+from ..model.group_entries import Entries
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,6 @@ def with_ending(filepath: str, engine: Engine) -> str:
         if filepath.lower().endswith(ending):
             filepath = filepath[: -len(ending)]
     return filepath + ENDINGS[engine.kind]
-
-
-Entries = tuple[Integers, Integers, Floats]  # of vertices, groups, weights
 
 
 def limited(entries: Entries, is_bone: Sequence[bool], most: int, size: int) -> tuple[Entries, int]:

@@ -20,6 +20,7 @@ and a robot whose plates are on other bones has 6 of 44.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -212,11 +213,13 @@ def torn_off(skeleton: Skeleton) -> list[int]:
     return found
 
 
-def bone_at_joint(skeleton: Skeleton, bone: int) -> int | None:
-    """The deform bone with an end nearest to the head of this one, which does not hang on it."""
+def bone_at_joint(skeleton: Skeleton, bone: int, torn: Collection[int] = ()) -> int | None:
+    """The deform bone with an end nearest to the head of this one, which does not hang on it.
+    torn: bones that are no choice, because they hang far from their joint themselves."""
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
     others, away = _around(tree, skeleton, bone)
-    return others[int(np.argmin(away))] if others else None
+    whole = [k for k, other in enumerate(others) if other not in torn]
+    return others[min(whole, key=lambda k: away[k])] if whole else None
 
 
 def _around(tree: Tree, skeleton: Skeleton, bone: int) -> tuple[list[int], Any]:

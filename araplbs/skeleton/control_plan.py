@@ -58,7 +58,7 @@ class ControlPlan:
         self, skeleton: Skeleton, relations: Relations, options: Options, facts: ControlFacts
     ) -> None:
         self.skeleton, self.relations, self.options = skeleton, relations, options
-        self.facts, self.controls = facts, facts.controls
+        self.facts, self.controls = facts, facts.controls.copy()
         self.switches = self._sample_switches()
         self.parents = deform_parents(skeleton)
         self.joints = Joints(skeleton, self.parents)

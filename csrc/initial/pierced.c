@@ -98,22 +98,6 @@ static void look_at(void *data, int chunk, int worker) {
     }
 }
 
-static arap_status sort_lines(arap_context *context, const arap_skeleton *skeleton,
-                              arap_bvh **out) {
-    int count = skeleton->line_start[skeleton->deform_count];
-    double *boxes = ARAP_NEW(double, 6 * (size_t)count);
-    if (!boxes) return arap_fail_memory(&context->error, "the bone hierarchy");
-    for (int k = 0; k < count; k++)
-        for (int c = 0; c < 3; c++) {
-            const arap_segment *line = &skeleton->lines[k];
-            boxes[6 * k + c] = fmin(line->a[c], line->b[c]);
-            boxes[6 * k + 3 + c] = fmax(line->a[c], line->b[c]);
-        }
-    arap_status status = arap_bvh_build(context, out, (size_t)count, boxes, NULL);
-    arap_free(boxes);
-    return status;
-}
-
 /* bone_side; returns whether any bone is beside the plane. */
 static int find_sides(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                       signed char *out) {
@@ -249,6 +233,8 @@ static arap_status take_patches(arap_context *context, const finder *f, const si
             own->host = fmax(own->host, patches[arap_find_root(parent, k)].area);
         }
     for (size_t k = 0; k < 3 * mesh->triangle_count && !status; k++) {
+        if (k % CHUNK == 0) status = arap_poll_cancel(context);
+        if (status) break;
         int i = mesh->triangles[k], root = arap_find_root(parent, i), pierces = 0;
         patch *own = &patches[root];
         double area = 0;
@@ -338,7 +324,8 @@ arap_status arap_pierced_find(arap_context *context, const arap_mesh *mesh,
     if (known) take_known(mesh, known, out);
     if (known) goto done;
     arap_vertex_normals(mesh, normals);
-    status = sort_lines(context, skeleton, &lines);
+    status = arap_segment_bvh(context, skeleton->lines,
+                              skeleton->line_start[skeleton->deform_count], &lines);
     if (status) goto done;
     f.lines = lines;
     status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, look_at, &f);

@@ -166,8 +166,8 @@ static void look_at_bones(void *data, int chunk, int worker) {
     }
 }
 
-static arap_status build_segment_bvh(arap_context *context, const arap_segment *segments, int count,
-                                     arap_bvh **out) {
+arap_status arap_segment_bvh(arap_context *context, const arap_segment *segments, int count,
+                             arap_bvh **out) {
     double *boxes = ARAP_NEW(double, 6 * count);
     if (!boxes) return arap_fail_memory(&context->error, "the bone hierarchy");
     for (int i = 0; i < count; i++)
@@ -197,7 +197,7 @@ static arap_status choose_segments(arap_context *context, visibility_task *task,
     if (!votes) return arap_fail_memory(&context->error, "the visibility of bones");
     for (int s = 0; s < skeleton->segment_count; s++)
         if (skeleton->segments[s].is_bone) kept[bones++] = skeleton->segments[s];
-    arap_status status = build_segment_bvh(context, kept, bones, &tree);
+    arap_status status = arap_segment_bvh(context, kept, bones, &tree);
     if (status) goto done;
     task->tree = tree;
     task->segments = kept;
@@ -281,7 +281,7 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
     }
     arap_vertex_normals(mesh, normals);
     status = choose_segments(context, &task, segments, &count);
-    if (!status) status = build_segment_bvh(context, segments, count, &tree);
+    if (!status) status = arap_segment_bvh(context, segments, count, &tree);
     if (status) goto done;
     task.tree = tree;
     status = look_in_slices(context, mesh->count, look, &task);

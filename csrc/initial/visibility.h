@@ -28,6 +28,10 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
  * touches the point is not in between. faces: those of the mesh. */
 int arap_sees(const arap_mesh *mesh, const arap_bvh *faces, int i, const double *point);
 
+/* The segments in a bounding volume hierarchy; the caller frees *out. Fails on out-of-memory. */
+arap_status arap_segment_bvh(arap_context *context, const arap_segment *segments, int count,
+                             arap_bvh **out);
+
 void arap_visibility_clear(arap_visibility *visibility);
 
 #endif

@@ -107,7 +107,8 @@ static arap_status keep_peaks(arap_context *context, arap_solver *s,
 /* Leave out what bones inside a part, or those around it, have there, and those of the side that
  * skin pierces; a vertex left without bones
  * gets the nearest of those that may move it. */
-static arap_status leave_inner(arap_context *context, const arap_solver *s, arap_influences *in) {
+static arap_status leave_excluded(arap_context *context, const arap_solver *s,
+                                  arap_influences *in) {
     arap_rows rows;
     if (!s->inner.count && !s->pierced.count) return ARAP_OK;
     arap_status status = arap_rows_create(context, in->count, &rows);
@@ -198,7 +199,7 @@ static arap_status fresh_weights(arap_context *context, const arap_solver *s, ar
         status = arap_fresh_weights(context, &s->mesh, &s->skeleton, &seen, s->order,
                                     s->settings.initial, s->settings.heat_floor, out, report);
     if (sheets) arap_free(seen.distance);
-    return status ? status : leave_inner(context, s, out);
+    return status ? status : leave_excluded(context, s, out);
 }
 
 static arap_status fresh_start(arap_context *context, arap_solver *s) {

@@ -18,7 +18,6 @@
 #include "solver/own_skin.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/vec3.h"
@@ -26,8 +25,7 @@
 #include "weights/rows.h"
 
 #define STRONG 0.5
-#define SOME                                                                                       \
-    0.1 /* of the weights of a bone: with less on skin that is mostly its own it has none */
+#define SOME 0.1 /* of a bone's weights: with less on skin that is mostly its own it is minor */
 #define MINIMUM 0.05
 #define FACING 2 /* as much more of its skin sees a bone from outside than from inside */
 
@@ -90,11 +88,10 @@ static int is_others(const chooser *c, const arap_influences *in, int i, int bon
     return 0;
 }
 
-/* The weights above which skin is a bone's own. sum (bones, 2): scratch. */
+/* The weights above which skin is a bone's own. sum: (bones, 2) zeros, scratch. */
 static void find_thresholds(const chooser *c, const arap_influences *in, double *sum) {
     const arap_mesh *mesh = &c->s->mesh;
     int bones = c->s->skeleton.deform_count;
-    memset(sum, 0, 2 * (size_t)bones * sizeof *sum);
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             int b = in->bone[e];
@@ -114,15 +111,21 @@ static arap_status prepare(arap_context *context, const arap_influences *in, cho
     const arap_solver *s = c->s;
     size_t bones = (size_t)s->skeleton.deform_count;
     c->above = ARAP_NEW_ZERO(double, bones);
-    c->in = ARAP_NEW(double, 2 * bones);
+    c->in = ARAP_NEW_ZERO(double, bones);
     c->out = ARAP_NEW_ZERO(double, bones);
     c->normal = ARAP_NEW(double, 3 * (size_t)s->mesh.count);
-    if (!c->above || !c->in || !c->out || !c->normal)
-        return arap_fail_memory(&context->error, "the skin of bones");
+    double *sum = ARAP_NEW_ZERO(double, 2 * bones);
+    arap_status status = ARAP_OK;
+    if (!c->above || !c->in || !c->out || !c->normal || !sum) {
+        status = arap_fail_memory(&context->error, "the skin of bones");
+        goto done;
+    }
     arap_vertex_normals(&s->mesh, c->normal);
-    arap_status status = arap_skins_find(context, &s->containments, (int)bones, &c->skins);
-    if (!status) find_thresholds(c, in, c->in);
-    memset(c->in, 0, bones * sizeof *c->in);
+    status = arap_skins_find(context, &s->containments, (int)bones, &c->skins);
+    if (!status) find_thresholds(c, in, sum);
+
+done:
+    arap_free(sum);
     return status;
 }
 

@@ -104,8 +104,9 @@ static int find_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
         if (nearest_end(lines, b, center, r / SMALL, 0) <= CENTERED * r) *below = b;
         count++;
     }
+    if (!count) return find_alone(s, lines, center, r);
     if (count > 1) *below = -1;
-    return count > 1 || *below >= 0 ? above : count ? -1 : find_alone(s, lines, center, r);
+    return count > 1 || *below >= 0 ? above : -1;
 }
 
 /* The bone that moves most of a rigid part, by its row. */
@@ -160,7 +161,7 @@ arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *c
     joint *joints = ARAP_NEW(joint, solver->mesh.part_count);
     if (!joints) return arap_fail_memory(&context->error, "the balls among the parts");
     arap_status status = find_balls(context, s, joints);
-    int custom = status ? 0 : find_custom(s, joints);
+    int custom = status ? 1 : find_custom(s, joints);
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         const arap_candidate *c = &s->parts[p];
         int bone = joints[p].below < 0 || custom < 0 ? joints[p].above : joints[p].below;

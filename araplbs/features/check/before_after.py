@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 JUDGED_POSES = 12  # random ones in which problems are looked for, as many as Check Weights takes
 BEFORE_SHARE = 0.2  # of the time, for measuring the earlier weights
+ACTIONS_SHARE = 0.2  # of the time, for measuring the actions of the file, if there are any
 CLEARLY = 1.25  # times as much stretch: fewer problems are no gain then
 STILL = 0.02  # stretch in actions: with less the character hardly moves, and nothing is said
 VISIBLE = ("high", "medium")  # levels of findings that are seen
@@ -58,7 +59,7 @@ def gains(
     actions that move the character, "actions": the stretch in them. If there was something before,
     also "drift": (before, after) of the limbs, "lost": [bone] that have lost their skin,
     "had_skin": [bone] that were left out though they had skin, which follows them still, and
-    "deaf_before": [bone] that move the skin around them as little or as much as before, as an eye
+    "as_before": [bone] that move the skin around them as little or as much as before, as an eye
     in its socket. findings: faults of the new ones, found in these poses.
     """
     progress = Progress.of(progress)
@@ -73,7 +74,9 @@ def gains(
         drifts.insert(0, measured["limb_drift"])
     few = _judged_poses(problem, options, poses, strains)
     judged = replace(options, pose_count=min(options.pose_count, JUDGED_POSES))
-    rest = progress.part(BEFORE_SHARE, 1 - BEFORE_SHARE)
+    own = ACTIONS_SHARE if actions is not None and len(actions) else 0.0
+    rest = progress.part(BEFORE_SHARE, 1 - BEFORE_SHARE - own)
+    last = progress.part(1 - own, own)
     for at, rows in enumerate(sets):
         look = Inspected(problem, rows, few, judged, threads, look)
         found.append(findings_of(look, rest.part(at / len(sets), 1 / len(sets))))
@@ -85,7 +88,10 @@ def gains(
         "problems": tuple(nothing + counts),
         "stretch": tuple(nothing + strains),
     }
-    strains = [stretch_in(problem, rows, actions, threads) for rows in sets]
+    strains = [
+        stretch_in(problem, rows, actions, threads, last.part(at / len(sets), 1 / len(sets)))
+        for at, rows in enumerate(sets)
+    ]
     if strains[0] and strains[0] > STILL:
         facts["actions"] = tuple(nothing + strains)
     if known:
@@ -95,7 +101,7 @@ def gains(
         deaf = {each.bone for each in found[0] if each.kind == "DEAF_BONE"}
         facts["lost"] = said.lost
         facts["had_skin"] = [b for b in said.owners if left_out[b] and b not in said.lost]
-        facts["deaf_before"] = sorted(deaf | set(said.heard))
+        facts["as_before"] = sorted(deaf | set(said.heard))
     return facts, found[-1], few
 
 
@@ -121,10 +127,16 @@ def _judged_poses(
 
 
 def stretch_in(
-    problem: Problem, rows: SparseWeights, poses: Poses | None, threads: int = 0
+    problem: Problem,
+    rows: SparseWeights,
+    poses: Poses | None,
+    threads: int = 0,
+    progress: Listener | None = None,
 ) -> float | None:
     """The stretch of the surface with these weights, None without poses or without a surface."""
     if poses is None or not len(poses):
         return None
-    strain = measured_report(problem, rows, poses, threads=threads)["surface_strain"]
+    strain = measured_report(problem, rows, poses, threads=threads, progress=progress)[
+        "surface_strain"
+    ]
     return None if strain is None else float(strain)

@@ -51,7 +51,11 @@ def answers(problem: Problem, before: SparseWeights, after: SparseWeights) -> An
     ways = _ways(np.asarray(problem.arguments["vertices"]), owner, skeleton.heads, skeleton.tails)
     was, now = (_moved(rows, owner, hangs_on, ways, count) for rows in (before, after))
     looked = np.bincount(owner[owner >= 0], minlength=count) >= LEAST
-    each = looked, looked & (was > 0) & (now < LOST * was), looked & (now >= HEARD * was)
+    each = (
+        looked,
+        looked & (was > 0) & (now < LOST * was),
+        looked & (was > 0) & (now >= HEARD * was),
+    )
     return Answers(*(np.flatnonzero(bones).tolist() for bones in each))
 
 

@@ -18,7 +18,8 @@ on_replaced = []
 
 @contextmanager
 def all_or_nothing(objects, armature=None, made=True, keeps=True):
-    """keeps: whether on_replaced is called, for callers that do not keep the earlier weights.
+    """keeps: whether on_replaced is called, for callers that do not keep the earlier weights. It is
+    never called for a mesh in Edit mode, whose own undo has them.
     made: whether the new weights are ours rather than an artist's; None: as those before.
     Where an exception comes out of the block, the weights of these meshes, their binding to an
     armature and the marks of its bones are restored. Otherwise the meshes lose the mark of the
@@ -31,6 +32,9 @@ def all_or_nothing(objects, armature=None, made=True, keeps=True):
     ours = were_ours if made is None else [made] * len(meshes)
     try:
         yield [None if mesh.edited or not mesh.groups else mesh.entries for mesh in meshes]
+        for mesh, were in zip(meshes, were_ours, strict=True):
+            for tell in on_replaced if keeps and not (were or mesh.edited) else ():
+                tell(mesh.ob, mesh.names, mesh.entries)
     except BaseException:
         for mesh in meshes:
             mesh.put_back()
@@ -38,9 +42,6 @@ def all_or_nothing(objects, armature=None, made=True, keeps=True):
             if bone.araplbs_control != mark:
                 bone.araplbs_control = mark
         raise
-    for mesh, were in zip(meshes, were_ours, strict=True):
-        for tell in on_replaced if keeps and not (were or mesh.edited) else ():
-            tell(mesh.ob, mesh.names, mesh.entries)
     for ob, made_by_us in zip(objects, ours, strict=True):
         ob.data.araplbs.weighting = ""
         mark_ours(ob, made_by_us)

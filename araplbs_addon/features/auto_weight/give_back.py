@@ -12,10 +12,12 @@ from araplbs.features.check.before_after import gains
 from araplbs.features.check.lost import given_back
 from araplbs.measures.deformation import measured_report
 from araplbs.model.sparse_weights import make_sparse_weights
+from araplbs.reports.notes import GIVE_BACK
 from bpy.types import Operator
 
 from ...blender.data.references import references_of
 from ...blender.data.views import redraw_views
+from ...blender.poses.own_actions import poses_of_actions
 from ...blender.read.read_mesh import present_weights
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
@@ -56,6 +58,7 @@ class GiveBackTask(CheckTask):
     def __init__(self, outcome, lost, threads=0):
         super().__init__(outcome.options, threads)
         self._outcome, self._lost, self._measured = outcome, lost, outcome.options
+        self._actions = None
 
     def read_in_steps(self, targets, view_layer, with_entries=False):
         """See Task."""
@@ -66,6 +69,9 @@ class GiveBackTask(CheckTask):
             which: {slot.object().session_uid: slot for slot in outcome.slots[which]}
             for which in (BEFORE, AFTER)
         }
+        armature, skeleton = targets.armature, self.problem.skeleton
+        self._actions = poses_of_actions(armature, skeleton, view_layer)
+        yield
         bones = _Bones(outcome.bones, np.ones(len(outcome.bones), bool))
         for ob in self.find_objects()[1]:
             after = None if shows_after else slots[AFTER][ob.session_uid].read()
@@ -95,7 +101,7 @@ class GiveBackTask(CheckTask):
         report = measured_report(problem, self.rows, poses, threads=self.threads, progress=part)
         part = progress.part(REPORT_SHARE, 1 - REPORT_SHARE, MEASURING)
         self.facts, self.findings, self.judged_poses = gains(
-            problem, before, self.rows, report, options, self.threads, part
+            problem, before, self.rows, report, options, self.threads, part, self._actions
         )
 
     def _present(self, weights):
@@ -155,7 +161,7 @@ into the new ones around"""
 
     def start(self, context):
         outcome = outcome_at_hand(context)
-        lost = [outcome.bones[bone] for bone in outcome.facts.get("lost", ())]
+        lost = [bone for note in outcome.notes if note.remedy == GIVE_BACK for bone in note.bones]
         if not lost or not outcome.slots[BEFORE]:
             raise Refused("No bone has lost its skin")
         targets = Targets(outcome.armature.get(), [each.get() for each in outcome.objects])

@@ -99,13 +99,18 @@ class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
         for name in names:
             if name not in skeleton.names:
                 raise Refused(f"The bone '{name}' no longer exists")
-            above = bone_at_joint(skeleton, skeleton.names.index(name))
+        torn = [skeleton.names.index(name) for name in names]
+        for name, bone in zip(names, torn, strict=True):
+            above = bone_at_joint(skeleton, bone, torn)
             if above is not None:
                 pairs[name] = skeleton.names[above]
         if not pairs:
             raise Refused("No other bone is there")
         with editing(armature) as bones:
-            for name, above in pairs.items():
+            for name, above in list(pairs.items()):
+                if bones[name] in bones[above].parent_recursive:  # it hangs on this one by now
+                    del pairs[name]
+                    continue
                 bones[name].use_connect = False
                 bones[name].parent = bones[above]
         redraw_views()

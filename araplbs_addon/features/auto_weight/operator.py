@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import partial
 
-import bpy
 from araplbs.base.refusal import Refused
 from araplbs.cli.worse import KEEP, REPORT, add_if_worse, code_if_worse
 from araplbs.model.options import Options
@@ -18,6 +17,7 @@ from ...window.work import WorkOperator
 from ..new_vertices.task import NewVerticesTask
 from .compared import ComparedWeighting
 from .measured import MeasuredWeighting
+from .originals import is_seen
 from .outcome import tell_outcome
 
 IDNAME = "object.araplbs_auto_weight"
@@ -41,11 +41,6 @@ as well as possible when posed"""
     def start(self, context):
         self.task_kind = MeasuredWeighting if is_seen() else WeightingTask
         super().start(context)
-
-
-def is_seen():
-    """Whether somebody looks at what is done: then it is compared with what was there before."""
-    return not bpy.app.background
 
 
 def _own(parser):

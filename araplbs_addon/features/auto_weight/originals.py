@@ -41,7 +41,7 @@ def _keep_replaced(ob, names, entries):
 
 
 def is_seen():
-    """Whether there is somebody who may want them back."""
+    """Whether somebody looks at the work, and may want the earlier weights back."""
     return not bpy.app.background
 
 

@@ -187,7 +187,7 @@ def _deaf(task, names):
     """Names of the bones that the task has found to move hardly any of the skin around them, and
     that is new."""
     found, facts = getattr(task, "findings", None) or (), getattr(task, "facts", None) or {}
-    known = {*facts.get("lost", ()), *facts.get("deaf_before", ())}
+    known = {*facts.get("lost", ()), *facts.get("as_before", ())}
     return [
         names[each.bone] for each in found if each.kind == "DEAF_BONE" and each.bone not in known
     ]

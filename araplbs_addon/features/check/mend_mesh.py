@@ -39,18 +39,21 @@ smooth a rough surface. Weights of what stays are kept"""
             raise Refused(f"'{ob.name}' belongs to another file")
         if ob.mode == "EDIT":
             raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
-        before = len(ob.data.vertices)
+        if ob.data.users > 1:
+            raise Refused(f"'{ob.name}' shares its mesh with other objects")
         mesh = bmesh.new()
         try:
             mesh.from_mesh(ob.data)
             mesh.verts.ensure_lookup_table()
             chosen = [mesh.verts[k] for k in finding.vertices.tolist()]
             _mend(mesh, finding.kind, chosen, coordinates(ob))
+            gone = len(ob.data.vertices) - len(mesh.verts)
+            if not gone and finding.kind != "NOISE":
+                raise Refused("No vertices are close enough to merge")
             mesh.to_mesh(ob.data)
         finally:
             mesh.free()
         ob.data.update()
-        gone = before - len(ob.data.vertices)
         words = f"'{ob.name}' has {gone} fewer vertices" if gone else f"'{ob.name}' is smoother"
         self.report({"INFO"}, translated(words))
         return {"FINISHED"}

@@ -149,7 +149,7 @@ class Stroke:
         new = touched[self._images[touched] == UNKNOWN]
         if len(new):
             self._images[new] = NO_IMAGE
-            pairs = mirror_images(mesh, new)
+            pairs = images_of(points_of(mesh), new)
             self._images[new[pairs[:, 0]]] = pairs[:, 1]
         images = self._images[touched]
         images = images[images >= 0]
@@ -231,7 +231,7 @@ or draw links"""
         if mesh.use_mirror_x:
             image = opposite_bone(armature_of(stroke.ob), bone) if bone else bone
             _images[self.kind, bone], _images[self.kind, image] = image, bone
-            pairs = mirror_images(mesh, vertices)
+            pairs = images_of(points_of(mesh), vertices)
             pairs = pairs[stroke.open[pairs[:, 1]]]
         if image == bone:  # one stroke on both sides
             np.maximum.at(stroke.effect, pairs[:, 1], stroke.effect[vertices[pairs[:, 0]]])
@@ -250,9 +250,10 @@ or draw links"""
         if len(set(ends)) != 2:
             return
         add_link(mesh, *ends)
-        images = mirror_images(mesh, np.array(ends))[:, 1].tolist() if mesh.use_mirror_x else []
-        if len(set(images)) == 2 and set(images) != set(ends):
-            add_link(mesh, *images)
+        if mesh.use_mirror_x:
+            images = images_of(points_of(mesh), np.array(ends))[:, 1].tolist()
+            if len(set(images)) == 2 and set(images) != set(ends):
+                add_link(mesh, *images)
 
     def _paint(self, stroke, bone, vertices, values):
         if self.kind == "RELEASE":  # a vertex that is not tied has nothing to release
@@ -310,11 +311,6 @@ def paintable_vertices(mesh):
     mesh.vertices.foreach_get("hide", hidden)
     masked = masked_vertices(mesh)
     return ~hidden if masked is None else ~hidden & ~masked
-
-
-def mirror_images(mesh, vertices):
-    """(k, 2) pairs (position in `vertices`, vertex at the mirrored place) where there is one."""
-    return images_of(points_of(mesh), vertices)
 
 
 CLASSES = (ARAPLBS_brush, OBJECT_OT_araplbs_brush)

@@ -20,7 +20,7 @@ from scenes import (
     select,
     weights,
 )
-from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
+from test_outcome import at_hand, in_a_window, keyed, weighted  # noqa: F401
 
 
 class Buttons:
@@ -179,6 +179,35 @@ def test_give_a_bone_its_skin_back():
     assert entries(tube) == now
     with pytest.raises(RuntimeError, match="No bone has lost its skin"):
         bpy.ops.object.araplbs_give_back()
+
+
+def test_giving_skin_back_measures_the_actions_of_the_file_again():
+    tube, rig = flaws.skin_of_another_bone()
+    keyed(rig, bone=rig.pose.bones[0].name)
+    select(tube, rig)
+    auto_weight()
+    before, _after = at_hand().facts["actions"]
+    press(of_result(), "Give Back")
+    assert at_hand().facts["actions"][0] == before and at_hand().facts["actions"][1] > 0
+
+
+def test_bones_that_were_left_out_are_not_given_back():
+    """They have a note and a cure of their own."""
+    _tube, _rig, _before = lost_skin()
+    outcome = at_hand()
+    outcome.facts["lost"] = [*outcome.facts["lost"], 0]
+    given = []
+    kind = addon("features.auto_weight.give_back").GiveBackTask
+    start = kind.__init__
+
+    def noted(task, outcome, lost, threads=0):
+        given.extend(lost)
+        start(task, outcome, lost, threads)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "__init__", noted)
+        press(of_result(), "Give Back")
+    assert given == ["prop"]
 
 
 def test_giving_skin_back_can_be_called_off():
@@ -363,6 +392,21 @@ def test_parent_a_bone_at_its_joint():
     assert foot.parent.name == "middle" and (foot.head_local - before).length < 1e-6
 
 
+def test_parent_two_bones_at_one_joint():
+    """Each is nearest to the other, which is as far from its own joint."""
+    weighted()
+    root, lower = ("root", (0, 2, 0), (0, 2, 0.5), None), ("lower", (0, 0, 0.05), (0, 0, 1.9), None)
+    bones = [root, lower, *((name, (0, 0.05, 2), (0, 0, 2.9), "root") for name in ("a", "b"))]
+    rig = add_armature("Other", bones=bones)
+    auto_weight(add_tube("Leg"), rig)
+    told = addon("window.last_report").report_of(bpy.context.scene)
+    torn = told | {"torn_off": ["a", "b"], "deformation": {"after": {"surface_strain": 2.0}}}
+    torn |= {"tails_aside": False, "bone_directions": "TAILS"}
+    at_hand().notes = package("reports.notes").result_notes(torn)
+    press(of_result(), "Parent at Joint")
+    assert [rig.data.bones[name].parent.name for name in "ab"] == ["lower", "lower"]
+
+
 def test_repair_a_part_that_leaves():
     """Only the parts that the note is about."""
     tube, rig = weighted()
@@ -437,6 +481,21 @@ def test_mend_the_mesh(kind):
     assert (weights(tube, ["lower", "middle", "upper"]).sum(1) > 0.99).all()
     with pytest.raises(RuntimeError, match="has changed since"):
         bpy.ops.object.araplbs_mend_mesh(index=0)
+
+
+def test_a_mesh_is_not_mended_if_nothing_would_change():
+    """Neither one whose vertices are apart, nor one that other objects show."""
+    tube, _rig = weighted()
+    outcome, count = at_hand(), len(tube.data.vertices)
+    finding = package("features.check.findings").Finding
+    found = finding("SPLIT_EDGES", 0.5, 0, -1, np.arange(count), 0.5, "So it is.")
+    flaws.found().keep([found], outcome.bones, outcome.armature, outcome.objects, outcome.poses)
+    with pytest.raises(RuntimeError, match="No vertices are close enough to merge"):
+        bpy.ops.object.araplbs_mend_mesh(index=0)
+    other = bpy.data.objects.new("Other", tube.data)
+    with pytest.raises(RuntimeError, match="'Tube' shares its mesh with other objects"):
+        bpy.ops.object.araplbs_mend_mesh(index=0)
+    assert len(other.data.vertices) == count
 
 
 def test_the_mesh_is_mended_for_its_own_findings_only():
