@@ -120,6 +120,7 @@ def keyed(rig, name="Bend"):
     for frame, angle in ((1, 0.0), (20, 1.2)):
         bone.rotation_euler = (angle, 0, 0)
         bone.keyframe_insert("rotation_euler", frame=frame)
+    bone.rotation_euler = (0, 0, 0)
     rig.animation_data.action.name = name
 
 
@@ -140,6 +141,19 @@ def test_stretch_in_the_actions_of_the_file():
     outcome = at_hand()
     outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.1), "actions": (0.2, 0.4)}
     assert outcome.worse and outcome.stretches_more("actions") and not outcome.stretches_more()
+
+
+def test_actions_are_not_played_over_a_pose_set_by_hand():
+    """Undo would evaluate the action again and lose the pose."""
+    tube, rig = weighted()
+    keyed(rig)
+    rig.pose.bones["middle"].rotation_euler = (0.5, 0, 0)
+    select(tube, rig)
+    auto_weight()
+    assert "actions" not in at_hand().facts
+    rig.pose.bones["middle"].rotation_euler = (0, 0, 0)
+    auto_weight()
+    assert "actions" in at_hand().facts
 
 
 def test_heat_in_the_actions_of_the_file():
