@@ -20,42 +20,42 @@ from in_blender import BUILD, ROOT
 DOCS = ROOT / "docs/bench"
 SUMMARY = (  # written by hand
     "brings",
-    "a summary: gains and costs, compared with heat, artists and other tools; rigs",
+    "summary of gains and costs compared with heat, artists and other tools; rigs",
 )
 PARTS = {
     "seen": "strain, drift, volume and likeness, compared with bone heat and the artists",
-    "rigs": "unchanged production rigs, compared with heat and their own weights",
-    "wild": "files of public repositories as importers leave them, compared in the same way",
-    "outside": "unprepared characters: SOMA, and predictions of networks",
-    "truth": "sentences of the Result box, checked by measures that know nothing of the energy",
+    "rigs": "unmodified production rigs, compared with heat and with their own weights",
+    "wild": "files from public repositories, exactly as imported, compared in the same way",
+    "outside": "unprepared characters: SOMA and network predictions",
+    "truth": "statements in the Result box, checked by measures independent of the energy",
     "gltf": "glTF files weighted without Blender: seams, validity and time",
-    "predicted": "rigs that networks predicted, with `araplbs weight --from`",
-    "reference": "how far weights are from a free elastic surface on the same bones",
-    "looks": "pictures of posed characters with weights of bone heat, of the artists, and ours",
+    "predicted": "rigs predicted by networks, weighted with `araplbs weight --from`",
+    "reference": "deviation of weights from a free elastic surface on the same bones",
+    "looks": "pictures of characters posed with bone heat, the artists' weights and ours",
     "heat": "time and memory, compared with Blender's automatic weights",
-    "peers": "every available method on the same work, and its strengths",
-    "stability": "how much weights change with another seed, with more poses, on a finer mesh",
+    "peers": "every available method on the same tasks, and its strengths",
+    "stability": "how much weights change with the seed, the number of poses and mesh resolution",
     "stages": "time of each stage",
-    "bake": "deformations baked into weights, compared with Dem Bones",
-    "joints": "joints and weights optimized together, from joints that were displaced",
-    "reach": "inverse kinematics compared with Blender's, and poses in which limbs reach",
-    "poses": "weights for some clips of a character, judged on the others",
+    "bake": "baking deformations into weights, compared with Dem Bones",
+    "joints": "joint optimization together with weights, starting from displaced joints",
+    "reach": "inverse kinematics compared with Blender's, and poses of reaching limbs",
+    "poses": "weights optimized for some clips of a character, evaluated on the others",
     "spines": "rigid and bendy bones, stretchable-twistable bones and spines, with pictures",
-    "only_new": "weighting new vertices only: time compared with the whole mesh, and the seam",
-    "deformers": "linear blending, dual quaternions, centers of rotation, and weights for them",
-    "wires": "meshes of edges alone: a creature, hair",
+    "only_new": "weights of new vertices only: time compared with the whole mesh, and the seam",
+    "deformers": "linear blending, dual quaternions and centers of rotation, with weights for each",
+    "wires": "meshes that consist only of edges: a creature and hair",
     "travel": "clothes and levels of detail, compared with Data Transfer and robust transfer",
     "shapes": "shape keys for clothes, compared with Surface Deform and Data Transfer",
-    "restore": "weights given back after a remesh, compared with Data Transfer",
+    "restore": "weights restored after remeshing, compared with Data Transfer",
     "generated": "generated meshes: shells, split edges, noise, compared with bone heat",
-    "fewer": "half of the bones, with weights solved again, compared with merging and dissolving",
-    "check": "findings of Check Weights in weights of artists, of bone heat and ours, and its time",
-    "farm": "characters an hour by one process and by several, memory over 500 files",
+    "fewer": "half the bones with recomputed weights, compared with merging and dissolving",
+    "check": "what Check Weights finds in artists' weights, bone heat and ours, and its run time",
+    "farm": "characters per hour with one or several processes; memory over 500 files",
     "roofline": "the inner loops, compared with the machine's arithmetic and memory bandwidth",
-    "scaling": "time and memory over vertices",
-    "threads": "time over threads, and the share of the work that is parallel",
-    "worst": "many bones, hair, thousands of parts; presets, locks, rigid parts: time and memory",
-    "heard": "the longest time until Esc takes effect, over every function",
+    "scaling": "time and memory by number of vertices",
+    "threads": "time by number of threads, and the parallel share of the work",
+    "worst": "extreme inputs (many bones, hair, thousands of parts) and options: time and memory",
+    "heard": "the longest delay until Esc takes effect, for each function",
 }
 WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires",
                       "worst"}  # fmt: skip
@@ -66,10 +66,10 @@ FILES = {  # modules of tests/package have the names
 HEADER = """\
 # Benchmark
 
-Written by `make bench`. `make bench PART="stages heat"` makes the pages *stages* and *heat* again.
-`make bench CHARACTERS="knight mage"` takes these two characters only, and writes into
-`build/bench/some`. Each page names its machine and the engine that made it; `tools/bench_pages.py`
-lists the pages that are older than today's engine.
+`make bench` writes these pages. `make bench PART="stages heat"` rewrites only the pages *stages*
+and *heat*. `make bench CHARACTERS="knight mage"` runs these two characters only and writes to
+`build/bench/some`. Each page names the machine and the engine version that produced it;
+`tools/bench_pages.py` lists the pages that an older engine produced.
 """
 
 
