@@ -25,23 +25,23 @@ MEASURES = {"area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "vol
 WITH_MIXED = ("q_eagle", "q_rat", "webxr_hand")
 LARGE, EACH = 5000, 4  # larger meshes: one pose of so many
 NOTE = f"""\
-`araplbs.elastic_poses` moves every vertex freely so that the strain of the surface, the bending of
-its one-rings and the change of their distance from the bones are least while limbs stay on their
-bones: the result does not come from weights, so weights cannot reach it in general. Each cell:
-reference / skin alone (`inside=0`: nothing keeps thickness) / ours / heat / artist, on 24 random
-poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames of the
-animation, as
-`tests/bench/yardstick.py` measures: surface strain by area and its 99th percentile, drift of limbs
-in radii, change of volume of closed meshes. *Heat* is the engine's initial weights and *ours* its
-default weights, both without control bones. This reference starts from our weights. *s*: seconds
-for all these poses, or for a quarter of them if the mesh has more than {LARGE:,} vertices. *Above
-the reference*: strain by area minus that of a reference that starts from these weights and lets no
-limb drift farther than these weights do, in percentage points.
+`araplbs.elastic_poses` moves every vertex freely. It minimizes the strain of the surface, the
+bending of its one-rings and the change of their distance from the bones, while limbs stay on their
+bones. The result does not come from weights, so weights cannot generally reach it. Each cell lists
+reference / skin alone (`inside=0`: nothing preserves thickness) / ours / heat / artist. The poses
+are 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and up to 24
+frames of the animation. `tests/bench/yardstick.py` measures surface strain by area and its 99th
+percentile, drift of limbs in radii, and the volume change of closed meshes. *Heat* are the engine's
+initial weights and *ours* its default weights, both without control bones. This reference starts
+from our weights. *s*: seconds for all these poses, or for a quarter of them if the mesh has more
+than {LARGE:,} vertices. *Above the reference*: difference in percentage points between the strain
+by area of these weights and that of a reference that starts from them and allows no limb to drift
+farther.
 
-The reference is not a proven bound. It is a local minimum of an energy that is not convex, for one
-choice of how firmly bones hold the skin. It shows how much less strain is possible with the same
-bones and without more drift. fox_soup is a triangle soup, and the rig of human_game_engine does not
-fit its mesh."""
+The reference is not a proven bound. It is a local minimum of a non-convex energy, for one choice
+of how firmly bones hold the skin. It shows how much the strain can be reduced with the same
+bones and without more drift. fox_soup is a triangle soup, and the rig of human_game_engine does
+not fit its mesh."""
 
 
 def weights_of(yardstick, model):
@@ -141,9 +141,9 @@ def verdict(rows, known):
     strain = sum(own["area"] > ref["area"] for own, ref in pairs)
     drift = sum(not own["drift"] < ref["drift"] for own, ref in pairs)
     return (
-        f"{len(rows)} of {known} characters. In {len(pairs)} comparisons of weights with the "
-        f"reference that starts from them, the latter has less strain by area in {strain} and no "
-        f"more drift in {drift}."
+        f"The page covers {len(rows)} of {known} characters. In {len(pairs)} comparisons between "
+        "weights and the reference that starts from them, the reference has less strain by area "
+        f"in {strain} and no more drift in {drift}."
     )
 
 
@@ -175,8 +175,8 @@ def main(output, *names):
 
 
 MIXED = """\
-`method="mixed"`: rotations of 30 samples by the adjoint method, spread by biharmonic weights; the
-bones pull only weakly (`hold`), so limbs drift."""
+`method="mixed"`: the adjoint method optimizes the rotations of 30 samples, and biharmonic
+weights interpolate them. The bones pull only weakly (`hold`), so limbs drift."""
 
 if __name__ == "__main__":
     main(*sys.argv[2:])

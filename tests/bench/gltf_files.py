@@ -32,11 +32,12 @@ TORN = 0.05
 TRIES = 3  # of which the fastest counts
 SIZE = 8000  # vertices of the character whose time is asked for
 NOTE = """\
-`araplbs weight FILE -o OUT.glb`, with defaults and all processors. **Seams**: places that vertices
-of several primitives share. **Torn**: seams whose weights differ by more than 0.05, in the file /
-in the output. **New faults**: faults that our own check of the format finds in the output and not
-in the input. **Seconds**: wall-clock time in the shell, including the start of Python, the fastest
-of 3 runs. **Of processors**: processor time, which depends less on other work on the machine."""
+The test runs `araplbs weight FILE -o OUT.glb` with default settings on all processors.
+**Seams**: positions shared by vertices of several primitives. **Torn**: seams whose weights
+differ by more than 0.05, in the file / in the output. **New faults**: faults that our own format
+validator finds in the output but not in the input. **Seconds**: wall-clock time in the shell,
+including the startup of Python; the fastest of 3 runs. **Of processors**: processor time, which
+depends less on other work on the machine."""
 
 
 def seams(path):
@@ -126,9 +127,9 @@ def main(_zip, output, *asked):
     faults = sum(line[4] for line in lines)
     near = min(lines, key=lambda line: abs(line[1] - SIZE))
     summary = (
-        f"{len(lines)} of {len(files)} files weighted, {len(refused)} refused in a sentence. "
-        f"{torn} torn seams, {faults} new faults. {near[0]} has {near[1]:,} vertices: {near[5]} s, "
-        f"{near[6]} s of processors."
+        f"{len(lines)} of {len(files)} files were weighted, and {len(refused)} were refused with "
+        f"an explanation. {torn} torn seams, {faults} new faults. {near[0]} has {near[1]:,} "
+        f"vertices: {near[5]} s, {near[6]} s of processors."
     )
     head = ["file", "vertices", "seams", "torn", "new faults", "seconds", "of processors"]
     blocks = [NOTE, summary, table(head, lines)]

@@ -38,9 +38,9 @@ HEADS = {
     "crossing": "crossing %", "crease": "crease %", "below": "below %", "through": "through %",
 }  # fmt: skip
 NOTE = """\
-Each cell: Blender's bone heat / the weights of the file / ours by default, on 24 random poses
-(swings up to 60, twists up to 10 degrees of every bone). All columns are those of
-[seen.md](seen.md). The weights of the file decide which skin belongs to a bone. A dash (-) means
+Each cell lists Blender's bone heat / the weights of the file / our default weights, in 24 random
+poses (every bone swings by up to 60 and twists by up to 10 degrees). [seen.md](seen.md) explains
+all columns. The weights in the file determine which skin belongs to a bone. A dash (-) means
 that heat leaves vertices without weights or, for the volume, that the mesh is open."""
 
 
@@ -102,7 +102,7 @@ def known(root):
     if arrays:
         found[SOMA] = "NVIDIA's", arrays
     else:
-        absent.append(f"SOMA is left out: {DATA.name} has no {SOMA}.npz.")
+        absent.append(f"SOMA is omitted because {DATA.name} contains no {SOMA}.npz.")
     for source in SETS:
         characters = source.characters(root)
         found |= {name: (source.weights, files) for name, files in characters.items()}

@@ -75,39 +75,42 @@ OTHERS = [
     Measure("seconds", "random", "faster", "s", ".2f", "s"),
 ]  # fmt: skip
 NOTE = f"""\
-On 24 random poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames
-of the animation, measured by `tests/bench/yardstick.py`, which no method optimizes. *Blender
-envelope*: with the envelopes stored in the armature of the file. *libigl BBW*: bounded biharmonic
-weights on tets inside the mesh, with vertices on the bones, if TetGen can fill the mesh. *Dem
-Bones* needs a sequence: it gets the animation, posed by the artist's weights, and the transforms
-of the bones, and finds weights for them. So it starts from the answer, and its similarity to the
-artist's weights proves little. *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface),
-*biharmonic* (without bounds): `araplbs.automatic_weights` by these methods. None of them limits the
-number of influences. *Ours*: the operator with its defaults, at most 4; *as published*: its preset
-*As published (2018 paper)*. Each method runs in its own process, with {LIMIT} s for each character.
-**Times are rough**: other work of the machine counts, also toward the limit.
+`tests/bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to 60
+and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes its
+measures. *Blender envelope* uses the envelopes stored in the armature of the file. *libigl BBW* are
+bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones, if TetGen can
+fill the mesh. *Dem Bones* needs a sequence: it receives the animation, posed with the artist's
+weights, and the bone transforms, and finds weights for them. It therefore starts from the solution,
+and its similarity to the artist's weights proves little. *Nearest bone*, *BoneGlow*, *our heat*,
+*our BBW* (on the surface) and *biharmonic* (without bounds) are methods of
+`araplbs.automatic_weights`. None of them limits the number of influences. *Ours* is the operator
+with default settings and at most 4 influences; *as published* is its preset *As published (2018
+paper)*. Each method runs in its own process, with a limit of {LIMIT} s per character. **Times are
+approximate**, because other work on the machine counts as well, also toward the limit.
 
-*area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the triangles;
-*drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of closed meshes;
-*L1*: mean distance to the artist's weights, 0 to 2; *precision*, *recall* of influences and *L1 by
-the protocol*: weights below 0.001 dropped, then, of the weights that are judged, those below 0.35
-of the largest of their vertex (`araplbs/measures/likeness.py`), so the artist's own small
-influences count as missed; *bi-Laplacian*: the energy that biharmonic weights minimize, on the
-surface. A method that leaves vertices of triangles without weights has failed (-). fox_soup and
-human_game_engine, a set of unconnected triangles and a rig that does not fit its mesh, are in the
-tables but not in the means."""
+*area*: surface strain in %, root mean square by area. *p99*: 99th percentile of the strain over
+the triangles. *drift*: distance by which limbs drift from their bones, in limb radii. *volume*:
+volume change of closed meshes, in %. *L1*: mean distance to the artist's weights, 0 to 2.
+*precision*, *recall* of influences and *L1 by the protocol* first drop weights below 0.001. Of
+the evaluated weights, they also drop those below 0.35 times the largest weight of the vertex
+(`araplbs/measures/likeness.py`), so the artist's own small influences count as missed.
+*bi-Laplacian*: the energy that biharmonic weights minimize, on the surface. A method that leaves
+vertices of triangles without weights has failed (-). fox_soup, a set of unconnected triangles,
+and human_game_engine, whose rig does not fit its mesh, are listed in the tables but excluded
+from the means."""
 
 CLAIMS = """\
-The literature says that bounded biharmonic weights are smoother than heat. Below is their
-bi-Laplacian energy on the surface, as a multiple of that of heat. Values below 1 are smoother.
-(libigl minimizes the energy of the volume.)
-Biharmonic weights must be 1 at the handles of their bone; heat need not be. Blender cuts heat off
+According to the literature, bounded biharmonic weights are smoother than heat. The list shows
+their bi-Laplacian energy on the surface as a multiple of that of heat. Values below 1 mean
+smoother weights. (libigl minimizes the energy of the volume.) Biharmonic weights must be 1 at
+the handles of their bone; heat weights have no such constraint. Blender removes heat weights
 below 0.025."""
 GIVEN_NOTE = """\
-Meshes, skeletons and weights of the files in the folder `--reference`, joints turned into bones; in
-docs/bench the first of those that RigNet's repository shows (`quick_start/*_ori.obj` and
-`*_ori_rig.txt`): its own skeletons, and the weights that it predicts for them. There are no
-weights of an artist to compare with. The others take RigNet's skeleton."""
+The meshes, skeletons and weights come from the files in the folder `--reference`, with joints
+converted to bones. The page in docs/bench uses the first of the files in RigNet's repository
+(`quick_start/*_ori.obj` and `*_ori_rig.txt`), with RigNet's own skeletons and the weights that
+it predicts for them. These files have no artist's weights for comparison. The other methods use
+RigNet's skeleton."""
 
 
 @dataclass
@@ -325,9 +328,9 @@ def section(rows, ways, kinds):
     by_head = {m.head: m for m in STRAIN + OTHERS}
     pick = lambda *heads: [by_head[head] for head in heads]  # noqa: E731
     blocks = [
-        "For *area*, *p99* and *bi-Laplacian*: geometric means as multiples of ours. For the "
-        "others: arithmetic means next to ours. Each over the characters that the method can "
-        "weight.",
+        "The tables list *area*, *p99* and *bi-Laplacian* as geometric means relative to ours, "
+        "and the other measures as arithmetic means next to ours. Each mean covers the "
+        "characters that the method can weight.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
         "**Better than ours**:", "\n".join(told(judged, ways)),

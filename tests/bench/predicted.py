@@ -26,9 +26,9 @@ MEASURES = (
     ("limb drift", "limb_drift", 1, ".2f"),
 )
 NOTE = """\
-`araplbs weight MESH.obj -o OUT.glb --from RIG.txt`: the rigs and the weights are those that the
-authors published. Each cell: the predicted weights / ours that start from them / ours that ignore
-them (`--start-from fresh`)."""
+The test runs `araplbs weight MESH.obj -o OUT.glb --from RIG.txt` on the rigs and weights
+published by the authors. Each cell lists the predicted weights / ours when starting from them /
+ours when ignoring them (`--start-from fresh`)."""
 
 
 def measure(name, rig, mesh):

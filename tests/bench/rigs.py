@@ -25,59 +25,61 @@ SUFFIXES = {".blend", ".glb", ".gltf", ".vrm", ".fbx"}  # what rig_weights.py op
 LIMIT = 1800  # seconds for one file
 PICTURES = 5
 NOTE = f"""\
-Every file is used unchanged: the rig that deforms the most vertices, with all its
-meshes, control rig, constraints and drivers. The weights of its bones are removed. *Ours* are the
-weights of the operator with its defaults, *heat* Blender's automatic weights, *file* the original
-weights. Columns:
+Every file is used unchanged. The test uses the rig that deforms the most vertices, with all its
+meshes, control rig, constraints and drivers, and removes the weights of its bones. *Ours* are the
+operator's weights with default settings, *heat* are Blender's automatic weights, and *file* are the
+original weights. The columns are:
 
-- *area*, *p99*: strain by area and of the worst percent of the faces, in %, on up to 24 frames of
-  the file's own actions, or on {RANDOM} random poses if it has none. A dash (-): heat or the file
-  leaves vertices without weights.
-- *extra*: share of our weight on bones that the file leaves empty, in %.
-- *deaf*: bones that do not move their skin. A bone is tested if the file gives it more than
-  {OWN} at {LEAST_OWN} vertices. It is turned by 40 degrees about two axes across it, together with
-  its children. It is deaf if these vertices then move less than {DEAF} as far by our weights as
-  by the file's. Strain does not show this: a bone without influence stretches nothing. In some
-  files a limb's skin follows bones next to it: of the deaf bones, those are counted whose vertices
-  are at least {ELSEWHERE} times as far from them as from the nearest bone.
-- *parts*: loose parts of {LEAST_PART} vertices or more on a wrong bone, of all that the file hangs
-  on one bone (mean weight of {HANGS} or more). A part is on a wrong bone if ours gives the file's
-  bone a mean weight of less than {HELD}.
-- *gap*: how far loose parts move away, in the widest pose, from the surface that they touch at
-  rest. 95th percentile over pairs of vertices in contact, in % of the size, for the file and for
-  ours.
-- *L1*: mean over the vertices of the sum of |ours - file|, from 0 to 2.
-- *s*: seconds of the whole operator, and of heat.
+- *area*, *p99*: strain by area and in the worst percent of the faces, in %, over up to 24 frames of
+  the file's own actions, or over {RANDOM} random poses if it has none. A dash (-) means that heat
+  or the file leaves vertices without weights.
+- *extra*: share of our weights, in %, on bones without weights in the file.
+- *deaf*: bones that do not move their skin. A bone is tested if the file gives it a weight above
+  {OWN} at {LEAST_OWN} vertices or more. The bone is rotated by 40 degrees about two axes
+  perpendicular to it, together with its children. It is deaf if these vertices then move less than
+  {DEAF} times as far with our weights as with the file's. Strain does not reveal this, because a
+  bone without influence stretches nothing. In some files, a limb's skin follows adjacent bones. A
+  separate count covers the deaf bones whose vertices are at least {ELSEWHERE} times as far from
+  them as from the nearest bone.
+- *parts*: loose parts of at least {LEAST_PART} vertices on a wrong bone, out of all parts that the
+  file assigns to one bone (mean weight of at least {HANGS}). A part is on a wrong bone if our
+  weights give the file's bone a mean weight below {HELD}.
+- *gap*: distance by which loose parts separate, in the widest pose, from the surface that they
+  touch at rest. The number is the 95th percentile over pairs of vertices in contact, in % of the
+  character's size, for the file's weights and for ours.
+- *L1*: sum of |ours - file| over the bones, from 0 to 2, averaged over the vertices.
+- *s*: total run time in seconds of the operator and of heat.
 
 A file falls short if
 
-- it fails, or vertices stay without weights,
-- the strain is above {AS_HEAT} of heat's or {AS_FILE} of the file's,
-- more than {100 * MOST_EXTRA:.0f} % of the weight is extra,
+- weighting fails, or vertices remain without weights,
+- the strain exceeds {AS_HEAT} times heat's or {AS_FILE} times the file's,
+- more than {100 * MOST_EXTRA:.0f} % of the weight is on extra bones,
 - a bone is deaf,
-- more than {100 * MOST_WRONG:.0f} % of the parts, and more than one, are on another bone, or
-- gaps are wider than the file's by more than {100 * WIDER} % of the size."""
+- more than {100 * MOST_WRONG:.0f} % of the parts, and more than one part, are on a wrong bone,
+  or
+- gaps exceed the file's by more than {100 * WIDER} % of the character's size."""
 EMPTY = """\
 ## Bones that the file leaves empty
 
-For files with more than 1 % of our weight on such bones: the bones with the most weight, the
-weight that heat gives them, and the bone to which the file gives most of that skin. Some are skin
-that the file gives to the bone next to it, such as the other side of the seam of a mirrored
-body."""
+For files with more than 1 % of our weight on such bones, the table lists the bones with the most
+weight, their weight with heat, and the bone to which the file assigns most of that skin. In some
+cases, the file assigns the skin to an adjacent bone, such as the one across the seam of a
+mirrored body."""
 STRETCHED = """\
 ## Bones that stretch
 
-In the frames of {name}, {percent:.0f} % of the bones with weight become more than
-1.1 times as long or as short. Skin that follows one of them alone stretches with it."""
+In the frames of {name}, {percent:.0f} % of the bones with weight change their length by a factor
+of more than 1.1. Skin that follows only one of these bones stretches with it."""
 EMPTY_HEAD = ["file", "bone", "ours %", "heat %", "of the skin that the file gives to", "%"]
 MOST_EMPTY = 8  # rows of a file
 MANY = 0.5  # of the bones
 WORST = """\
 ## The worst
 
-The files with the highest strain relative to heat or to the file's weights. Each is shown in the
-pose in which it is most above both, with the strain by area in that pose. Vertices without weights
-are blue."""
+These are the files with the highest strain relative to heat or to the file's weights. Each
+picture shows the pose in which our strain exceeds both by the most, with the strain by area in
+that pose. Vertices without weights are blue."""
 HEAD = [
     *("file", "vertices", "deform bones", "poses", "area heat / ours / file"),
     *("p99 heat / ours / file", "extra %", "deaf", "parts", "gap file / ours", "L1"),
@@ -87,9 +89,10 @@ HEAD = [
 FOLDS = """\
 ## Folds and sides
 
-*crossing*: area of triangles that pass through others in a pose and not at rest, in %. *crease*:
-edges that fold by 60 degrees more than at rest, in % of their length. *asymmetry*: mean difference
-to the weights of the other side, from 0 to 2, of rigs with two sides. Each: heat / ours / file."""
+*crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
+rest. *crease*: edges that fold by 60 degrees more than at rest, in % of the total edge length.
+*asymmetry*: mean difference from the weights on the opposite side, from 0 to 2, for rigs with
+two sides. Each cell lists heat / ours / file."""
 FOLDS_HEAD = ["file", "crossing %", "crease %", "asymmetry"]
 FOLDS_FORMS = {"crossing": (".1f", 100), "crease": (".2f", 100), "asymmetry": (".3f", 1)}
 
@@ -176,8 +179,8 @@ def totals(rows):
     )
     return (
         f"Over the {len(painted)} files with weights: {deaf} deaf bones ({elsewhere} of them with "
-        f"skin in the file that is next to other bones); {asleep} bones asleep (a "
-        f"tenth of the file's weight or less); {wrong} of {parts} parts on another bone; mean L1 "
+        f"skin in the file that is next to other bones); {asleep} nearly inactive bones (at most "
+        f"a tenth of the file's weight); {wrong} of {parts} parts on another bone; mean L1 "
         f"{np.mean([judged.l1 for judged in painted]):.2f}."
     )
 

@@ -38,33 +38,36 @@ BEYOND_STRAIN = {
 SHARES = ("gap", "crossing", "crease", "below", "through")  # of these, in %
 LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "seconds": (".2f", 1)}
 NOTE = """\
-Each cell: Blender's bone heat / the artist / ours by default / with what version 0.1.0 had by
-default (the paper's edge weights, no bone springs, no price of influences, control bones included)
-/ the preset *As published*; all weights of one character come from one process of Blender. On 24
-random poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames of the
-animation. *area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the
-triangles; *drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of
-closed meshes; *L1*: mean distance to the artist's weights, 0 to 2 (no reference where the artist
-pressed the button of heat; painted ones are marked +); *core*: mean weight of a bone at vertices
-where the artist gives it more than 0.9; *influences* of a vertex; *s*: seconds of the whole
-operator. `tests/bench/yardstick.py` defines them. A dash (-) means failed: heat or the artist
-leaves vertices of triangles without weights. fox_soup and human_game_engine are left out: a set of
-unconnected triangles, and a rig that does not fit its mesh."""
+Each cell lists Blender's bone heat / the artist / our defaults / the defaults of version 0.1.0
+(the paper's edge weights, no bone springs, no cost per influence, control bones included) / the
+preset *As published*; a single Blender process computes all weights of one character. They are
+evaluated in 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and
+in up to 24 frames of the animation. *area*: surface strain in %, root mean square by area.
+*p99*: 99th percentile of the strain over the triangles. *drift*: distance by which limbs drift
+from their bones, in limb radii. *volume*: volume change of closed meshes, in %. *L1*: mean
+distance to the artist's weights, 0 to 2. Weights painted by the artist are marked +; weights
+that the artist generated with bone heat are no reference. *core*: mean weight of a bone at
+vertices where the artist gives it more than 0.9. *influences*: mean number per vertex. *s*:
+total run time of the operator in seconds. `tests/bench/yardstick.py` defines these measures. A
+dash (-) means that the method failed, because heat or the artist leaves vertices of triangles
+without weights. Two characters are omitted: fox_soup is a set of unconnected triangles, and the
+rig of human_game_engine does not fit its mesh."""
 
 BEYOND_NOTE = """\
 ## What strain does not show
 
-Each cell: Blender's bone heat / the artist / ours by default, on random poses. A bone without
-influence stretches nothing, and a fold that closes stretches little. A *deaf* bone does not move
-its own skin as the artist's weights define it: turned by 40 degrees, it moves this skin less than
-a quarter as far. *parts*: loose parts on a different bone from the artist's, of those that the
-artist hangs on one bone. *gap*: how far loose parts move away from the surface that they touch at
-rest, in % of the diagonal. *crossing*: area of triangles that pass through others in a pose and not
-at rest, in %. *crease*: edges that fold by 60 degrees more than at rest, in % of their length.
-*below*: vertices that lie on another part of the mesh at rest, as clothes do, and end below it, in
-%; *through*: vertices under another part that come through it. *asymmetry*: mean difference
-to the weights of the other side, 0 to 2, of characters with two sides.
-`tests/bench/beyond_strain.py` defines them."""
+Each cell lists Blender's bone heat / the artist / our default weights, in random poses. A bone
+without influence stretches nothing, and a closing fold causes little stretch. A *deaf* bone does
+not move its own skin, as defined by the artist's weights: when rotated by 40 degrees, it moves
+this skin less than a quarter as far. *parts*: loose parts on a different bone than the artist's,
+out of the parts that the artist assigns to one bone. *gap*: distance by which loose parts
+separate from the surface that they touch at rest, in % of the diagonal. *crossing*: share of the
+area, in %, of triangles that intersect others in a pose but not at rest. *crease*: edges that
+fold by 60 degrees more than at rest, in % of the total edge length. *below*: share of the
+vertices, in %, that lie on another part of the mesh at rest, such as clothes, and end up below
+it. *through*: vertices under another part that penetrate it. *asymmetry*: mean difference from
+the weights on the opposite side, 0 to 2, for characters with two sides.
+`tests/bench/beyond_strain.py` defines these measures."""
 
 
 def measure(zip_path, name):

@@ -23,18 +23,18 @@ from rig_judge import falls_short
 SOURCES = paths.SHARED / "wild/sources.tsv"
 KINDS = {".blend": "drawn in Blender (.blend)", ".glb": "glTF, imported", ".fbx": "FBX, imported"}
 NOTE = """\
-Files of {repositories} public repositories, opened as a new user would: .blend files unchanged,
-.glb and .fbx files with the default settings of Blender's importers, so bones point in the
-importers' directions.
-[rigs.md](rigs.md) explains the columns and when a file falls short. In the tables of kinds and
-generators, our numbers are means over all files. The numbers after a semicolon are ours and heat's
-over the files in which heat weights every vertex. Means of strain are geometric; the number of
-files in which both are known is given."""
+The files come from {repositories} public repositories and are opened as a new user would open
+them. .blend files are used unchanged. .glb and .fbx files are imported with the default settings
+of Blender's importers, so the importers determine the bone directions. [rigs.md](rigs.md)
+explains the columns and the criteria for falling short. In the tables by kind and by generator,
+our numbers are means over all files. The numbers after a semicolon compare ours with heat's over
+the files in which heat weights every vertex. Means of strain are geometric, followed by the
+number of files for which both strains are known."""
 GENERATORS = """\
 ## By names of bones
 
-These files and [production rigs](rigs.md), grouped by the generators or engines that their bone
-names follow. A file may count for several."""
+The table groups these files and the [production rigs](rigs.md) by the generators or engines
+whose bone names they use. A file can belong to several groups."""
 KIND_HEAD = [
     *("kind", "files", "strain of heat's", "worst", "strain of the file's", "worst"),
     *("deaf bones ours / heat", "parts on another bone ours / heat", "L1 ours / heat"),
@@ -57,7 +57,7 @@ def known(folder, listed):
     gone = [name for name in listed if name not in found]
     if not gone:
         return chosen, []
-    return chosen, [f"{len(gone)} of {len(listed)} files are not there: {', '.join(gone)}."]
+    return chosen, [f"{len(gone)} of {len(listed)} files are missing: {', '.join(gone)}."]
 
 
 def ratios(rows, way):
