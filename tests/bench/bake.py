@@ -28,14 +28,14 @@ SHOWN = 0.03  # of the size: the darkest color
 LIMIT = 600  # seconds for one run
 FOLDER = BUILD / "bake"
 NOTE = f"""\
-Root mean square distance to the target, in % of the diagonal of the mesh. At most 4 influences, no
-smoothness, all processors, each run in its own process. *Volume*: the artist's weights over
-the character's animation with dual quaternions (Preserve Volume); *smooth*: linear blending of
-these after the smoothing of Corrective Smooth (delta mush). *Given*: the bones of the character
-with their transforms, and one step of the weights. *New*: {NEW_BONES} bones found from the
-sequence alone, in {ITERATIONS} iterations. *before*: the artist's weights. Dem Bones: {PEER} from
-PyPI, with its defaults except for these settings. *times*: how many times as long it takes, in
-total and per iteration."""
+The tables list the root mean square distance to the target, in % of the diagonal of the mesh.
+Each run uses at most 4 influences, no smoothness term and all processors, in its own process.
+*Volume*: the character's animation with the artist's weights and dual quaternions (Preserve
+Volume). *smooth*: the same with linear blending, smoothed by Corrective Smooth (delta mush).
+*Given*: the bones of the character with their transforms, and one step of the weights. *New*:
+{NEW_BONES} bones computed from the sequence alone, in {ITERATIONS} iterations. *before*: the
+artist's weights. Dem Bones is {PEER} from PyPI, with default settings except for those above.
+*times*: ratio of its run time to ours, in total and per iteration."""
 
 
 def peer_python():
@@ -234,9 +234,9 @@ def main(_zip, output, *asked):
     sizes = memory(python, CHARACTERS[0] if not asked else chosen[0])
     picture = draw_errors(Path(output), PICTURED) if PICTURED in chosen else None
     told = [
-        f"The frame of {PICTURED} (*volume*, *given*) in which the artist's weights are farthest "
-        f"off, with its largest error. The darkest color means {100 * SHOWN:.0f} % of the size or "
-        f"more:"
+        f"The picture shows the frame of {PICTURED} (*volume*, *given*) in which the artist's "
+        f"weights have the largest error. The darkest color means {100 * SHOWN:.0f} % of the size "
+        "or more:"
     ]
     head = (
         *("character", "target", "bones", "vertices", "of it", "frames", "before %", "ours %"),
@@ -245,8 +245,9 @@ def main(_zip, output, *asked):
     of_memory = ("character", "frames", "ours MiB", "Dem Bones MiB", "ours s", "Dem Bones s")
     write_page(
         Path(output), "bake", "Bake", NOTE, table(head, map(line, rows)),
-        "Memory that a run needs beyond the memory at its start, by number of frames. Ours reads "
-        "the frames one by one from a file (weights of given bones):",
+        "The table lists the memory that a run needs beyond the memory at its start, by number "
+        "of frames. Our function reads the frames one by one from a file (weights of given "
+        "bones):",
         table(of_memory, map(memory_line, sizes)), *(told if picture else ()),
         pictures=[picture] if picture else [], rows=rows + sizes,
     )  # fmt: skip

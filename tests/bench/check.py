@@ -20,12 +20,12 @@ LEVELS = ("high", "medium", "low")
 RUNS = os.environ.get("BENCH_RUNS", "3")
 FASTEST = "once each" if RUNS == "1" else f"each the fastest of {RUNS}"
 NOTE = f"""\
-Each cell: findings of high / medium / low severity, in 12 random poses (swings up to 60, twists up
-to 10 degrees of every bone). *heat*: Blender's automatic weights. *check s*: seconds of Check
-Weights on our weights, including reading from Blender. *Auto-weight s*: seconds of the whole
-operator on the same mesh. Times are {FASTEST}. *new*: number of our findings of high
-severity for which the artist's weights have none of the same kind and severity at the same place (a
-fifth of the smaller one's vertices)."""
+Each cell lists the findings of high / medium / low severity in 12 random poses (every bone
+swings by up to 60 and twists by up to 10 degrees). *heat*: Blender's automatic weights. *check
+s*: run time of Check Weights on our weights in seconds, including reading data from Blender.
+*Auto-weight s*: total run time of the operator on the same mesh in seconds. Times are {FASTEST}.
+*new*: number of our findings of high severity for which the artist's weights have none of the
+same kind and severity at the same place (a fifth of the smaller one's vertices)."""
 KINDS_NOTE = """\
 Findings by kind, over all characters."""
 

@@ -20,18 +20,20 @@ DEFORMERS = ("linear", "dual", "centers")
 WAYS = ("artist", "heat", "ours", "for it")
 MEASURES = {"area": ".1f", "p99": ".0f", "volume": ".1f"}
 NOTE = f"""\
-Each cell: linear blending / dual quaternions (Preserve Volume) / optimized centers of rotation.
-*Heat*: no limit of influences. *Ours*: 4 influences, optimized for linear blending. *For it*:
-optimized with `deformer="dual_quaternions"`. *area*: surface strain in %, root mean square by area;
-*p99*: 99th percentile over the triangles; *volume*: mean change in %, of closed meshes. Measured by
-`tests/bench/yardstick.py`, which does not use any energy, on {POSES} random poses that no
-optimization has seen: with swings up to 60 degrees and twists up to 10 degrees of every bone, and
-with twists up to {np.degrees(TWIST):.0f} degrees, for which ours were then optimized, too."""
+Each cell lists linear blending / dual quaternions (Preserve Volume) / optimized centers of
+rotation. *Heat* has no limit of influences. *Ours* has 4 influences and is optimized for linear
+blending. *For it*: optimized with `deformer="dual_quaternions"`. *area*: surface strain in %,
+root mean square by area. *p99*: 99th percentile of the strain over the triangles. *volume*: mean
+volume change of closed meshes, in %. `tests/bench/yardstick.py` measures these values without
+using any energy, in {POSES} random poses not used for optimization. In the usual poses, every
+bone swings by up to 60 degrees and twists by up to 10 degrees. In the twisting poses, bones
+twist by up to {np.degrees(TWIST):.0f} degrees, and our weights were optimized for such twists as
+well."""
 
 
 STAGE = """\
-The stage for dual quaternions: its change of the energy, springs included, and the seconds of the
-solve without and with this stage."""
+The table shows how the stage for dual quaternions changes the energy, springs included, and the
+solve time in seconds without and with this stage."""
 
 
 def arguments_of(arrays):
@@ -150,10 +152,10 @@ def summary(rows):
         gained = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"))
         highest = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"), "p99")
         lines.append(
-            f"{text}, as a geometric mean over the characters, the strain (area) of ours by dual "
-            f"quaternions is {dual:.2f} times and by centers of rotation {centers:.2f} times that "
-            "by linear blending; optimizing for dual quaternions makes the former "
-            f"{gained:.3f} times as large, and its p99 {highest:.3f} times."
+            f"{text}, the strain (area) of our weights with dual quaternions is {dual:.2f} times that "
+            f"with linear blending, and with centers of rotation {centers:.2f} times (geometric "
+            "means over the characters). Optimizing for dual quaternions multiplies their strain by "
+            f"{gained:.3f} and their p99 by {highest:.3f}."
         )
     return "\n\n".join(lines)
 

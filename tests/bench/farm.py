@@ -29,9 +29,9 @@ FILES = 500
 MOST_BYTES = 600_000  # of a file that the many are copies of
 TASKS = 2000
 NOTE = """\
-All characters of the shared folder, weighted with the defaults. Seconds from the start of the
-command to its end; the ways alternate, means of {repeats} rounds. *Alone*: a new Blender for each
-file."""
+The test weights all characters of the shared folder with default settings. Times are seconds
+from the start of the command to its end, as means of {repeats} rounds in which the methods
+alternate. *Alone*: a new Blender process for each file."""
 DASK = """
 import sys, time
 from distributed import Client
@@ -164,9 +164,9 @@ def main(zip_path, output, *names):
     if rate:
         mean = best / len(files)
         blocks.append(
-            f"Dask's scheduler with two workers on this machine: {rate:,.0f} empty tasks a second. "
-            f"With files of {mean:.1f} s, the mean here, it would be busy all the time with "
-            f"{rate * mean:,.0f} processes."
+            f"Dask's scheduler with two workers on this machine: {rate:,.0f} empty tasks per "
+            f"second. With files of {mean:.1f} s, the mean here, it would be busy all the time "
+            f"with {rate * mean:,.0f} processes."
         )
     write_page(output, "farm", "Many files", *blocks, rows={"seconds": seconds, "bytes": used})
 

@@ -13,10 +13,11 @@ sys.path.append(str(ROOT / "tests/package"))
 import gaps
 
 NOTE = """\
-Problems that are large for their kind (`tests/package/gaps.py`), on one thread; processor seconds.
-*calls*: number of calls of the progress function. *longest*: the longest time between two calls, in
-which Esc has no effect. Work polls every 0.05 s if it can. A request during a solver's step ends
-the work at the next point from which the step can start again, or at its end."""
+The test runs large problems for each function (`tests/package/gaps.py`) on one thread and
+measures processor seconds. *calls*: number of calls of the progress function. *longest*: the
+longest time between two calls, during which Esc has no effect. Functions poll every 0.05 s if
+possible. A request during a solver step stops the work at the next point from which the step can
+restart, or at the end of the step."""
 
 
 def main(_zip_path, output, *_asked):

@@ -33,15 +33,17 @@ HEAD = (
     "ours", "ratio", "MiB B/o", "unweighted B/o",
 )  # fmt: skip
 NOTE = """\
-B: Blender's `parent_set(type='ARMATURE_AUTO')`, o: ours, the whole operator, from the click to the
-groups, on all processors; in one process of Blender {version}, alternating, the fastest of 3 runs,
-of 5 below 5,000 vertices. *s*: wall-clock seconds, and processor seconds including system time.
-*x4*: subdivided once (Catmull-Clark), up to about 60,000 vertices. Asterisk: the method left
-vertices of faces without weights. *bones*: the number of deform bones, by their flag. *MiB*: peak
-memory above what the process had before. Visible measures of both: [seen](seen.md)."""
+B is Blender's `parent_set(type='ARMATURE_AUTO')`. o is our complete operator, from the click to
+the finished vertex groups, on all processors. Both run alternately in one process of Blender
+{version}. Times are the fastest of 3 runs, or of 5 runs below 5,000 vertices. *s*: wall-clock
+seconds, and processor seconds including system time. *x4*: subdivided once (Catmull-Clark), up
+to about 60,000 vertices. An asterisk means that the method left vertices of faces without
+weights. *bones*: the number of bones flagged Deform. *MiB*: peak memory beyond the memory of the
+process before the run. [seen](seen.md) compares the visible measures of both."""
 MEDIANS = """\
-Medians of ours / Blender, over the characters where Blender's weights succeed, and over all; below
-1 ours is faster. The plot includes the subdivided meshes (x4)."""
+The table lists medians of ours / Blender, over the characters on which Blender's weights
+succeed, and over all characters. Below 1, ours is faster. The plot includes the subdivided
+meshes (x4)."""
 
 
 def measure(zip_path, paths):

@@ -20,26 +20,28 @@ METHODS = ("alternate", "together")
 # until little is left to gain.
 FAR = {"max_shift": 2.0, "min_length": 0.25, "tolerance": 2e-4, "iterations": 60}
 NOTE = f"""\
-Every joint is displaced at random, by {100 * OFF:.0f} % of the bounding box diagonal in the root
-mean square. Energies are those of the weights that a `Solver` then finds for the resulting
-skeleton, on {UNSEEN} of its random poses that no optimization has used. They are energies of the
-surface alone, without the springs, which are optimized as well. Distances are means over the joints
-that bones turn about, in % of the diagonal: to the artist's position, and to the position that the
-optimization reaches from there. *Across*: without the component along the artist's bone.
-The best positions by this energy are not the artist's, so joints do not return there. Displaced
-joints may move farther than by default (`max_shift`, `min_length`), because fingers are shorter
-than 2 %."""
+Every joint is displaced at random, with a root mean square displacement of {100 * OFF:.0f} % of
+the bounding box diagonal. A `Solver` then computes weights for the resulting skeleton. The table
+lists the energies of these weights in {UNSEEN} random poses not used for optimization. They are
+energies of the surface alone, without the springs, which are optimized as well. Distances are
+means over the joints about which bones rotate, in % of the diagonal: to the artist's position,
+and to the position that the optimization reaches from there. *Across*: without the component
+along the artist's bone. The positions with the lowest energy are not the artist's positions, so
+joints do not return there. Displaced joints may move farther than by default (`max_shift`,
+`min_length`), because fingers are shorter than 2 %."""
 TIMES_NOTE = """\
-Set-up: the sums over the mesh, and the system of the joints. A step: a dense solve, new
-transforms, and a local step in double precision. For comparison, one iteration of the weights
-alone (global and local step) on the same influence maps, the fastest of several. Wall-clock time,
-on a machine with other work. The paper reports 5 to 10 s and 1 to 4 s per iteration."""
+The setup consists of the sums over the mesh and the linear system of the joints. A step consists
+of a dense solve, new transforms, and a local step in double precision. For comparison, the table
+lists one iteration of the weights alone (global and local step) on the same influence maps, as
+the fastest of several runs. All times are wall-clock times on a machine with other load. The
+paper reports 5 to 10 s and 1 to 4 s per iteration."""
 METHODS_NOTE = """\
-From the displaced joints. *alternate*: up to 4 steps of the joints, then 3 iterations of the
-weights on a system assembled and factorized for the new poses. *together*: one step of each in
-turn; the first factor preconditions the conjugate gradients. Energies are those of the optimized
-poses, springs included. Seconds are processor time of all threads. *To 1 %*: the time until the
-energy is within 1 % of the lower of both."""
+Both methods start from the displaced joints. *alternate*: up to 4 steps of the joints, followed
+by 3 iterations of the weights on a system assembled and factorized for the new poses.
+*together*: alternating single steps of joints and weights; the first factor preconditions the
+conjugate gradients. Energies are those of the optimized poses, springs included. Times are
+processor seconds of all threads. *To 1 %*: the time until the energy is within 1 % of the lower
+final energy."""
 
 
 def energy_of(problem, heads, tails):

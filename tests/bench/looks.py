@@ -26,9 +26,9 @@ MOST_STRAIN = 1.0
 MARGIN = 0.06  # of the picture, around what it shows
 HEIGHT, LEAST_WIDTH = 5.0, 2.0  # inches, of a panel
 NOTE = f"""\
-Bone heat, the artist's weights and our default weights in one pose. Darker faces are strained
-more: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %.
-Blue: vertices that bone heat left without weights; they stay at rest."""
+The pictures compare bone heat, the artist's weights and our default weights in one pose. Darker
+faces have more strain: red starts at {60 * MOST_STRAIN:.0f} %, and the darkest color at
+{100 * MOST_STRAIN:.0f} %. Blue vertices have no weights from bone heat and stay in the rest pose."""
 
 
 @dataclass

@@ -21,12 +21,12 @@ WAYS = {  # pose_weight of the frames, and settings
 MEASURES = ("area", "p99", "drift")
 MOST_FRAMES = 40  # the add-on's
 NOTE = f"""\
-Characters of ../shared/data with two clips or more. Weights are optimized for the random poses and
-for at most {MOST_FRAMES} frames of every other clip. They are judged on at most {POSES} frames of
-the other clips, which no optimization has used. Then the two halves swap. Values are relative
-to random poses alone, means of both directions. *random*: on the yardstick's random poses.
-*better*, *worse*: characters whose strain by area on the unseen clips changes by more than 0.5
-%."""
+The test uses the characters in ../shared/data with at least two clips. Weights are optimized for
+the random poses and for at most {MOST_FRAMES} frames of every second clip. They are evaluated on
+at most {POSES} frames of the remaining clips, which are not used for optimization. Then, the two
+halves swap roles. Values are relative to random poses alone and are means of both directions.
+*random*: in the yardstick's random poses. *better*, *worse*: characters whose strain by area on
+the unseen clips changes by more than 0.5 %."""
 
 
 def evenly(frames, most):

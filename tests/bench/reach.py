@@ -38,22 +38,23 @@ LARGEST = 14_000  # vertices of the characters that are weighted
 SHOWN = {"cesium_man": (-70, 5), "m2m_horse": (-25, 10)}  # azimuth and elevation of the viewer
 PICTURED = 5  # poses
 NOTE = f"""\
-{TARGETS} targets for each chain. A pose within the limits reaches each of them. Each solve starts
-at rest. *free*: joints turn without limits. *limited*: each joint turns by at most 60 degrees
-about X and Z, and by 10 about its own axis. *hinged*: all joints except the first turn only about
-X, from 0 to 120 degrees. *reached*: share of the targets within {TOLERANCE:g} of the chain's length
-(the tolerance; Blender has one of its own); *error*: mean and 95th percentile, in percent of the
-length; *iterations*: mean (Blender does not report it); *µs*: median time of a solve; for Blender,
-the time of an evaluation with the constraint minus one without it. At most {ITERATIONS}
-iterations."""
+Each chain has {TARGETS} targets. A pose within the limits reaches each of them. Each solve
+starts in the rest pose. *free*: joints rotate without limits. *limited*: each joint rotates by
+at most 60 degrees about X and Z, and by at most 10 degrees about its own axis. *hinged*: all
+joints except the first rotate only about X, from 0 to 120 degrees. *reached*: share of the
+targets within {TOLERANCE:g} of the chain's length (the tolerance; Blender uses its own).
+*error*: mean and 95th percentile, in percent of the length. *iterations*: mean number (Blender
+does not report it). *µs*: median time of a solve; for Blender, the time of an evaluation with
+the constraint minus the time without it. Each solve has at most {ITERATIONS} iterations."""
 SHARE_NOTE = f"""\
-`reach_poses`: share of the 80 random poses in which limbs reach; values are relative to a share of
-0: geometric means over the characters with an animation, each the mean of {len(SEEDS)} seeds.
-*area*, *p99* and *drift* are those of [seen](seen.md), random poses / animation. No optimization
-has used the animation, and in the random poses of the yardstick no limb reaches. *better*, *worse*:
-characters whose strain by area on their animation changes by more than 0.5 %. *other seed*: the
-second seed as a multiple of the first, both with 0. *{WIDE}*: no limb reaches, but bones swing by
-more than the usual 60 degrees, like the joints of limbs that reach."""
+`reach_poses` is the share of the 80 random poses in which limbs reach for a target. Values are
+relative to a share of 0, as geometric means over the characters with an animation, each averaged
+over {len(SEEDS)} seeds. *area*, *p99* and *drift* are those of [seen](seen.md), random poses /
+animation. The animation is not used for optimization, and no limb reaches for a target in the
+random poses of the yardstick. *better*, *worse*: characters whose strain by area on their
+animation changes by more than 0.5 %. *other seed*: the second seed as a multiple of the first,
+both with 0. *{WIDE}*: no limb reaches for a target, but bones swing by more than the usual 60
+degrees, like the joints of reaching limbs."""
 
 
 def chain_of(name):

@@ -30,22 +30,23 @@ SHOWN = ("mh_game", "voxel")
 MOST_OFF = 0.5  # L1, in the last color
 LIMIT_OFF = 0.05
 WHY = f"""\
-Reasons for more than {LIMIT_OFF:g}: detail for which the new mesh has no vertices is lost with
-every method, as the columns show (decimated to some hundred vertices; fingers and toes that voxels
-and QuadriFlow fuse, red in the picture). When Data Transfer is closer, it gives some vertices more
-bones than any vertex had before. With the same number of bones, its distance is as large as ours.
-Data Transfer needs a copy of the old mesh, and does not handle renamed bones, corrections or
-locks."""
+Reasons for more than {LIMIT_OFF:g}: every method loses detail for which the new mesh has no
+vertices, as the columns show. Examples are meshes decimated to a few hundred vertices, and
+fingers and toes fused by voxels and QuadriFlow (red in the picture). When Data Transfer is
+closer, it gives some vertices more bones than any vertex had before. With the same number of
+bones, its distance is as large as ours. Data Transfer needs a copy of the old mesh, and it does
+not handle renamed bones, corrections or locks."""
 NOTE = """\
-Characters with their artists' weights, changed by five of Blender's tools: Voxel Remesh (150
-voxels along the diagonal), QuadriFlow (as many faces), Decimate to half, Subdivision Surface (one
-level), and all parts joined into one mesh in a different order. **L1**: distance to the earlier
+Five Blender tools change characters with their artists' weights: Voxel Remesh (150 voxels along
+the diagonal), QuadriFlow (the same number of faces), Decimate to half, Subdivision Surface (one
+level), and Join of all parts into one mesh in a different order. **L1**: distance to the earlier
 weights, the sum over bones of |w - w before| (0 to 2), mean / 99th percentile. It is measured at
-all vertices and triangle centers of the earlier mesh, against the weights at the nearest point of
-the new mesh. So lost detail of a coarser mesh counts as well. *left*: the weights that
-remain in the vertex groups after the tool. *Data Transfer*: from a copy made before, *Nearest Face
-Interpolated*. *ours*: Keep Weights, Restore Weights, with their defaults.
-"fails": the tool creates no mesh. "-": there is only one part."""
+all vertices and triangle centers of the earlier mesh, against the weights at the nearest point
+of the new mesh. Therefore, detail lost on a coarser mesh counts as well. *left*: the weights
+that remain in the vertex groups after the tool. *Data Transfer*: transfer from a copy made
+before the change, with *Nearest Face Interpolated*. *ours*: Keep Weights and Restore Weights
+with default settings. "fails" means that the tool creates no mesh, and "-" that there is only
+one part."""
 
 
 def shares_at(vertices, triangles, points):

@@ -22,12 +22,11 @@ FIFTY, TWO_HUNDRED = (6, 4), (12, 8)  # bones of the spine, of an arm: 54 and 20
 MEMORY = 0.7  # share of the free memory that a case may take
 LIMIT = 3600  # seconds for a case
 NOTE = f"""\
-A synthetic creature: a spine with arms on both sides, in one closed mesh
-(`tests/bench/synthetic.py`). Default settings; each size runs in its own process, which may use
-{100 * MEMORY:.0f} % of the free memory. Seconds per [stage](stages.md), for the smaller sizes
-the fastest of several runs. *MiB*: peak memory minus that of the mesh alone.
-`BENCH_MOST=1000000` adds the million.
-{{}}"""
+The test uses a synthetic creature, a spine with arms on both sides in one closed mesh
+(`tests/bench/synthetic.py`), with default settings. Each size runs in its own process, which may
+use {100 * MEMORY:.0f} % of the free memory. The table lists seconds per [stage](stages.md); for
+the smaller sizes, it lists the fastest of several runs. *MiB*: peak memory minus the memory of
+the mesh alone. `BENCH_MOST=1000000` adds the million. {{}}"""
 
 
 def guard():

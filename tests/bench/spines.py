@@ -15,31 +15,32 @@ import shaded
 from results import table, write_page
 
 NOTE = """\
-A cylinder, a tail and an arm with a hand, 2 m long and of {n:,} vertices, with the weights that the
-solver finds for 20 poses. The first and the last ring are locked to the first and the last bone.
-*Ends free*: nothing is locked; the weights then save energy by moving less.
+The test uses a cylinder, a tail and an arm with a hand, each 2 m long with {n:,} vertices, and the
+weights that the solver finds for 20 poses. The first and the last ring are locked to the first and
+the last bone. *Ends free*: nothing is locked, so the weights can reduce the energy by moving less.
 
-- *ARAP energy*: the mean squared error of edges relative to one-rings that turn rigidly, for any
-kind of bones.
-- *as desired*: the same relative to edges of the length that the bones prescribe (as rigid as
-  desired, section 4.1 of the paper): `araplbs.energy` with the kinds of the bones. The ARAP energy
-  counts all stretch of an arm as error, even wanted stretch. So of two results with equal stretch,
-  the better one can have more energy.
-- *reached*: movement of the last ring relative to the first in the last pose, as a share of the
-movement of the bones.
-- *thinnest*: smallest distance from the axis, relative to that at rest, in poses that do not bend
-the axis.
-- *longest edge*: relative to its length at rest. *of the hand*: in its outer two thirds.
+- *ARAP energy*: the mean squared error of edges relative to rigidly rotated one-rings, for any kind
+  of bone.
+- *as desired*: the same error relative to edges of the length prescribed by the bones (as rigid as
+  desired, section 4.1 of the paper), computed by `araplbs.energy` with the bone kinds. The ARAP
+  energy counts all stretch of an arm as error, even intended stretch. Therefore, of two results
+  with equal stretch, the better one can have more energy.
+- *reached*: motion of the last ring relative to the first in the last pose, as a share of the
+  motion of the bones.
+- *thinnest*: smallest distance from the axis relative to the rest pose, in poses that do not bend
+  the axis.
+- *longest edge*: length of the longest edge relative to its rest length. *of the hand*: the same in
+  the outer two thirds of the hand.
 
-The quads are cut along alternating diagonals. With all cut along *one diagonal* an STB counts much
-of the wanted stretch as error: the paper measures stretch along the principal axes of the
-covariance of a one-ring, which lie along the bone only if the edges are distributed evenly to all
-sides. A rigid bone with `bone_stretch` takes the stretch from its transform, so the diagonals do
-not matter.
+The quads are split along alternating diagonals. If all are split along *one diagonal*, an STB
+counts much of the intended stretch as error. The paper measures stretch along the principal axes of
+a one-ring's covariance, which follow the bone only if the edges are evenly distributed in all
+directions. A rigid bone with `bone_stretch` takes the stretch from its transform, so the diagonals
+do not matter.
 
 The picture shows the last poses with bones in blue, and the error of each one-ring (root of its
-energy): *as desired* for the arm, ARAP for the others. Its captions give the energies of all
-poses."""
+energy): *as desired* for the arm, ARAP for the other shapes. The captions list the energies of
+all poses."""
 POSES = 20
 RADIUS, LENGTH, WRIST, AROUND, ALONG = 0.3, 2.0, 1.25, 32, 81
 SEGMENTS = 8

@@ -29,13 +29,14 @@ WAYS = {  # of the second table
     "no search for rigid parts": {"rigid_departure": 0},
 }
 NOTE = f"""\
-L1: mean over vertices of the sum of |w - w'|, from 0 to 2. *Seeds*: between the weights of seeds
-0, 1 and 2, mean of the pairs. *Many poses*: distance to the weights of {MANY:,} random poses on
-all levels. *Subdivided*: between the weights of a vertex on the mesh and on the same surface with
-every triangle split into four, seed 0. Default settings."""
+L1 is the sum of |w - w'| over the bones, from 0 to 2, averaged over the vertices. *Seeds*:
+distance between the weights of seeds 0, 1 and 2, averaged over the pairs. *Many poses*: distance
+to the weights of {MANY:,} random poses on all levels. *Subdivided*: distance between the weights
+of a vertex on the mesh and on the same surface with every triangle split into four, with seed 0.
+Default settings."""
 CAUSES = """\
-The same means with one setting changed on both sides of each comparison: if a number is smaller,
-that setting causes it."""
+This table lists the same means with one setting changed on both sides of each comparison. If a
+number is smaller, the setting contributes to the difference."""
 
 
 def halves(edges, first):

@@ -12,8 +12,9 @@ from results import say, table, write_page
 
 REPEATS = 3
 NOTE = f"""\
-Default settings, all processors, without Blender; the fastest of {REPEATS} runs. Shares are those
-of the whole time, from the arrays to the weights.{stage_times.ABOUT}"""
+The test uses default settings on all processors, without Blender, and reports the fastest of
+{REPEATS} runs. Shares refer to the total time, from the arrays to the
+weights.{stage_times.ABOUT}"""
 
 
 def measure(problem):

@@ -22,22 +22,21 @@ RUNS = 3  # of the character
 CROWDS = (2, 4, 16)  # processors of `saved_seconds` in a report
 NOTE = f"""\
 {CHARACTER} of the [characters](stages.md), and the synthetic creature of [scaling](scaling.md);
-default settings. Thread counts alternate. The fastest of {RUNS} runs is shown, of {SIZES[100_000]}
-and 1 runs for the larger creatures. Seconds in all and per [stage](stages.md). *Side by side*: the
-share of the work that runs in parallel, if one thread does the rest (Amdahl's law).
-`BENCH_MOST=1000000` adds the million.
-{{}}"""
+default settings. Thread counts alternate. The fastest of {RUNS} runs is shown, of
+{SIZES[100_000]} and 1 runs for the larger creatures. The table lists seconds in total and per
+[stage](stages.md). *Side by side*: the share of the work that runs in parallel, if one thread
+does the rest (Amdahl's law). `BENCH_MOST=1000000` adds the million. {{}}"""
 MORE = """\
 ## What more processors would bring
 
-From the report of the run on one thread: *can be shared* is the share of the time in parallel
-sections, in factorizations, and in asynchronous work. *Simulated*: the speedup on that many
-processors. It assumes that the chunks of a section take equally long (c chunks on p processors
-take c / p, rounded up), that a factorization takes its longest path through the elimination tree
-and a p-th of the rest, that of two asynchronous tasks the longer one counts, and that all threads
-of a section except one start 20 us late. The simulation
-ignores waits for memory, and clock rates that fall when all processors work. *Measured*: the table
-above."""
+The numbers come from the report of the run on one thread. *can be shared* is the share of the
+time in parallel sections, in factorizations, and in asynchronous work. *Simulated*: the speedup
+on this number of processors. The simulation assumes that the chunks of a section take equally
+long (c chunks on p processors take c / p, rounded up). A factorization takes the time of its
+longest path through the elimination tree plus a p-th of the rest. Of two asynchronous tasks, the
+longer one counts, and all threads of a section except one start 20 us late. The simulation
+ignores memory stalls, and clock rates that fall when all processors are busy. *Measured*: the
+table above."""
 
 
 def counts():

@@ -13,12 +13,12 @@ from test_wires import NO_FACES, creature, nearest, strands
 
 UNSEEN = 100
 NOTE = f"""\
-Meshes without faces, weighted with the defaults: mean stretch (root of the ARAP energy with the
-wire edges of the paper's section 6, %) on {UNSEEN} random poses that no optimization has seen, and
-the longest edge in them over its length at rest. *Nearest*: every vertex follows its nearest bone.
-*Firmness* keeps the limbs of the creature on their bones; in return, its edges stretch more.
-Below: at rest, and three of the poses with heat weights (gray) and ours (blue) over the bones
-(orange), seen from the front."""
+The test weights meshes without faces with default settings. The table lists the mean stretch
+(root of the ARAP energy with the wire edges of the paper's section 6, in %) in {UNSEEN} random
+poses not used for optimization, and the longest edge in these poses relative to its rest length.
+*Nearest*: every vertex follows its nearest bone. *Firmness* keeps the limbs of the creature on
+their bones, but its edges stretch more. The picture shows the rest pose and three of the poses
+from the front, with heat weights (gray) and ours (blue) over the bones (orange)."""
 
 
 def blend(vertices, weights, poses):

@@ -25,16 +25,17 @@ CHARACTER, OTHERWISE = "mh_game", "generated"  # which is always there
 SHARES = (0.25, 0.75)
 LIMIT = 3600  # seconds for a case
 NOTE = """\
-Default settings, one thread, each in a process of its own. *Seconds*: processor time including
-system time, from the mesh to the weights, of one run. On a busy machine it is up to twice as long
-as on a quiet one. *Coarse*: vertices of the next coarser mesh, or 0. *Factor*: size
-of the factor of the last system. *MiB*: peak memory above what Python and the mesh take."""
+Each case uses default settings and one thread, and runs in its own process. *Seconds*: processor
+time of one run including system time, from the mesh to the weights. On a busy machine, it is up
+to twice as long as on a quiet one. *Coarse*: vertices of the next coarser mesh, or 0. *Factor*:
+size of the factor of the last system. *MiB*: peak memory beyond that of Python and the mesh."""
 GENERATED = "Generated inputs: `tests/bench/worst_inputs.py`."
 ONE = """\
-{name}: {vertices:,} vertices, {bones} bones. First with each preset of the extension; presets with
-the same settings share a line. Then with the first preset and a share of the vertices locked, from
-one end of the longest side, or in rigid parts made of the vertices of some bones. Only the
-engine's settings of a preset matter here; control bones are decided before."""
+{name}: {vertices:,} vertices, {bones} bones. The first rows use each preset of the extension;
+presets with the same settings share a row. The other rows use the first preset. A share of the
+vertices is locked, starting from one end of the longest side, or belongs to rigid parts formed
+from the vertices of some bones. Only the engine settings of a preset matter here, because
+control bones are determined beforehand."""
 
 
 def measure(*about):
