@@ -152,10 +152,10 @@ def summary(rows):
         gained = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"))
         highest = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"), "p99")
         lines.append(
-            f"{text}, the strain (area) of our weights with dual quaternions is {dual:.2f} times that "
-            f"with linear blending, and with centers of rotation {centers:.2f} times (geometric "
-            "means over the characters). Optimizing for dual quaternions multiplies their strain by "
-            f"{gained:.3f} and their p99 by {highest:.3f}."
+            f"{text}, the strain (area) of our weights with dual quaternions is {dual:.2f} times "
+            f"that with linear blending, and with centers of rotation {centers:.2f} times "
+            "(geometric means over the characters). Optimizing for dual quaternions multiplies "
+            f"their strain by {gained:.3f} and their p99 by {highest:.3f}."
         )
     return "\n\n".join(lines)
 

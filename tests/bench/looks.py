@@ -28,7 +28,8 @@ HEIGHT, LEAST_WIDTH = 5.0, 2.0  # inches, of a panel
 NOTE = f"""\
 The pictures compare bone heat, the artist's weights and our default weights in one pose. Darker
 faces have more strain: red starts at {60 * MOST_STRAIN:.0f} %, and the darkest color at
-{100 * MOST_STRAIN:.0f} %. Blue vertices have no weights from bone heat and stay in the rest pose."""
+{100 * MOST_STRAIN:.0f} %. Blue vertices have no weights from bone heat and stay in the rest
+pose."""
 
 
 @dataclass

@@ -39,7 +39,7 @@ def description():
     return (
         f"{processors()} processors ({found.group(1) if found else 'unknown'}), "
         f"{size / 2**30:.0f} GiB, SIMD {araplbs.simd}"
-        + (", with other work on it: times are rough" if is_busy() else "")
+        + (", under other load (times are approximate)" if is_busy() else "")
     )
 
 

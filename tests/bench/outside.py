@@ -102,7 +102,7 @@ def known(root):
     if arrays:
         found[SOMA] = "NVIDIA's", arrays
     else:
-        absent.append(f"SOMA is omitted because {DATA.name} contains no {SOMA}.npz.")
+        absent.append(f"SOMA is left out: {DATA.name} has no {SOMA}.npz.")
     for source in SETS:
         characters = source.characters(root)
         found |= {name: (source.weights, files) for name, files in characters.items()}

@@ -31,7 +31,8 @@ def write_page(output, part, title, *blocks, pictures=(), rows=None):
     text = "\n\n".join(
         [
             f"# {title}",
-            f"`make bench PART={part}` on {machine.description()}; {bench_pages.stamp()}.",
+            f"Written by `make bench PART={part}` on {machine.description()}; "
+            f"{bench_pages.stamp()}.",
             *blocks,
             *(f"![{title}]({name})" for name in pictures),
         ]

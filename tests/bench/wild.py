@@ -57,7 +57,7 @@ def known(folder, listed):
     gone = [name for name in listed if name not in found]
     if not gone:
         return chosen, []
-    return chosen, [f"{len(gone)} of {len(listed)} files are missing: {', '.join(gone)}."]
+    return chosen, [f"{len(gone)} of {len(listed)} files are not there: {', '.join(gone)}."]
 
 
 def ratios(rows, way):
