@@ -30,12 +30,15 @@ FOLDER = BUILD / "bake"
 NOTE = f"""\
 The tables list the root mean square distance to the target, in % of the diagonal of the mesh.
 Each run uses at most 4 influences, no smoothness term and all processors, in its own process.
-*Volume*: the character's animation with the artist's weights and dual quaternions (Preserve
-Volume). *smooth*: the same with linear blending, smoothed by Corrective Smooth (delta mush).
-*Given*: the bones of the character with their transforms, and one step of the weights. *New*:
-{NEW_BONES} bones computed from the sequence alone, in {ITERATIONS} iterations. *before*: the
-artist's weights. Dem Bones is {PEER} from PyPI, with default settings except for those above.
-*times*: ratio of its run time to ours, in total and per iteration."""
+
+- *Volume*: the character's animation with the artist's weights and dual quaternions (Preserve
+  Volume).
+- *smooth*: the same with linear blending, smoothed by Corrective Smooth (delta mush).
+- *Given*: the bones of the character with their transforms, and one step of the weights.
+- *New*: {NEW_BONES} bones computed from the sequence alone, in {ITERATIONS} iterations.
+- *before*: the artist's weights. Dem Bones is {PEER} from PyPI, with default settings except for
+  those above.
+- *times*: ratio of its run time to ours, in total and per iteration."""
 
 
 def peer_python():

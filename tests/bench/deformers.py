@@ -21,14 +21,19 @@ WAYS = ("artist", "heat", "ours", "for it")
 MEASURES = {"area": ".1f", "p99": ".0f", "volume": ".1f"}
 NOTE = f"""\
 Each cell lists linear blending / dual quaternions (Preserve Volume) / optimized centers of
-rotation. *Heat* has no limit of influences. *Ours* has 4 influences and is optimized for linear
-blending. *For it*: optimized with `deformer="dual_quaternions"`. *area*: surface strain in %,
-root mean square by area. *p99*: 99th percentile of the strain over the triangles. *volume*: mean
-volume change of closed meshes, in %. `tests/bench/yardstick.py` measures these values without
-using any energy, in {POSES} random poses not used for optimization. In the usual poses, every
-bone swings by up to 60 degrees and twists by up to 10 degrees. In the twisting poses, bones
-twist by up to {np.degrees(TWIST):.0f} degrees, and our weights were optimized for such twists as
-well."""
+rotation.
+
+- *Heat* has no limit of influences.
+- *Ours* has 4 influences and is optimized for linear blending.
+- *For it*: optimized with `deformer="dual_quaternions"`.
+- *area*: surface strain in %, root mean square by area.
+- *p99*: 99th percentile of the strain over the triangles.
+- *volume*: mean volume change of closed meshes, in %.
+
+`tests/bench/yardstick.py` measures these values without using any energy, in {POSES} random
+poses not used for optimization. In the usual poses, every bone swings by up to 60 degrees and
+twists by up to 10 degrees. In the twisting poses, bones twist by up to {np.degrees(TWIST):.0f}
+degrees, and our weights were optimized for such twists as well."""
 
 
 STAGE = """\

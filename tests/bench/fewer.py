@@ -25,16 +25,21 @@ SHOWN = ("mh_game", "random", 3)
 MOST_OFF = 0.03  # of the size, in the last color
 NOTE = f"""\
 Characters with 50 to 66 deform bones and artists' weights are reduced to {STAY} bones. Each
-column removes the same bones, which *Reduce Bones* chooses in {POSES} random poses. *all*: every
-bone. *merged*: the usual method, which adds the weights of a removed bone to its nearest
-remaining ancestor. *dissolved*: the groups are deleted and the remaining weights normalized;
-vertices without another bone follow the ancestor. *ours*: the weights are recomputed. The
-results are evaluated in the 24 random poses of the yardstick and in 24 frames of the animation,
-none of which was used for optimization. All bones are posed, and removed bones move nothing.
-**Off**: root mean square distance of the vertices from their positions with all bones, in % of
-the character's size. **Strain**: strain of the surface relative to its rest shape, in %, as root
-mean square by area / 99th percentile. A surface that moves less has less strain, so strain below
-*that of *all* means lost motion."""
+column removes the same bones, which *Reduce Bones* chooses in {POSES} random poses.
+
+- *all*: every bone.
+- *merged*: the usual method, which adds the weights of a removed bone to its nearest remaining
+  ancestor.
+- *dissolved*: the groups are deleted and the remaining weights normalized; vertices without
+  another bone follow the ancestor.
+- *ours*: the weights are recomputed.
+
+The results are evaluated in the 24 random poses of the yardstick and in 24 frames of the
+animation, none of which was used for optimization. All bones are posed, and removed bones move
+nothing. **Off**: root mean square distance of the vertices from their positions with all bones,
+in % of the character's size. **Strain**: strain of the surface relative to its rest shape, in %,
+as root mean square by area / 99th percentile. A surface that moves less has less strain, so
+strain below *that of *all* means lost motion."""
 
 
 def ancestor(parents, gone, deform, bone):

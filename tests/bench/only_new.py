@@ -18,12 +18,15 @@ LIMIT = 1800  # seconds for one character
 NOTE = """\
 The largest mesh of each character is weighted with default settings (*whole*: seconds of the
 operator). Then, the weights around three random vertices are removed, and *Weight Only What Is
-New* runs. All other weights remain bit-identical. *new*: mean number of vertices without
-weights. *seconds*: run time of this operator, as the mean over the three regions, each the
-faster of two runs. *share*: this time as a share of *whole*. *off*: summed difference from the
-former weights, averaged over the vertices. *seam*, *inside*: summed weight difference along an
-edge, averaged over the edges that cross the seam and over those between new vertices, before and
-after."""
+New* runs. All other weights remain bit-identical.
+
+- *new*: mean number of vertices without weights.
+- *seconds*: run time of this operator, as the mean over the three regions, each the faster of
+  two runs.
+- *share*: this time as a share of *whole*.
+- *off*: summed difference from the former weights, averaged over the vertices.
+- *seam*, *inside*: summed weight difference along an edge, averaged over the edges that cross
+  the seam and over those between new vertices, before and after."""
 
 
 def measure(zip_path, name):

@@ -75,29 +75,38 @@ OTHERS = [
     Measure("seconds", "random", "faster", "s", ".2f", "s"),
 ]  # fmt: skip
 NOTE = f"""\
-`tests/bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to 60
-and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes its
-measures. *Blender envelope* uses the envelopes stored in the armature of the file. *libigl BBW* are
-bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones, if TetGen can
-fill the mesh. *Dem Bones* needs a sequence: it receives the animation, posed with the artist's
-weights, and the bone transforms, and finds weights for them. It therefore starts from the solution,
-and its similarity to the artist's weights proves little. *Nearest bone*, *BoneGlow*, *our heat*,
-*our BBW* (on the surface) and *biharmonic* (without bounds) are methods of
-`araplbs.automatic_weights`. None of them limits the number of influences. *Ours* is the operator
-with default settings and at most 4 influences; *as published* is its preset *As published (2018
-paper)*. Each method runs in its own process, with a limit of {LIMIT} s per character. **Times are
+`tests/bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to
+60 and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes
+its measures.
+
+- *Blender envelope* uses the envelopes stored in the armature of the file.
+- *libigl BBW* are bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the
+  bones, if TetGen can fill the mesh.
+- *Dem Bones* needs a sequence: it receives the animation, posed with the artist's weights, and
+  the bone transforms, and finds weights for them. It therefore starts from the solution, and its
+  similarity to the artist's weights proves little.
+- *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (on the surface) and *biharmonic* (without
+  bounds) are methods of `araplbs.automatic_weights`. None of them limits the number of
+  influences.
+- *Ours* is the operator with default settings and at most 4 influences.
+- *as published* is its preset *As published (2018 paper)*.
+
+Each method runs in its own process, with a limit of {LIMIT} s per character. **Times are
 approximate**, because other work on the machine counts as well, also toward the limit.
 
-*area*: surface strain in %, root mean square by area. *p99*: 99th percentile of the strain over
-the triangles. *drift*: distance by which limbs drift from their bones, in limb radii. *volume*:
-volume change of closed meshes, in %. *L1*: mean distance to the artist's weights, 0 to 2.
-*precision*, *recall* of influences and *L1 by the protocol* first drop weights below 0.001. Of
-the evaluated weights, they also drop those below 0.35 times the largest weight of the vertex
-(`araplbs/measures/likeness.py`), so the artist's own small influences count as missed.
-*bi-Laplacian*: the energy that biharmonic weights minimize, on the surface. A method that leaves
-vertices of triangles without weights has failed (-). fox_soup, a set of unconnected triangles,
-and human_game_engine, whose rig does not fit its mesh, are listed in the tables but excluded
-from the means."""
+- *area*: surface strain in %, root mean square by area.
+- *p99*: 99th percentile of the strain over the triangles.
+- *drift*: distance by which limbs drift from their bones, in limb radii.
+- *volume*: volume change of closed meshes, in %.
+- *L1*: mean distance to the artist's weights, 0 to 2.
+- *precision*, *recall* of influences and *L1 by the protocol* first drop weights below 0.001. Of
+  the evaluated weights, they also drop those below 0.35 times the largest weight of the vertex
+  (`araplbs/measures/likeness.py`), so the artist's own small influences count as missed.
+- *bi-Laplacian*: the energy that biharmonic weights minimize, on the surface.
+
+A method that leaves vertices of triangles without weights has failed (-). fox_soup, a set of
+unconnected triangles, and human_game_engine, whose rig does not fit its mesh, are listed in the
+tables but excluded from the means."""
 
 CLAIMS = """\
 According to the literature, bounded biharmonic weights are smoother than heat. The list shows

@@ -39,13 +39,20 @@ SHOWN = {"cesium_man": (-70, 5), "m2m_horse": (-25, 10)}  # azimuth and elevatio
 PICTURED = 5  # poses
 NOTE = f"""\
 Each chain has {TARGETS} targets. A pose within the limits reaches each of them. Each solve
-starts in the rest pose. *free*: joints rotate without limits. *limited*: each joint rotates by
-at most 60 degrees about X and Z, and by at most 10 degrees about its own axis. *hinged*: all
-joints except the first rotate only about X, from 0 to 120 degrees. *reached*: share of the
-targets within {TOLERANCE:g} of the chain's length (the tolerance; Blender uses its own).
-*error*: mean and 95th percentile, in percent of the length. *iterations*: mean number (Blender
-does not report it). *µs*: median time of a solve; for Blender, the time of an evaluation with
-the constraint minus the time without it. Each solve has at most {ITERATIONS} iterations."""
+starts in the rest pose.
+
+- *free*: joints rotate without limits.
+- *limited*: each joint rotates by at most 60 degrees about X and Z, and by at most 10 degrees
+  about its own axis.
+- *hinged*: all joints except the first rotate only about X, from 0 to 120 degrees.
+- *reached*: share of the targets within {TOLERANCE:g} of the chain's length (the tolerance;
+  Blender uses its own).
+- *error*: mean and 95th percentile, in percent of the length.
+- *iterations*: mean number (Blender does not report it).
+- *µs*: median time of a solve; for Blender, the time of an evaluation with the constraint minus
+  the time without it.
+
+Each solve has at most {ITERATIONS} iterations."""
 SHARE_NOTE = f"""\
 `reach_poses` is the share of the 80 random poses in which limbs reach for a target. Values are
 relative to a share of 0, as geometric means over the characters with an animation, each averaged

@@ -42,11 +42,13 @@ the diagonal), QuadriFlow (the same number of faces), Decimate to half, Subdivis
 level), and Join of all parts into one mesh in a different order. **L1**: distance to the earlier
 weights, the sum over bones of |w - w before| (0 to 2), mean / 99th percentile. It is measured at
 all vertices and triangle centers of the earlier mesh, against the weights at the nearest point
-of the new mesh. Therefore, detail lost on a coarser mesh counts as well. *left*: the weights
-that remain in the vertex groups after the tool. *Data Transfer*: transfer from a copy made
-before the change, with *Nearest Face Interpolated*. *ours*: Keep Weights and Restore Weights
-with default settings. "fails" means that the tool creates no mesh, and "-" that there is only
-one part."""
+of the new mesh. Therefore, detail lost on a coarser mesh counts as well.
+
+- *left*: the weights that remain in the vertex groups after the tool.
+- *Data Transfer*: transfer from a copy made before the change, with *Nearest Face Interpolated*.
+- *ours*: Keep Weights and Restore Weights with default settings.
+
+"fails" means that the tool creates no mesh, and "-" that there is only one part."""
 
 
 def shares_at(vertices, triangles, points):

@@ -89,10 +89,13 @@ HEAD = [
 FOLDS = """\
 ## Folds and sides
 
-*crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
-rest. *crease*: edges that fold by 60 degrees more than at rest, in % of the total edge length.
-*asymmetry*: mean difference from the weights on the opposite side, from 0 to 2, for rigs with
-two sides. Each cell lists heat / ours / file."""
+- *crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
+  rest.
+- *crease*: edges that fold by 60 degrees more than at rest, in % of the total edge length.
+- *asymmetry*: mean difference from the weights on the opposite side, from 0 to 2, for rigs with
+  two sides.
+
+Each cell lists heat / ours / file."""
 FOLDS_HEAD = ["file", "crossing %", "crease %", "asymmetry"]
 FOLDS_FORMS = {"crossing": (".1f", 100), "crease": (".2f", 100), "asymmetry": (".3f", 1)}
 

@@ -42,16 +42,22 @@ Each cell lists Blender's bone heat / the artist / our defaults / the defaults o
 (the paper's edge weights, no bone springs, no cost per influence, control bones included) / the
 preset *As published*; a single Blender process computes all weights of one character. They are
 evaluated in 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and
-in up to 24 frames of the animation. *area*: surface strain in %, root mean square by area.
-*p99*: 99th percentile of the strain over the triangles. *drift*: distance by which limbs drift
-from their bones, in limb radii. *volume*: volume change of closed meshes, in %. *L1*: mean
-distance to the artist's weights, 0 to 2. Weights painted by the artist are marked +; weights
-that the artist generated with bone heat are no reference. *core*: mean weight of a bone at
-vertices where the artist gives it more than 0.9. *influences*: mean number per vertex. *s*:
-total run time of the operator in seconds. `tests/bench/yardstick.py` defines these measures. A
-dash (-) means that the method failed, because heat or the artist leaves vertices of triangles
-without weights. Two characters are omitted: fox_soup is a set of unconnected triangles, and the
-rig of human_game_engine does not fit its mesh."""
+in up to 24 frames of the animation.
+
+- *area*: surface strain in %, root mean square by area.
+- *p99*: 99th percentile of the strain over the triangles.
+- *drift*: distance by which limbs drift from their bones, in limb radii.
+- *volume*: volume change of closed meshes, in %.
+- *L1*: mean distance to the artist's weights, 0 to 2. Weights painted by the artist are marked
+  +; weights that the artist generated with bone heat are no reference.
+- *core*: mean weight of a bone at vertices where the artist gives it more than 0.9.
+- *influences*: mean number per vertex.
+- *s*: total run time of the operator in seconds.
+
+`tests/bench/yardstick.py` defines these measures. A dash (-) means that the method failed,
+because heat or the artist leaves vertices of triangles without weights. Two characters are
+omitted: fox_soup is a set of unconnected triangles, and the rig of human_game_engine does not
+fit its mesh."""
 
 BEYOND_NOTE = """\
 ## What strain does not show
@@ -59,14 +65,21 @@ BEYOND_NOTE = """\
 Each cell lists Blender's bone heat / the artist / our default weights, in random poses. A bone
 without influence stretches nothing, and a closing fold causes little stretch. A *deaf* bone does
 not move its own skin, as defined by the artist's weights: when rotated by 40 degrees, it moves
-this skin less than a quarter as far. *parts*: loose parts on a different bone than the artist's,
-out of the parts that the artist assigns to one bone. *gap*: distance by which loose parts
-separate from the surface that they touch at rest, in % of the diagonal. *crossing*: share of the
-area, in %, of triangles that intersect others in a pose but not at rest. *crease*: edges that
-fold by 60 degrees more than at rest, in % of the total edge length. *below*: share of the
-vertices, in %, that lie on another part of the mesh at rest, such as clothes, and end up below
-it. *through*: vertices under another part that penetrate it. *asymmetry*: mean difference from
-the weights on the opposite side, 0 to 2, for characters with two sides.
+this skin less than a quarter as far.
+
+- *parts*: loose parts on a different bone than the artist's, out of the parts that the artist
+  assigns to one bone.
+- *gap*: distance by which loose parts separate from the surface that they touch at rest, in % of
+  the diagonal.
+- *crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
+  rest.
+- *crease*: edges that fold by 60 degrees more than at rest, in % of the total edge length.
+- *below*: share of the vertices, in %, that lie on another part of the mesh at rest, such as
+  clothes, and end up below it.
+- *through*: vertices under another part that penetrate it.
+- *asymmetry*: mean difference from the weights on the opposite side, 0 to 2, for characters with
+  two sides.
+
 `tests/bench/beyond_strain.py` defines these measures."""
 
 

@@ -14,14 +14,19 @@ UNKNOWN, REST = "#5a3fa0", "#dddddd"
 LEAST = 0.01  # share of the time below which a stage is not shown
 ABOUT = """
 
-*mesh*: checks, welding, links between parts, elimination order, symmetry. *truss*: bone springs
-from the skin to the bones, rigid parts. *visibility*: the nearest bones, and the bones visible
-from each vertex. *heat*: initial weights and their influence maps. *poses*: pose sampling.
-*levels*: creating coarser meshes, and transferring their weights to finer ones. *maps*: choice
-of the bones that may influence a vertex. *assembly* and *factor*: building and factorizing the
-system. *local*: best rotations, right-hand sides, energies. *solve*: back-substitutions,
-clipping, acceleration. *result*: removal of small weights, and the energy. Work on coarser
-meshes counts toward the same stages."""
+- *mesh*: checks, welding, links between parts, elimination order, symmetry.
+- *truss*: bone springs from the skin to the bones, rigid parts.
+- *visibility*: the nearest bones, and the bones visible from each vertex.
+- *heat*: initial weights and their influence maps.
+- *poses*: pose sampling.
+- *levels*: creating coarser meshes, and transferring their weights to finer ones.
+- *maps*: choice of the bones that may influence a vertex.
+- *assembly* and *factor*: building and factorizing the system.
+- *local*: best rotations, right-hand sides, energies.
+- *solve*: back-substitutions, clipping, acceleration.
+- *result*: removal of small weights, and the energy.
+
+Work on coarser meshes counts toward the same stages."""
 
 
 def timed(make):

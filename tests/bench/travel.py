@@ -34,16 +34,21 @@ SHOWN = {
 }  # fmt: skip
 WAYS = ("Blender", "published", "taken", "refined")
 NOTE = f"""\
-Each garment receives the weights of the body below it. *Blender*: Data Transfer, *Nearest Face
-Interpolated*. *published*: robust weight transfer (Abdrashitov et al. 2023) with its published
-limits, 0.05 of the garment's diagonal and 30 degrees, one-sided. *taken*: ours without *Refine*.
-*refined*: ours with the defaults of the operator. **Below**: percentage of the vertices at most
-{NEAR:g} of the body's size above the skin at rest that are below it in a pose. The percentage is
-taken over all vertices and poses: the 24 random poses of the yardstick, and {FRAMES} frames of
-the character's animation if it has one. A vertex is compared with the {CANDIDATES} skin
-triangles that are nearest at rest, so intersections with other limbs do not count. **Strain**:
-strain of the garment's surface, as measured by the yardstick, in %. Times are seconds of the
-engine, or of the operator for Data Transfer."""
+Each garment receives the weights of the body below it.
+
+- *Blender*: Data Transfer, *Nearest Face Interpolated*.
+- *published*: robust weight transfer (Abdrashitov et al. 2023) with its published limits, 0.05
+  of the garment's diagonal and 30 degrees, one-sided.
+- *taken*: ours without *Refine*.
+- *refined*: ours with the defaults of the operator.
+- **Below**: percentage of the vertices at most {NEAR:g} of the body's size above the skin at
+  rest that are below it in a pose. The percentage is taken over all vertices and poses: the 24
+  random poses of the yardstick, and {FRAMES} frames of the character's animation if it has one.
+  A vertex is compared with the {CANDIDATES} skin triangles that are nearest at rest, so
+  intersections with other limbs do not count.
+- **Strain**: strain of the garment's surface, as measured by the yardstick, in %.
+
+Times are seconds of the engine, or of the operator for Data Transfer."""
 LOD_NOTE = """\
 Blender's Decimate modifier creates the levels of detail of mh_game, which receive their weights
 from LOD0. The table lists distances between the posed surfaces, from the vertices of each to the
