@@ -36,9 +36,10 @@ Each run uses at most 4 influences, no smoothness term and all processors, in it
 - *smooth*: the same with linear blending, smoothed by Corrective Smooth (delta mush).
 - *Given*: the bones of the character with their transforms, and one step of the weights.
 - *New*: {NEW_BONES} bones computed from the sequence alone, in {ITERATIONS} iterations.
-- *before*: the artist's weights. Dem Bones is {PEER} from PyPI, with default settings except for
-  those above.
-- *times*: ratio of its run time to ours, in total and per iteration."""
+- *before*: the artist's weights.
+- *times*: ratio of its run time to ours, in total and per iteration.
+
+Dem Bones is {PEER} from PyPI, with default settings except for those above."""
 
 
 def peer_python():

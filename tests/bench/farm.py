@@ -165,8 +165,8 @@ def main(zip_path, output, *names):
         mean = best / len(files)
         blocks.append(
             f"Dask's scheduler with two workers on this machine: {rate:,.0f} empty tasks per "
-            f"second. With files of {mean:.1f} s, the mean here, it would be busy all the time "
-            f"with {rate * mean:,.0f} processes."
+            f"second. With files of {mean:.1f} s, the mean here, {rate * mean:,.0f} processes "
+            "would keep it fully busy."
         )
     write_page(output, "farm", "Many files", *blocks, rows={"seconds": seconds, "bytes": used})
 

@@ -131,7 +131,7 @@ def main(_zip, output, *asked):
     summary = (
         f"{len(lines)} of {len(files)} files were weighted, and {len(refused)} were refused with "
         f"an explanation. {torn} torn seams, {faults} new faults. {near[0]} has {near[1]:,} "
-        f"vertices: {near[5]} s, {near[6]} s of processors."
+        f"vertices and takes {near[5]} s of wall-clock time and {near[6]} s of processor time."
     )
     head = ["file", "vertices", "seams", "torn", "new faults", "seconds", "of processors"]
     blocks = [NOTE, summary, table(head, lines)]

@@ -75,23 +75,17 @@ OTHERS = [
     Measure("seconds", "random", "faster", "s", ".2f", "s"),
 ]  # fmt: skip
 NOTE = f"""\
-`tests/bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to
-60 and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes
-its measures.
-
-- *Blender envelope* uses the envelopes stored in the armature of the file.
-- *libigl BBW* are bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the
-  bones, if TetGen can fill the mesh.
-- *Dem Bones* needs a sequence: it receives the animation, posed with the artist's weights, and
-  the bone transforms, and finds weights for them. It therefore starts from the solution, and its
-  similarity to the artist's weights proves little.
-- *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (on the surface) and *biharmonic* (without
-  bounds) are methods of `araplbs.automatic_weights`. None of them limits the number of
-  influences.
-- *Ours* is the operator with default settings and at most 4 influences.
-- *as published* is its preset *As published (2018 paper)*.
-
-Each method runs in its own process, with a limit of {LIMIT} s per character. **Times are
+`tests/bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to 60
+and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes its
+measures. *Blender envelope* uses the envelopes stored in the armature of the file. *libigl BBW* are
+bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones, if TetGen can
+fill the mesh. *Dem Bones* needs a sequence: it receives the animation, posed with the artist's
+weights, and the bone transforms, and finds weights for them. It therefore starts from the solution,
+and its similarity to the artist's weights proves little. *Nearest bone*, *BoneGlow*, *our heat*,
+*our BBW* (on the surface) and *biharmonic* (without bounds) are methods of
+`araplbs.automatic_weights`. None of them limits the number of influences. *Ours* is the operator
+with default settings and at most 4 influences. *as published* is its preset *As published (2018
+paper)*. Each method runs in its own process, with a limit of {LIMIT} s per character. **Times are
 approximate**, because other work on the machine counts as well, also toward the limit.
 
 - *area*: surface strain in %, root mean square by area.

@@ -30,8 +30,8 @@ SHOWN = ("mh_game", "voxel")
 MOST_OFF = 0.5  # L1, in the last color
 LIMIT_OFF = 0.05
 WHY = f"""\
-Reasons for more than {LIMIT_OFF:g}: every method loses detail for which the new mesh has no
-vertices, as the columns show. Examples are meshes decimated to a few hundred vertices, and
+Distances above {LIMIT_OFF:g} arise because every method loses detail for which the new mesh has
+no vertices, as the columns show. Examples are meshes decimated to a few hundred vertices, and
 fingers and toes fused by voxels and QuadriFlow (red in the picture). When Data Transfer is
 closer, it gives some vertices more bones than any vertex had before. With the same number of
 bones, its distance is as large as ours. Data Transfer needs a copy of the old mesh, and it does
@@ -211,8 +211,8 @@ def main(_zip_path, output, *names):
     worst = max(done, key=lambda row: row["ours"][0])
     below = sum(row["ours"][0] < LIMIT_OFF for row in done)
     summary = (
-        f"Ours is below {LIMIT_OFF:g} in {below} of {len(done)}; the largest is "
-        f"{worst['ours'][0]:.3f} ({worst['name']}, {worst['change']})."
+        f"Our distance is below {LIMIT_OFF:g} in {below} of {len(done)} cases; the largest "
+        f"distance is {worst['ours'][0]:.3f} ({worst['name']}, {worst['change']})."
     )
     if shown:
         draw(shown, output)

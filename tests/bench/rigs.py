@@ -181,10 +181,10 @@ def totals(rows):
         sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts", "elsewhere")
     )
     return (
-        f"Over the {len(painted)} files with weights: {deaf} deaf bones ({elsewhere} of them with "
-        f"skin in the file that is next to other bones); {asleep} nearly inactive bones (at most "
-        f"a tenth of the file's weight); {wrong} of {parts} parts on another bone; mean L1 "
-        f"{np.mean([judged.l1 for judged in painted]):.2f}."
+        f"The {len(painted)} files with weights have {deaf} deaf bones ({elsewhere} of them with "
+        f"skin in the file that is next to other bones), {asleep} nearly inactive bones (at most "
+        f"a tenth of the file's weight), and {wrong} of {parts} parts on another bone; the mean "
+        f"L1 is {np.mean([judged.l1 for judged in painted]):.2f}."
     )
 
 

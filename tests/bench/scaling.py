@@ -26,7 +26,7 @@ The test uses a synthetic creature, a spine with arms on both sides in one close
 (`tests/bench/synthetic.py`), with default settings. Each size runs in its own process, which may
 use {100 * MEMORY:.0f} % of the free memory. The table lists seconds per [stage](stages.md); for
 the smaller sizes, it lists the fastest of several runs. *MiB*: peak memory minus the memory of
-the mesh alone. `BENCH_MOST=1000000` adds the million. {{}}"""
+the mesh alone. `BENCH_MOST=1000000` adds a size of one million vertices. {{}}"""
 
 
 def guard():

@@ -63,12 +63,12 @@ def left_out(rows):
         / row["seconds"]["total"] for row in rows
     )  # fmt: skip
     text = (
-        "Time outside the stages, including the Python boundary: at most "
+        "The time outside the stages, including the Python boundary, is at most "
         f"{100 * max(rest, 0):.1f} %."
     )
     if small:
         names = ", ".join(f"*{stage}*" for stage in small)
-        text += f" Not shown, because always below {100 * LEAST:g} %: {names}."
+        text += f" Stages always below {100 * LEAST:g} % are not shown: {names}."
     return text
 
 

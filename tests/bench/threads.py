@@ -21,11 +21,12 @@ SIZES = {30_000: 3, 100_000: 2, 1_000_000: 1}  # vertices of the creature: runs 
 RUNS = 3  # of the character
 CROWDS = (2, 4, 16)  # processors of `saved_seconds` in a report
 NOTE = f"""\
-{CHARACTER} of the [characters](stages.md), and the synthetic creature of [scaling](scaling.md);
-default settings. Thread counts alternate. The fastest of {RUNS} runs is shown, of
-{SIZES[100_000]} and 1 runs for the larger creatures. The table lists seconds in total and per
-[stage](stages.md). *Side by side*: the share of the work that runs in parallel, if one thread
-does the rest (Amdahl's law). `BENCH_MOST=1000000` adds the million. {{}}"""
+The test uses {CHARACTER} of the [characters](stages.md) and the synthetic creature of
+[scaling](scaling.md) with default settings. Thread counts alternate. The table shows the fastest
+of {RUNS} runs, or of {SIZES[100_000]} and 1 runs for the larger creatures. The table lists
+seconds in total and per [stage](stages.md). *Side by side*: the share of the work that runs in
+parallel, if one thread does the rest (Amdahl's law). `BENCH_MOST=1000000` adds a size of one
+million vertices. {{}}"""
 MORE = """\
 ## What more processors would bring
 

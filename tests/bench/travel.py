@@ -297,8 +297,8 @@ def main(zip_path, output, *names):
     blocks = [
         NOTE, "## Below the skin, %", table(head, below), "## Strain of the garment, %",
         table(head, strains), "## Seconds", table(("garment", *WAYS), seconds),
-        f"A skirt of {large[0]:,} vertices on mh_game: {large[1]:.2f} s without Refine, "
-        f"{large[2]:.2f} s with it, Auto-weight on the skirt {large[3]:.2f} s.",
+        f"A skirt of {large[0]:,} vertices on mh_game takes {large[1]:.2f} s without Refine and "
+        f"{large[2]:.2f} s with it; Auto-weight on the skirt takes {large[3]:.2f} s.",
         "## Levels of detail", LOD_NOTE, table(("level", "vertices", *WAYS), distances),
     ]  # fmt: skip
     pictures = ["travel.png"] if shown else []

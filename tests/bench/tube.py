@@ -12,9 +12,9 @@ RINGS, AROUND = 81, 48
 TWISTS, BENDS = (90, 170), (60, 90, 120)  # degrees
 THIN = 0.5  # of the radius: below, a candy wrapper
 TOLD = f"""\
-A tube of radius 1, weights blended over {2 * BLEND:g} radii around the joint. *Twisted*: its
-smallest radius (a candy wrapper is near 0). *Bent*: the largest distance of a point from its bones,
-in radii (above 1: the joint bulges)."""
+The test uses a tube of radius 1 whose weights are blended over {2 * BLEND:g} radii around the
+joint. *Twisted* lists its smallest radius (near 0 for a candy wrapper). *Bent* lists the largest
+distance of a point from its bones, in radii (above 1 if the joint bulges)."""
 
 
 def tube():
