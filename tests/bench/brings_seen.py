@@ -60,9 +60,9 @@ def beside_heat(text, rows, _processors=None):
     counts = sorted(len(ratios(rows, HEAT, kind)) for kind in ("random", "animation"))
     line = (
         f"- Compared with Blender's automatic weights, on the {counts[0]} to {counts[1]} "
-        f"characters where these succeed (geometric means): {both(rows, HEAT, 'area')} times as "
-        f"much strain in random poses and in animations, {both(rows, HEAT, 'p99')} times as much "
-        f"in the worst percent of the faces. By area, {above(rows, 'random')}, and "
+        f"characters where these succeed, ours have {both(rows, HEAT, 'area')} times as much "
+        "strain in random poses and in animations (geometric means), and "
+        f"{both(rows, HEAT, 'p99')} times as much in the worst percent of the faces. By area, {above(rows, 'random')}, and "
         f"{above(rows, 'animation')}."
     )
     return brings.paragraph(text, "- Compared with Blender's automatic weights", line)
@@ -75,9 +75,9 @@ def beside_artists(text, rows, _processors=None):
     ours, heat = (mean(painted, way, "random", "l1") for way in (OURS, HEAT))
     bare = sum(row["ways"][OURS]["random"]["unweighted"] for row in rows)
     line = (
-        f"- Compared with the artists' weights, on their own animations: {area:.2f} times as "
-        f"much strain, {p99:.2f} times as much in the worst percent of the faces. The L1 distance "
-        f"of our weights to painted ones is {ours:.2f}, that of heat's {heat:.2f}. "
+        f"- Compared with the artists' weights, on their own animations, ours have {area:.2f} "
+        f"times as much strain, and {p99:.2f} times as much in the worst percent of the faces. "
+        f"The L1 distance to painted weights is {ours:.2f} for ours and {heat:.2f} for heat. "
         + ("No vertex is left" if not bare else f"{bare:,} vertices are left")
         + " without weights."
     )
@@ -90,11 +90,11 @@ def costs(text, rows, _processors=None):
     lost = {way: -100 * mean(rows, way, "random", "volume") for way in (OURS, HEAT, CRISP)}
     crisp = mean_ratio(rows, CRISP, HEAT, "random", "area")
     line = (
-        f"- Costs: in random poses that turn every bone by up to 60 degrees, limbs drift from "
+        f"- Costs: in random poses that rotate every bone by up to 60 degrees, limbs drift from "
         f"their bones by {drift[OURS]:.2f} of their radius (heat {drift[HEAT]:.2f}), and closed "
         f"bodies lose {lost[OURS]:.1f} % of their volume (heat {lost[HEAT]:.1f} %). The preset "
-        f"*Crisp* brings this to {drift[CRISP]:.2f} and {lost[CRISP]:.1f} %, with {crisp:.2f} "
-        "times heat's strain. *Film* does the opposite."
+        f"*Crisp* reduces these values to {drift[CRISP]:.2f} and {lost[CRISP]:.1f} %, with "
+        f"{crisp:.2f} times heat's strain. *Film* does the opposite."
     )
     return brings.paragraph(text, "- Costs:", line)
 

@@ -340,9 +340,9 @@ def section(rows, ways, kinds):
     ]  # fmt: skip
     for kind in kinds:
         name = "random poses" if kind == "random" else "animations"
-        blocks += [f"On {name}: *area* / *p99* in %.",
+        blocks += [f"In {name}: *area* / *p99* in %.",
                    characters_table(rows, ways, pick("area", "p99"), kind),
-                   f"On {name}: *drift* / *volume* in %.",
+                   f"In {name}: *drift* / *volume* in %.",
                    characters_table(rows, ways, pick("drift", "volume %"), kind)]  # fmt: skip
     if "artist" in ways:
         keys = pick("L1", "precision", "recall")
