@@ -62,7 +62,8 @@ def beside_heat(text, rows, _processors=None):
         f"- Compared with Blender's automatic weights, on the {counts[0]} to {counts[1]} "
         f"characters where these succeed, ours have {both(rows, HEAT, 'area')} times as much "
         "strain in random poses and in animations (geometric means), and "
-        f"{both(rows, HEAT, 'p99')} times as much in the worst percent of the faces. By area, {above(rows, 'random')}, and "
+        f"{both(rows, HEAT, 'p99')} times as much in the worst percent of the faces. By area, "
+        f"{above(rows, 'random')}, and "
         f"{above(rows, 'animation')}."
     )
     return brings.paragraph(text, "- Compared with Blender's automatic weights", line)

@@ -48,8 +48,8 @@ in up to 24 frames of the animation.
 - *p99*: 99th percentile of the strain over the triangles.
 - *drift*: distance by which limbs drift from their bones, in limb radii.
 - *volume*: volume change of closed meshes, in %.
-- *L1*: mean distance to the artist's weights, 0 to 2. Weights painted by the artist are marked
-  +; weights that the artist generated with bone heat are no reference.
+- *L1*: mean distance to the artist's weights, 0 to 2. Weights painted by the artist are marked +;
+  weights that the artist generated with bone heat do not serve as a reference.
 - *core*: mean weight of a bone at vertices where the artist gives it more than 0.9.
 - *influences*: mean number per vertex.
 - *s*: total run time of the operator in seconds.
