@@ -1,25 +1,27 @@
-"""Skinning weights that make the posed mesh as rigid as possible.
+"""Skinning weights that keep the posed mesh as rigid as possible.
 
-Conventions: arrays are NumPy's; n vertices, f triangles, t tets, m bones, p poses. Coordinates and
-transforms share one space and unit (the add-on uses the armature's). A pose gives every bone
-the affine map from rest to posed as rows [R | t]. Energies are relative: the mean squared
-error of posed edges over that of rest edges (docs/energy.md 3), so the root is a relative error.
+Conventions: arrays are NumPy arrays. The letters n, f, t, m and p stand for the numbers of
+vertices, triangles, tets, bones and poses. Coordinates and transforms share one space and one unit
+(the add-on uses those of the armature). For every bone, a pose gives the affine map from the rest
+position to the posed position as rows [R | t]. Energies are relative: the mean squared error of
+posed edges divided by that of rest edges (docs/energy.md 3). The square root of an energy is
+therefore a relative error.
 
 Bones are "rigid", "stb" (stretchable-twistable bones, Jacobson & Sorkine 2011), "spine" (Thiery &
 Eisemann 2018, section 1.2) or "bendy" (Blender's bendy bones). A spine is the limit of many short
-bones that all turn by the same amount: from head to tail it bends by an angle about an axis, and it
-stretches; an STB is a spine that turns about its own axis. Their `bends` (p, m, 4) are, for each
-pose and bone, a rotation vector (axis times angle in radians, in rest orientation) and a stretch
-above 0; (0, 0, 0, 1) for rigid bones. The pose of a spine is that of its head: with u(v) in [0, 1],
-the position of a point along the bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper with a
-sign corrected. A bendy bone of S segments has S + 1 joints, and v is moved by the two next to it,
-(1 - s) M_j + s M_j+1 with j + s = S u(v). The transforms M are given (`segment_poses`), or are
-those of a spine with these `bends` at j / S, which then also scales along the bone if it is
-stretched.
+bones that all turn by the same amount: it bends from head to tail by an angle about an axis, and it
+also stretches. An STB is a spine that turns about its own axis. The array `bends` (p, m, 4) gives,
+for each pose and bone, a rotation vector (axis times angle in radians, in rest orientation) and a
+stretch above 0. Rigid bones have (0, 0, 0, 1). The pose of a spine is the pose of its head. A
+vertex v at the position u(v) in [0, 1] along the bone moves to T (R(u) v + t(u)), as in Eq. 2 to 4
+of the paper with one sign corrected. A bendy bone of S segments has S + 1 joints, and the two
+joints next to v move it by (1 - s) M_j + s M_j+1, where j + s = S u(v). The transforms M are either
+given (`segment_poses`) or evaluated at j / S on a spine with these `bends`. In the second case, a
+stretched bone also scales along its axis.
 
-A wrong value raises ValueError, and the message names it; a wrong type or dtype raises TypeError.
-If the mesh, the bones or the poses are unusable, the ValueError is an InputError. A solve that
-fails raises SolverError.
+An invalid value raises ValueError with a message that names the value. A wrong type or dtype raises
+TypeError. If the mesh, the bones or the poses are unusable, the ValueError is an InputError. A
+failed solve raises SolverError.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,9 +34,9 @@ __version__: str
 simd: str
 """Instruction set of the local step on this machine: "avx512", "avx2" or "portable"."""
 linear_algebra: str
-"""The linear algebra in use: "OpenBLAS", or "plain loops" if the module's self-test found that
-OpenBLAS gives wrong results on this processor (a RuntimeWarning names the routine), or if
-ARAPLBS_LINEAR_ALGEBRA in the environment is "plain"."""
+"""Linear algebra in use: "OpenBLAS" or "plain loops". The plain loops are used if the module's
+self-test found that OpenBLAS gives wrong results on this processor (a RuntimeWarning names the
+routine), or if the environment variable ARAPLBS_LINEAR_ALGEBRA is "plain"."""
 
 Floats: TypeAlias = NDArray[np.float64]
 InitialWeights: TypeAlias = Literal["heat", "nearest", "boneglow", "bbw", "biharmonic"]
@@ -43,9 +45,8 @@ Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Sparse (n, m) rows: (start (n + 1,), bones, weights), as in scipy.sparse.csr_matrix."""
 
 SETTINGS: Mapping[Literal["Solver", "JointSolver"], Mapping[str, Mapping[str, Any]]]
-"""All settings of the types, read-only: {name: {"type", "default", "min", "max", "choices",
-"about"}}, with None for entries that do not apply; for the tuple `support`, the values are
-tuples."""
+"""All settings of the two types, read-only: {name: {"type", "default", "min", "max", "choices",
+"about"}}. Entries that do not apply are None. For the tuple `support`, the values are tuples."""
 
 class InputError(ValueError):
     """The mesh, the skeleton, the weights or the poses do not form a solvable problem. The message
@@ -70,20 +71,20 @@ class Cancelled(Exception):
 
 @final
 class Solver:
-    """The skinning weights of one mesh and skeleton.
+    """Skinning weights of one mesh and skeleton.
 
     Creating a solver checks the input, welds coincident vertices, links loose parts, and computes
-    the initial weights (heat, or yours). `solve()` then does the rest; or call `iterate()` until
-    `done` and read `weights` at any time.
+    the initial weights (heat weights by default) unless you provide them. `solve()` then does the
+    rest. Alternatively, call `iterate()` until `done` is true. You can read `weights` at any time.
 
-    The GIL is released while it works. Solvers in different threads do not interfere. The same
-    input and seed give bit-identical results, with any number of threads.
+    The solver releases the GIL while it works. Solvers in different threads do not interfere with
+    each other. The same input and seed give bit-identical results for any number of threads.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
-    for any other wrong argument, which the message names, SolverError if solving fails, and
-    Cancelled if `progress` returns False. RuntimeError if `progress` uses the solver.
-    Source: Thiery & Eisemann, ARAPLBS, 2018, sections 3 to 7; relative errors of edges, springs and
-    limits on influences: docs/energy.md 7.
+    for any other invalid argument (the message names it), SolverError if solving fails, and
+    Cancelled if `progress` returns False. Raises RuntimeError if `progress` uses the solver.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, sections 3 to 7; for relative errors of edges, springs
+    and limits on influences, docs/energy.md 7.
     """
 
     def __init__(
@@ -164,155 +165,168 @@ class Solver:
         """
         Geometry
           vertices (n, 3), triangles (f, 3); edges (e, 2): wire edges, which belong to no face.
-          tets (t, 4): a volume, corners in either order; its surface is found and need not be
-          given. Triangles that are not a face of a tet count as sheets, with the thickness of the
-          volume divided by its surface. Flat tets add nothing.
+          tets (t, 4): a volume, with the corners in either order. Its surface is found
+          automatically and need not be given. Triangles that are not a face of a tet count as
+          sheets, whose thickness is the volume divided by its surface area. Flat tets add nothing.
         Skeleton
-          bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
-          local Z, NaN for any; bone_deform (m,): bones that do not deform only connect others
-          (default: all deform). bone_tails=None: joints alone, see bone_directions; a root whose
-          joint is outside the mesh then moves nothing. bone_ways (m,): bones whose parents reach to
-          their heads, wherever the tails of the parents are. bone_limits (m, 3, 2): rotation limits
-          in radians about local X, Y (the bone) and Z, NaN for none; they replace `swing` and
-          `twist` in the sampled poses.
-          bone_kinds (m,): default all "rigid"; bones that do not deform are rigid.
-          bone_ranges (m, 4, 2): lower and upper bounds of the sampled poses, NaN for the default
-          range: swing about an axis across the bone (radians; 0 to `swing`) and twist of the
-          bone as a whole (`twist` to both sides), unless it has limits; for bones that are not
-          rigid, bend from head to tail (`swing` to both sides; about the bone itself, or about an
-          axis uniform on the sphere) and stretch (1 only). A lower bound above the upper one, a
-          single bound that is not finite and a stretch of 0 or less are errors.
-          bone_segments (m,): segments of the bendy bones, 1 to 1000; ignored for others.
-          bone_stretch (m,): rigid or bendy bones that are meant to stretch (ignored for STBs and
-          spines, which always are). If given poses scale them, or their bends stretch them, edges
-          may be as long as desired instead of as at rest (section 4.1); the energy may rise in some
-          iterations, and rotation_clusters counts as 0. A one-ring that an STB or spine moves uses
-          the paper's stretch along the axes of its covariance, others the exact one, so the energy
-          jumps at the border of a spine's influence.
+          bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3):
+          local Z, NaN for any axis; bone_deform (m,): bones that do not deform only connect others
+          (default: all bones deform). bone_tails=None: the skeleton consists of joints only (see
+          bone_directions), and a root whose joint is outside the mesh then moves nothing. bone_ways
+          (m,): bones whose parents extend to their heads, regardless of the tails of the parents.
+          bone_limits (m, 3, 2): rotation limits in radians about local X, Y (the bone) and Z, NaN
+          for none. In the sampled poses they replace `swing` and `twist`.
+          bone_kinds (m,): the kind of each bone, "rigid" by default. Bones that do not deform are
+          rigid.
+          bone_ranges (m, 4, 2): lower and upper bounds for the sampled poses, NaN for the default
+          range. The four ranges are: swing about an axis across the bone (radians; 0 to `swing`);
+          twist of the bone as a whole (`twist` to both sides), unless the bone has limits; for
+          bones that are not rigid, bend from head to tail (`swing` to both sides; about the bone
+          itself, or about an axis drawn uniformly from the sphere); and stretch (only 1). A lower
+          bound above the upper one, a single bound that is not finite, and a stretch of 0 or less
+          are errors.
+          bone_segments (m,): number of segments of each bendy bone, 1 to 1000; ignored for other
+          bones.
+          bone_stretch (m,): rigid or bendy bones that are intended to stretch (ignored for STBs and
+          spines, which always stretch). If given poses scale these bones, or their bends stretch
+          them, edges may have any length instead of their rest length (section 4.1). The energy may
+          then rise in some iterations, and rotation_clusters counts as 0. A one-ring moved by an
+          STB or spine uses the paper's stretch along the axes of its covariance, while other
+          one-rings use the exact stretch. The energy is therefore discontinuous at the border of a
+          spine's influence.
         Poses
-          pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
-          `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees). In a
-          share `reach_poses` of them, the last ones, limbs reach: the ends of bone chains go to
-          targets spread over their reach, joints bend in the direction of their bend at rest, by up
-          to 1.5 `swing` within limits and ranges, and bones outside chains swing less.
-          poses (p, m, 3, 4) or (p, m, 4, 4): further poses, such as frames of an animation. With
-          them bends (p, m, 4) of the bones that are not rigid (default: no bends), or segment_poses
-          (p, j, 3, 4) or (p, j, 4, 4): the transforms of the joints of all deforming bendy bones,
-          one bone after the other, which replace their poses and bends. A rigid bone with a bend,
-          an STB that turns about an axis not its own and a stretch of 0 or less are errors.
-          pose_weights (p,): how often each of `poses` counts, 0 or from 1e-6 to 1e6 (default: 1,
-          like each random pose); a pose of weight 2 counts like the same pose given twice.
-          parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN (as
-          by default) for its position along the bone; ignored for rigid bones.
+          pose_count: number of random poses (paper section 3.3), generated from `seed`. Each bone
+          swings by at most `swing` radians (default 60 degrees) and twists by at most `twist` (10
+          degrees). reach_poses: share of the random poses, the last ones, in which limbs reach: the
+          ends of bone chains move to targets spread over their reach. In these poses, joints bend
+          in the direction of their bend at rest, by up to 1.5 `swing` within limits and ranges.
+          Bones outside chains swing less.
+          poses (p, m, 3, 4) or (p, m, 4, 4): additional poses, such as frames of an animation. They
+          can come with bends (p, m, 4) of the bones that are not rigid (default: no bends), or with
+          segment_poses (p, j, 3, 4) or (p, j, 4, 4). The latter are the transforms of the joints of
+          all deforming bendy bones, one bone after the other, and replace the poses and bends of
+          these bones. A rigid bone with a bend, an STB that turns about an axis other than its own,
+          and a stretch of 0 or less are errors.
+          pose_weights (p,): weight of each of `poses`, 0 or from 1e-6 to 1e6 (default: 1, the
+          weight of each random pose). A pose of weight 2 counts like the same pose given twice.
+          parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1. NaN
+          (the default) stands for the position of the vertex along the bone. Ignored for rigid
+          bones.
           displace_components: random poses turn each root of a disconnected skeleton about its own
-          head, which tears the mesh between them. Its components therefore move as a whole, in each
-          of these poses, to where the energy is lowest (paper section 7, Figure 12); this is
-          repeated before every stage. Bones with a common ancestor, deforming or not, are one
-          component, and so are roots whose heads coincide. It has no effect with STBs, spines or
-          stretchable bones.
+          head, which tears the mesh between the roots. In each of these poses, every component of
+          the skeleton is therefore moved as a whole to where the energy is lowest (paper section 7,
+          Figure 12). This is repeated before every stage. Bones with a common ancestor, deforming
+          or not, form one component, and so do roots whose heads coincide. The setting has no
+          effect with STBs, spines or stretchable bones.
           With STBs and spines, the transforms of one-rings are as rigid as desired (section 4.1)
-          instead of rotations, so the energy may rise in some iterations. Vertices next to them
-          take about a microsecond per pose and iteration; memory grows by 24 bytes per vertex, pose
-          and STB or spine, and by as much again for the posed mesh. `coarsen` and
+          instead of rotations, so the energy may rise in some iterations. Vertices near these bones
+          take about a microsecond per pose and iteration. Memory grows by 24 bytes per vertex, pose
+          and STB or spine, and by the same amount again for the posed mesh. `coarsen` and
           `rotation_clusters` then count as 0.
         Given weights
           weights: (n, m), or rows (start, bones, weights). locked_vertices (n,) and locked_bones
-          (m,) keep their weights exactly; the others share the rest. For several meshes with their
-          own locks: locked_bones (s, m), and vertex_sets (n,) with the row of each vertex. A lock
-          of one of several welded vertices is a lock of all of them.
-          With start_from_weights the solver also starts from these weights instead of heat weights,
-          and their pattern (explicit zeros of rows included) gives the first influence patterns;
-          vertices without any weight still start from heat weights.
-        Edits (paper section 5); `edit()` replaces them later
-          constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); without effect
-          while the bone is not in the influence map of the vertex.
-          influences: (vertices, bones, allowed): True adds the bone to the influence map, and it
-          gains weight if that lowers the energy; False excludes it permanently. If a pair has both,
-          False wins.
+          (m,) keep their weights exactly, and the others share the remainder. For several meshes
+          with separate locks, pass locked_bones (s, m) and vertex_sets (n,), which gives the row of
+          each vertex. A lock on one of several welded vertices locks all of them.
+          With start_from_weights, the solver also starts from these weights instead of heat
+          weights. Their pattern, including explicit zeros in rows, determines the first influence
+          patterns. Vertices without any weight still start from heat weights.
+        Edits (paper section 5), which `edit()` can replace later
+          constraints: soft constraints w(vertex, bone) = target, as (vertices, bones, targets). A
+          constraint has no effect while the bone is not in the influence map of the vertex.
+          influences: (vertices, bones, allowed). True adds the bone to the influence map, and it
+          gains weight if that lowers the energy. False excludes it permanently. If a pair has both,
+          False takes precedence.
           smoothed: (vertices, strengths), 0 to 1: vertices where the cotangent Laplacian of all
-          weights is drawn to 0 (paper section 6), so that each weight is the mean of its
-          neighbors': 0.1 leaves about half of the Laplacian, 1 little. Vertices that have only
-          wire edges have no Laplacian.
-          released: (vertices, bones): pairs whose springs, peak and attach rows do not count.
-          rigid_parts: (n,) a number of 0 or more for the vertices of a part, -1 for none. All
-          vertices of a part have the same weights, bit for bit, in every result: those of the one
-          bone that minimizes the energy, or a blend of at most rigid_influences bones (0: of
-          max_influences). Parts that share a welded vertex are one. An edit of one vertex applies
-          to its whole part. Locked vertices belong to no part, nor do vertices whose locked weights
-          differ from those of the part's first vertex. With rigid_influences 1, a part across the
-          mirror plane is solved freely.
+          weights is pulled toward 0 (paper section 6), so that each weight is the mean of the
+          neighbors' weights. A strength of 0.1 leaves about half of the Laplacian, 1 leaves little.
+          Vertices that have only wire edges have no Laplacian.
+          released: (vertices, bones): pairs whose springs and whose peak and attach rows are
+          ignored.
+          rigid_parts: (n,) part number of each vertex, 0 or more, -1 for vertices of no part. In
+          every result, all vertices of a part have bit-identical weights. These are the weights of
+          the single bone that minimizes the energy, or a blend of at most rigid_influences bones
+          (0: of max_influences). Parts that share a welded vertex are merged. An edit of one vertex
+          applies to its whole part. Locked vertices belong to no part, nor do vertices whose locked
+          weights differ from those of the part's first vertex. If rigid_influences is 1, a part
+          across the mirror plane is solved without symmetry.
           On a symmetric character, edits of one side apply to both.
         Symmetry
           symmetry = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
-          become the same on both sides, bit for bit. The partner of a bone is the bone on the other
-          side, itself for a bone on the plane, -1 for none. Partners must be of the same kind, have
-          equally many segments, and both be stretchable or neither. Vertices are paired by
-          position, and from there along edges. These vertices are solved freely: those without a
-          partner, those influenced by an unpaired bone or affected by a lock and, with
-          max_influences 1, those on the plane. Random poses 2 k and 2 k + 1 are then images of each
-          other, so choose an even number; the limits of two partners should be images, too.
-        progress(stage, fraction of the call) returns False to stop; the call then raises
-          Cancelled. It must not use the solver.
-        threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, otherwise one per
-        processor. precision: that of the local step and the factor.
+          of both sides become bit-identical. The partner of a bone is its counterpart on the other
+          side, the bone itself if it lies on the plane, or -1 for none. Partners must be of the
+          same kind and have the same number of segments, and either both or neither must be
+          stretchable. Vertices are paired by position, and from there along edges. These vertices
+          are solved without symmetry: those without a partner, those influenced by an unpaired bone
+          or affected by a lock and, if max_influences is 1, those on the plane. The random poses 2
+          k and 2 k + 1 are then mirror images of each other, so choose an even number. The limits
+          of two partners should also be mirror images.
+        progress(stage, fraction of the call) can return False to stop. The call then raises
+        Cancelled. It must not use the solver.
+        threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or else one per processor.
+        precision: precision of the local step and the factor.
         Result
-          max_influences: limit per vertex, 0 for none. Weights below min_weight are dropped.
-          expansion_rounds: rounds in which every vertex adopts the influences of its neighbors and
-          loses those that lower the energy least; 0 keeps the influence patterns of the start, cut
-          to the limit. inner_bones: a bone in the middle of a loose part that something larger
-          surrounds, such as an eye or a wheel, moves that part alone, and no other bone moves it;
-          influences that edits allow take precedence. response (0 to 1): the least share to which
-          the own skin of every bone follows when the bone turns, and of its weight, relative to
-          the initial weights. Bones below it, and their mirror images, are held: rows
-          draw their own skin to its initial weights, and another stage follows. Locked weights,
-          constraints and other edits take precedence. 0: no bone is held. min_gain (0 to 1): in
-          these rounds an influence is dropped if it is worth less than this share of the rest
-          energy of its one-ring in all poses; with 0, only if its weight would be negative. If a
-          spring ties the vertex to a bone, that bone's influence stays.
+          max_influences: maximum number of influences per vertex, 0 for no limit. Weights below
+          min_weight are dropped. expansion_rounds: rounds in which every vertex adopts the
+          influences of its neighbors and loses those that lower the energy least. 0 keeps the
+          initial influence patterns, cut to the limit. inner_bones: a bone in the middle of a loose
+          part that something larger surrounds, such as an eye or a wheel, moves that part alone,
+          and no other bone moves it. Influences that edits allow take precedence. response (0 to
+          1): the lower limit, relative to the initial weights, for the weight of every bone and for
+          how far its own skin follows when the bone turns. Bones below this limit, and their mirror
+          images, are held: rows pull their own skin toward its initial weights, and another stage
+          follows. Locked weights, constraints and other edits take precedence. 0: no bone is held.
+          min_gain (0 to 1): in the expansion rounds, an influence is dropped if its gain is less
+          than this share of the rest energy of its one-ring in all poses. With 0, it is dropped
+          only if its weight would be negative. If a spring ties the vertex to a bone, the influence
+          of that bone is kept.
         Energy
-          edge_power (0 to 4): edges weigh their share of area times (mean edge / edge)^edge_power.
-          With 3 the weights hardly depend on the tessellation; 0 gives the paper's edge weights.
+          edge_power (0 to 4): edges are weighted by their share of area times (mean edge /
+          edge)^edge_power. With 3 the weights hardly depend on the tessellation, and 0 gives the
+          paper's edge weights.
           bone_spring_stiffness (0 to 1e6): stiffness of the springs inside the mesh, 0 for none. A
-          bone spring is an extra edge of the energy, from a vertex to the nearest point on a bone
-          inside the mesh, which the bone carries along. It keeps limbs centered on their bones and
-          preserves their thickness; twist and bend stay free. Its weight is
-          bone_spring_stiffness/2 area (mean edge / spring)^2; a spring shorter than the limb's
-          radius counts as that long. It is lower near joints, for small loose parts and for flat
-          sheets. The bone is the nearest one that the vertex's part of the mesh surrounds; a part
-          that surrounds no bone is tied to one bone as a whole. Springs that the weights cannot
-          satisfy give way from stage to stage, down to a tenth. On bendy bones the points move with
-          the segments; with STBs or spines there are no springs.
-          section (0 to 1e6): strength of one more spring for each limb, between the mean of the
-          skin around the middle of its bone and the place to which the bone moves it, as a share
-          of the strength of the springs there. It does not give way. 0 turns it off, and so do
-          bones that are not rigid.
+          bone spring is an additional edge in the energy, from a vertex to the nearest point on a
+          bone inside the mesh. The bone carries this point along. The spring keeps limbs centered
+          on their bones and preserves their thickness, but leaves twist and bend free. Its weight
+          is bone_spring_stiffness/2 area (mean edge / spring)^2, where a spring shorter than the
+          limb's radius counts as that long. The weight is lower near joints, for small loose parts
+          and for flat sheets. The spring's bone is the nearest one surrounded by the vertex's part
+          of the mesh. A part that surrounds no bone is tied to one bone as a whole. Springs that
+          the weights cannot satisfy are weakened from stage to stage, down to a tenth. On bendy
+          bones the points move with the segments. With STBs or spines there are no springs.
+          section (0 to 1e6): strength of one additional spring for each limb, as a share of the
+          strength of the springs there. This spring connects the mean of the skin around the middle
+          of the limb's bone with the position to which the bone moves that mean. It is never
+          weakened. It is turned off by 0 and by bones that are not rigid.
         Optimization
-          iterations: of the last stage, at most; a stage ends when the energy changes by less
-          than the share `tolerance`. acceleration: past iterations that Anderson acceleration
-          mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least this many vertices
-          is first solved on a coarser one of about a third, and so on; 0 for never. It has no
-          effect with the paper's constraint rows, and with given start weights only if
-          coarsen_given is set, which is faster but may lose some of their detail. fine_poses: share
-          of the random poses used on meshes finer than the coarsest, unless components move;
-          together with `poses`, each of these counts correspondingly more. rotation_clusters: up to
-          16 neighbors whose weights differ by at most this share their rotations, 0 for none; it
-          saves about half of the local step, and `energies` are then those of shared rotations, up
-          to a fifth more than `energy` returns. heat_floor and pruning = (min_influences,
-          prune_sum, prune_ratio) prune the initial weights (paper section 3.2). link_parts ties
-          loose parts to the surface that they sit on. peak_stiffness: without bone springs,
-          strength of the rows that keep every bone at least as influential at its strongest vertex
-          as at the start, 0 for none. attach, neumann, positivity="penalty" and
-          constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps weights >= 0
-          in every iteration, "none" only in the result. filter: after every global step, every
-          weight (or only spurious local extrema) becomes the mean of its neighbors'. harmonic: the
-          factor delta of the paper's harmonic term (Eq. 13), with its c_i from constraint_strength:
-          smoother weights, for more energy and 1.5 times the time; 1e-6 is weak, 1e-3 strong, 0
-          none. Reported energies leave it out. damping: pull toward the initial weights if the
-          energy does not decide. initial: the method of the initial weights, one of
-          `automatic_weights`. On a volume, attach holds the vertices that lie on bones. deformer:
-          how the weights will be blended. With "dual_quaternions" (Blender's Preserve Volume; rigid
-          bones only) a further stage follows on the same influence patterns. Its energies are those
-          of that blending, and so are `energy` and the two in the report.
+          iterations: maximum number for the last stage. A stage ends when the relative change of
+          the energy is below `tolerance`. acceleration: number of past iterations that Anderson
+          acceleration mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least this
+          many vertices is first solved on a coarser mesh of about a third, and so on recursively; 0
+          for never. It has no effect with the paper's constraint rows. With given start weights it
+          only takes effect if coarsen_given is set, which is faster but may lose some of the detail
+          of the weights. fine_poses: share of the random poses used on meshes finer than the
+          coarsest, unless components move. Together with `poses`, each of these random poses gets a
+          correspondingly higher weight. rotation_clusters: up to 16 neighbors whose weights differ
+          by at most this value share their rotations, 0 for none. This saves about half of the
+          local step. `energies` are then those of shared rotations, up to a fifth higher than the
+          values that `energy` returns. heat_floor and pruning = (min_influences, prune_sum,
+          prune_ratio) prune the initial weights (paper section 3.2). link_parts ties loose parts to
+          the surface that they lie on. peak_stiffness: without bone springs, strength of the rows
+          that keep every bone at least as influential at its strongest vertex as at the start, 0
+          for none. attach, neumann, positivity="penalty" and constraint_strength control the
+          paper's constraint rows (section 4.3). positivity="clip" keeps weights >= 0 in every
+          iteration, "none" only in the result. filter: after every global step, every weight (or
+          only spurious local extrema) is replaced by the mean of the neighbors' weights. harmonic:
+          the factor delta of the paper's harmonic term (Eq. 13), with its c_i from
+          constraint_strength. It makes the weights smoother, but increases the energy and takes 1.5
+          times as long; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies do not include this
+          term. damping: pull toward the initial weights where the energy does not determine the
+          weights. initial: the method of the initial weights, one of those of `automatic_weights`.
+          On a volume, attach holds the vertices that lie on bones. deformer: how the weights will
+          be blended. With "dual_quaternions" (Blender's Preserve Volume; rigid bones only), another
+          stage follows with the same influence patterns. Its energies are those of dual quaternion
+          blending, and so are `energy` and the two energies in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -338,70 +352,71 @@ class Solver:
 
     @property
     def constraint_rows(self) -> list[dict[str, Any]]:
-        """The rows that hold weights: {vertex, bone, target, kind, released} with the kinds
-        "peak", "attach" and "user". A welded vertex has the number of the first of its vertices.
-        Empty while a coarse mesh is solved."""
+        """Rows that hold weights: {vertex, bone, target, kind, released} with the kinds "peak",
+        "attach" and "user". For welded vertices, the number is that of the first one. Empty while a
+        coarse mesh is being solved."""
 
     @property
     def bone_springs(
         self,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.bool_]]:
-        """(vertices, bones, held, released), each (k,): the springs, which tie vertices (the first
-        of welded ones) to bones. held: the remaining share of a spring's strength, from 0.1 to 1.
-        released: whether an edit has switched it off. A vertex on the mirror plane can have two.
-        Empty while a coarse mesh is solved, and without bone springs."""
+        """(vertices, bones, held, released), each (k,): the springs that tie vertices (the first
+        one of welded vertices) to bones. held: the remaining share of a spring's strength, from 0.1
+        to 1. released: whether an edit has switched the spring off. A vertex on the mirror plane
+        can have two springs. Empty without bone springs and while a coarse mesh is being solved."""
 
     @property
     def spokes(
         self,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.bool_]]:
-        """The name of `bone_springs` before version 0.3; a DeprecationWarning says so."""
+        """The name of `bone_springs` before version 0.3. Using it issues a DeprecationWarning."""
 
     @property
     def rigid_parts(self) -> NDArray[np.int32]:
-        """(n,) number of the rigid part of each vertex, from 0 on, both those given and those found
-        by rigid_departure; -1 for vertices of no part."""
+        """(n,) rigid part of each vertex, numbered from 0, including both given parts and those
+        found by rigid_departure; -1 for vertices of no part."""
 
     @property
     def done(self) -> bool:
-        """True once the last stage has converged or reached its maximum of iterations."""
+        """True once the last stage has converged or reached its maximum number of iterations."""
 
     @property
     def weights(self) -> Floats:
-        """(n, m) weights to use: finite, >= 0, rows sum to 1, none below min_weight, at most
-        max_influences once the solver is done; locked ones unchanged."""
+        """(n, m) final weights, ready to use: finite, >= 0, rows sum to 1, none below min_weight,
+        at most max_influences per vertex once the solver is done. Locked weights are unchanged."""
 
     @property
     def sparse_weights(self) -> Rows:
-        """`weights` as sparse rows; zeros are left out."""
+        """`weights` as sparse rows without zeros."""
 
     @property
     def responses(self) -> Floats:
         """(m,) how far the own skin of each bone follows with `weights` when the bone turns with
-        its children, relative to `initial_weights`. NaN for bones that do not deform or have no
-        own skin. The own skin consists of the vertices where the initial weight of the bone
-        exceeds a half. If there are none, it consists of those where it exceeds half of its
-        largest value, if that exceeds 0.05."""
+        its children, relative to `initial_weights`. NaN for bones that do not deform or have no own
+        skin. The own skin consists of the vertices where the initial weight of the bone exceeds a
+        half. If there are no such vertices, it consists of those where the weight exceeds half of
+        its largest value, provided that this value exceeds 0.05."""
 
     @property
     def shares(self) -> Floats:
-        """(m,) the weight of each bone over the whole surface, by area, relative to
-        `initial_weights`; NaN for the same bones."""
+        """(m,) area-weighted total weight of each bone over the whole surface, relative to
+        `initial_weights`; NaN for the same bones as in `responses`."""
 
     @property
     def energy(self) -> float:
         """Energy of `weights` over the poses of the solver, including links between parts and
-        present springs; with edge_power=0, bone_spring_stiffness=0 and no links it equals
+        current springs. With edge_power=0, bone_spring_stiffness=0 and no links, it equals
         `araplbs.energy`. It is computed on demand, which takes as long as an iteration."""
 
     @property
     def energies(self) -> Floats:
-        """Energies of the initial weights, then after each change of the influence patterns (less
-        one local step) and each iteration; those of the coarse mesh while it is being solved."""
+        """Energies of the initial weights, after each change of the influence patterns (less one
+        local step) and after each iteration. While the coarse mesh is being solved, they are those
+        of that mesh."""
 
     @property
     def initial_weights(self) -> Floats:
-        """(n, m) weights before any iteration."""
+        """(n, m) weights before the first iteration."""
 
     @property
     def sparse_initial_weights(self) -> Rows:
@@ -409,7 +424,7 @@ class Solver:
 
     @property
     def raw_weights(self) -> Floats:
-        """(n, m) present weights after the last global step."""
+        """(n, m) current weights after the last global step."""
 
     @property
     def report(self) -> dict[str, Any]:
@@ -465,18 +480,18 @@ class Solver:
 
 @final
 class JointSolver:
-    """Joint positions that make the posed mesh most rigid (paper section 4.4), and the weights for
-    them.
+    """Joint positions that keep the posed mesh as rigid as possible (paper section 4.4), and the
+    weights for these joints.
 
-    A joint consists of the bone ends that coincide and belong together: a head at its parent's tail
-    or head, the heads of siblings. They move together and stay equal, bit for bit. The poses
-    keep their local rotations; the transforms follow the joints. Bones that are apart at their
-    joint in a given pose keep that distance, and children of a spine follow it at the position of
+    A joint consists of coincident bone ends that belong together: a head at its parent's tail or
+    head, or the heads of siblings. These ends move together and remain bit-identical. The poses
+    keep their local rotations, and the transforms follow the joints. If bones are apart at their
+    joint in a given pose, they keep that distance. Children of a spine follow it at the position of
     their heads along it. Unconnected parts of the skeleton are free to move in each pose.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
-    for any other wrong argument, which the message names, SolverError if solving fails, and
-    Cancelled if `progress` returns False. RuntimeError if `progress` uses the solver.
+    for any other invalid argument (the message names it), SolverError if solving fails, and
+    Cancelled if `progress` returns False. Raises RuntimeError if `progress` uses the solver.
     Source: Thiery & Eisemann, ARAPLBS, 2018, section 4.4.
     """
 
@@ -526,34 +541,37 @@ class JointSolver:
         peak_stiffness: float = 0.01,
     ) -> None:
         """
-        Arguments of a Solver have the same meaning here. Bones are rigid, STBs or spines. Both ends
-        of an STB or spine are joints; its bends stay the same in rest orientation, except that
-        STBs always turn about their own axis, and vertices without `parameters` take the positions
-        along the moved bone.
-        weights (n, m) or rows: start weights. Their pattern gives the influence patterns, reduced
-        to max_influences if weights are optimized. Without start weights, the stages of a Solver
-        come first, with one iteration each, before joints move.
-        optimize_weights: False keeps the weights. method: "alternate" takes some steps of the
-        joints, then rebuilds the system of the weights for the new poses and takes some steps of
-        the weights; "together" takes one of each in turn without another factorization.
-        What holds joints
-          pinned (m, 2): heads and tails that stay where they are, exactly.
-          joint_stiffness, tangential: the paper's eps1 and eps2, numbers or (m, 2) for heads and
-          tails; the largest of a joint counts, relative to the stiffness and the bones of the
-          joint itself. They shorten the steps in all directions, or along the bones.
+        Arguments shared with Solver have the same meaning here. Bones are rigid, STBs or spines.
+        Both ends of an STB or spine are joints. Its bends stay the same in rest orientation, except
+        that STBs always turn about their own axis. Vertices without `parameters` use their
+        positions along the moved bone.
+        weights (n, m) or rows: start weights. Their pattern determines the influence patterns,
+        reduced to max_influences if weights are optimized. Without start weights, the stages of a
+        Solver run first, with one iteration each, before any joint moves.
+        optimize_weights: False keeps the weights. method: "alternate" takes several joint steps,
+        then rebuilds the system of the weights for the new poses and takes several weight steps.
+        "together" alternates single steps of each without another factorization.
+        Constraints on joints
+          pinned (m, 2): heads and tails that keep their exact positions.
+          joint_stiffness, tangential: the paper's eps1 and eps2, as numbers or as (m, 2) for heads
+          and tails. The largest value of a joint counts, relative to the stiffness and the bones of
+          the joint itself. They shorten the steps in all directions or along the bones,
+          respectively.
           anchor: pull toward the initial positions; 1 is about as stiff as the energy itself.
-          max_shift: largest distance from the initial positions, as a share of the mean length of
-          the bones that meet. min_length: share of its length that every bone keeps.
+          max_shift: maximum distance from the initial positions, as a share of the mean length of
+          the bones that meet at the joint. min_length: minimum length of every bone, as a share of
+          its initial length.
           component_stiffness: stiffness of the displacements of unconnected parts of the skeleton.
-        centering: if the energy is less stiff than this across the bones of a joint, as between
-        rigid parts that no edge connects (the paper's Figure 15C), a pull to the middle of the limb
-        makes up the difference; 0 for none. The stiffness of limb joints is 0.02 to 0.2, that of
-        finger joints 0.0003 and more; 0.001 to 0.01 leaves most of them to the energy.
-        symmetry: joints that are images of each other within 1 % of the diagonal move as images,
-        bit for bit. The joints of a bone that is its own partner stay on the plane; if the bone
-        lies across it, its two ends are images of each other.
-        iterations: maximum number; it ends when one changes the energy by less than the share
-        `tolerance`."""
+        centering: minimum stiffness across the bones of a joint. If the energy is less stiff than
+        this, as between rigid parts that no edge connects (the paper's Figure 15C), a pull toward
+        the middle of the limb makes up the difference; 0 for none. The stiffness of limb joints is
+        0.02 to 0.2, that of finger joints 0.0003 or more. Values from 0.001 to 0.01 leave most of
+        these joints to the energy.
+        symmetry: joints that mirror each other within 1 % of the diagonal move as bit-identical
+        mirror images. The joints of a bone that is its own partner stay on the plane. If the bone
+        crosses the plane, its two ends are mirror images of each other.
+        iterations: maximum number of iterations. Iterating ends when the relative change of the
+        energy in one iteration is below `tolerance`."""
 
     def iterate(self, count: int = 1, /) -> float:
         """Iterates up to `count` times, fewer if done, and returns the energy. After Cancelled,
@@ -564,40 +582,40 @@ class JointSolver:
 
     @property
     def done(self) -> bool:
-        """True once the iterations have converged or reached their maximum."""
+        """True once the iterations have converged or reached their maximum number."""
 
     @property
     def heads(self) -> Floats:
-        """(m, 3) present heads."""
+        """(m, 3) current bone heads."""
 
     @property
     def tails(self) -> Floats:
-        """(m, 3) present tails."""
+        """(m, 3) current bone tails."""
 
     @property
     def poses(self) -> Floats:
-        """(p, m, 3, 4) the poses for the present joints, sampled ones first."""
+        """(p, m, 3, 4) poses for the current joints, with the sampled ones first."""
 
     @property
     def bends(self) -> Floats:
-        """(p, m, 4) the bends that belong to `poses`."""
+        """(p, m, 4) bends of the bones in `poses`."""
 
     @property
     def weights(self) -> Floats:
-        """(n, m) weights to use, as those of a Solver."""
+        """(n, m) final weights, ready to use, as for a Solver."""
 
     @property
     def sparse_weights(self) -> Rows:
-        """`weights` as sparse rows; zeros are left out."""
+        """`weights` as sparse rows without zeros."""
 
     @property
     def energy(self) -> float:
-        """ARAP energy of the present joints and weights."""
+        """ARAP energy of the current joints and weights."""
 
     @property
     def energies(self) -> Floats:
-        """Energies including anchor and centering: at the start, as soon as there are weights, and
-        after each accepted step of joints or weights. They never rise."""
+        """Energies including anchor and centering: at the start, once weights exist, and after each
+        accepted step of joints or weights. They never increase."""
 
     @property
     def report(self) -> dict[str, Any]:
