@@ -14,9 +14,9 @@ also stretches. An STB is a spine that turns about its own axis. The array `bend
 for each pose and bone, a rotation vector (axis times angle in radians, in rest orientation) and a
 stretch above 0. Rigid bones have (0, 0, 0, 1). The pose of a spine is the pose of its head. A
 vertex v at the position u(v) in [0, 1] along the bone moves to T (R(u) v + t(u)), as in Eq. 2 to 4
-of the paper with one sign corrected. A bendy bone of S segments has S + 1 joints, and the two
-joints next to v move it by (1 - s) M_j + s M_j+1, where j + s = S u(v). The transforms M are either
-given (`segment_poses`) or evaluated at j / S on a spine with these `bends`. In the second case, a
+of the paper with one sign corrected. A bendy bone of S segments has S + 1 joints. The two joints
+next to v move it by (1 - s) M_j + s M_j+1, where j + s = S u(v). The transforms M are either given
+(`segment_poses`) or evaluated at j / S on a spine with these `bends`. In the second case, a
 stretched bone also scales along its axis.
 
 An invalid value raises ValueError with a message that names the value. A wrong type or dtype raises
@@ -36,7 +36,7 @@ simd: str
 linear_algebra: str
 """Linear algebra in use: "OpenBLAS" or "plain loops". The plain loops are used if the module's
 self-test found that OpenBLAS gives wrong results on this processor (a RuntimeWarning names the
-routine), or if the environment variable ARAPLBS_LINEAR_ALGEBRA is "plain"."""
+routine). They are also used if the environment variable ARAPLBS_LINEAR_ALGEBRA is "plain"."""
 
 Floats: TypeAlias = NDArray[np.float64]
 InitialWeights: TypeAlias = Literal["heat", "nearest", "boneglow", "bbw", "biharmonic"]
@@ -267,19 +267,19 @@ class Solver:
         precision: precision of the local step and the factor.
         Result
           max_influences: maximum number of influences per vertex, 0 for no limit. Weights below
-          min_weight are dropped. expansion_rounds: rounds in which every vertex adopts the
-          influences of its neighbors and loses those that lower the energy least. 0 keeps the
-          initial influence patterns, cut to the limit. inner_bones: a bone in the middle of a loose
-          part that something larger surrounds, such as an eye or a wheel, moves that part alone,
-          and no other bone moves it. Influences that edits allow take precedence. response (0 to
-          1): the lower limit, relative to the initial weights, for the weight of every bone and for
-          how far its own skin follows when the bone turns. Bones below this limit, and their mirror
-          images, are held: rows pull their own skin toward its initial weights, and another stage
-          follows. Locked weights, constraints and other edits take precedence. 0: no bone is held.
-          min_gain (0 to 1): in the expansion rounds, an influence is dropped if its gain is less
-          than this share of the rest energy of its one-ring in all poses. With 0, it is dropped
-          only if its weight would be negative. If a spring ties the vertex to a bone, the influence
-          of that bone is kept.
+          min_weight are dropped.
+          expansion_rounds: rounds in which every vertex adopts the influences of its neighbors and
+          loses those that lower the energy least. 0 keeps the initial influence patterns, cut to
+          the limit. inner_bones: a bone in the middle of a loose part that something larger
+          surrounds, such as an eye or a wheel, moves that part alone, and no other bone moves it.
+          Influences that edits allow take precedence. response (0 to 1): the lower limit, relative
+          to the initial weights, for the weight of every bone and for how far its own skin follows
+          when the bone turns. Bones below this limit, and their mirror images, are held: rows pull
+          their own skin toward its initial weights, and another stage follows. Locked weights,
+          constraints and other edits take precedence. 0: no bone is held. min_gain (0 to 1): in the
+          expansion rounds, an influence is dropped if its gain is less than this share of the rest
+          energy of its one-ring in all poses. With 0, it is dropped only if its weight would be
+          negative. If a spring ties the vertex to a bone, the influence of that bone is kept.
         Energy
           edge_power (0 to 4): edges are weighted by their share of area times (mean edge /
           edge)^edge_power. With 3 the weights hardly depend on the tessellation, and 0 gives the
@@ -562,11 +562,11 @@ class JointSolver:
           the bones that meet at the joint. min_length: minimum length of every bone, as a share of
           its initial length.
           component_stiffness: stiffness of the displacements of unconnected parts of the skeleton.
-        centering: minimum stiffness across the bones of a joint. If the energy is less stiff than
-        this, as between rigid parts that no edge connects (the paper's Figure 15C), a pull toward
-        the middle of the limb makes up the difference; 0 for none. The stiffness of limb joints is
-        0.02 to 0.2, that of finger joints 0.0003 or more. Values from 0.001 to 0.01 leave most of
-        these joints to the energy.
+        centering: minimum stiffness across the bones of a joint. The energy can be less stiff than
+        this, as between rigid parts that no edge connects (the paper's Figure 15C). A pull toward
+        the middle of the limb then makes up the difference. 0 for none. The stiffness of limb
+        joints is 0.02 to 0.2, that of finger joints 0.0003 or more. Values from 0.001 to 0.01 leave
+        most of these joints to the energy.
         symmetry: joints that mirror each other within 1 % of the diagonal move as bit-identical
         mirror images. The joints of a bone that is its own partner stay on the plane. If the bone
         crosses the plane, its two ends are mirror images of each other.
