@@ -19,9 +19,9 @@ next to v move it by (1 - s) M_j + s M_j+1, where j + s = S u(v). The transforms
 (`segment_poses`) or evaluated at j / S on a spine with these `bends`. In the second case, a
 stretched bone also scales along its axis.
 
-An invalid value raises ValueError with a message that names the value. A wrong type or dtype raises
-TypeError. If the mesh, the bones or the poses are unusable, the ValueError is an InputError. A
-failed solve raises SolverError.
+An invalid value raises ValueError with a message that names the argument. A wrong type or dtype
+raises TypeError. If the mesh, the bones or the poses are unusable, the ValueError is an InputError.
+A failed solve raises SolverError.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -173,9 +173,9 @@ class Solver:
           local Z, NaN for any axis; bone_deform (m,): bones that do not deform only connect others
           (default: all bones deform). bone_tails=None: the skeleton consists of joints only (see
           bone_directions), and a root whose joint is outside the mesh then moves nothing. bone_ways
-          (m,): bones whose parents extend to their heads, regardless of the tails of the parents.
-          bone_limits (m, 3, 2): rotation limits in radians about local X, Y (the bone) and Z, NaN
-          for none. In the sampled poses they replace `swing` and `twist`.
+          (m,): bones whose parents extend to their heads, regardless of where the tails of the
+          parents are. bone_limits (m, 3, 2): rotation limits in radians about local X, Y (the bone)
+          and Z, NaN for none. In the sampled poses they replace `swing` and `twist`.
           bone_kinds (m,): the kind of each bone, "rigid" by default. Bones that do not deform are
           rigid.
           bone_ranges (m, 4, 2): lower and upper bounds for the sampled poses, NaN for the default
@@ -210,8 +210,8 @@ class Solver:
           pose_weights (p,): weight of each of `poses`, 0 or from 1e-6 to 1e6 (default: 1, the
           weight of each random pose). A pose of weight 2 counts like the same pose given twice.
           parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1. NaN
-          (the default) stands for the position of the vertex along the bone. Ignored for rigid
-          bones.
+          (the default) stands for the position of the vertex along the bone. The argument is
+          ignored for rigid bones.
           displace_components: random poses turn each root of a disconnected skeleton about its own
           head, which tears the mesh between the roots. In each of these poses, every component of
           the skeleton is therefore moved as a whole to where the energy is lowest (paper section 7,
@@ -261,8 +261,8 @@ class Solver:
           or affected by a lock and, if max_influences is 1, those on the plane. The random poses 2
           k and 2 k + 1 are then mirror images of each other, so choose an even number. The limits
           of two partners should also be mirror images.
-        progress(stage, fraction of the call) can return False to stop. The call then raises
-        Cancelled. It must not use the solver.
+        progress(stage, fraction of the call): callback that can return False to stop the call,
+        which then raises Cancelled. The callback must not use the solver.
         threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or else one per processor.
         precision: precision of the local step and the factor.
         Result
@@ -288,12 +288,13 @@ class Solver:
           bone spring is an additional edge in the energy, from a vertex to the nearest point on a
           bone inside the mesh. The bone carries this point along. The spring keeps limbs centered
           on their bones and preserves their thickness, but leaves twist and bend free. Its weight
-          is bone_spring_stiffness/2 area (mean edge / spring)^2, where a spring shorter than the
-          limb's radius counts as that long. The weight is lower near joints, for small loose parts
-          and for flat sheets. The spring's bone is the nearest one surrounded by the vertex's part
-          of the mesh. A part that surrounds no bone is tied to one bone as a whole. Springs that
-          the weights cannot satisfy are weakened from stage to stage, down to a tenth. On bendy
-          bones the points move with the segments. With STBs or spines there are no springs.
+          is bone_spring_stiffness/2 area (mean edge / spring)^2. In this formula, springs shorter
+          than the limb's radius count as that long. This weight is lower near joints, for small
+          loose parts and for flat sheets. The spring's bone is the nearest one surrounded by the
+          vertex's part of the mesh. A part that surrounds no bone is tied to one bone as a whole.
+          Springs that the weights cannot satisfy are weakened from stage to stage, down to a tenth.
+          On bendy bones the points move with the segments. With STBs or spines there are no
+          springs.
           section (0 to 1e6): strength of one additional spring for each limb, as a share of the
           strength of the springs there. This spring connects the mean of the skin around the middle
           of the limb's bone with the position to which the bone moves that mean. It is never
@@ -321,12 +322,12 @@ class Solver:
           the factor delta of the paper's harmonic term (Eq. 13), with its c_i from
           constraint_strength. It makes the weights smoother, but increases the energy and takes 1.5
           times as long; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies do not include this
-          term. damping: pull toward the initial weights where the energy does not determine the
-          weights. initial: the method of the initial weights, one of those of `automatic_weights`.
-          On a volume, attach holds the vertices that lie on bones. deformer: how the weights will
-          be blended. With "dual_quaternions" (Blender's Preserve Volume; rigid bones only), another
-          stage follows with the same influence patterns. Its energies are those of dual quaternion
-          blending, and so are `energy` and the two energies in the report.
+          term. damping: strength of the pull toward the initial weights where the energy does not
+          determine the weights. initial: the method of the initial weights, one of those of
+          `automatic_weights`. On a volume, attach holds the vertices that lie on bones. deformer:
+          how the weights will be blended. With "dual_quaternions" (Blender's Preserve Volume; rigid
+          bones only), another stage follows with the same influence patterns. Its energies are
+          those of dual quaternion blending, and so are `energy` and the two energies in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -353,8 +354,8 @@ class Solver:
     @property
     def constraint_rows(self) -> list[dict[str, Any]]:
         """Rows that hold weights: {vertex, bone, target, kind, released} with the kinds "peak",
-        "attach" and "user". For welded vertices, the number is that of the first one. Empty while a
-        coarse mesh is being solved."""
+        "attach" and "user". For welded vertices, the number is that of the first one. The list is
+        empty while a coarse mesh is being solved."""
 
     @property
     def bone_springs(
@@ -363,7 +364,8 @@ class Solver:
         """(vertices, bones, held, released), each (k,): the springs that tie vertices (the first
         one of welded vertices) to bones. held: the remaining share of a spring's strength, from 0.1
         to 1. released: whether an edit has switched the spring off. A vertex on the mirror plane
-        can have two springs. Empty without bone springs and while a coarse mesh is being solved."""
+        can have two springs. The arrays are empty without bone springs and while a coarse mesh is
+        being solved."""
 
     @property
     def spokes(
@@ -392,10 +394,10 @@ class Solver:
     @property
     def responses(self) -> Floats:
         """(m,) how far the own skin of each bone follows with `weights` when the bone turns with
-        its children, relative to `initial_weights`. NaN for bones that do not deform or have no own
-        skin. The own skin consists of the vertices where the initial weight of the bone exceeds a
-        half. If there are no such vertices, it consists of those where the weight exceeds half of
-        its largest value, provided that this value exceeds 0.05."""
+        its children, relative to `initial_weights`. The value is NaN for bones that do not deform
+        or have no own skin. The own skin consists of the vertices where the initial weight of the
+        bone exceeds a half. If there are no such vertices, it consists of those where the weight
+        exceeds half of its largest value, provided that this value exceeds 0.05."""
 
     @property
     def shares(self) -> Floats:
@@ -548,16 +550,17 @@ class JointSolver:
         weights (n, m) or rows: start weights. Their pattern determines the influence patterns,
         reduced to max_influences if weights are optimized. Without start weights, the stages of a
         Solver run first, with one iteration each, before any joint moves.
-        optimize_weights: False keeps the weights. method: "alternate" takes several joint steps,
-        then rebuilds the system of the weights for the new poses and takes several weight steps.
-        "together" alternates single steps of each without another factorization.
+        optimize_weights: False keeps the weights unchanged. method: "alternate" takes several joint
+        steps, then rebuilds the system of the weights for the new poses and takes several weight
+        steps. "together" alternates single steps of each without another factorization.
         Constraints on joints
           pinned (m, 2): heads and tails that keep their exact positions.
           joint_stiffness, tangential: the paper's eps1 and eps2, as numbers or as (m, 2) for heads
           and tails. The largest value of a joint counts, relative to the stiffness and the bones of
           the joint itself. They shorten the steps in all directions or along the bones,
           respectively.
-          anchor: pull toward the initial positions; 1 is about as stiff as the energy itself.
+          anchor: strength of the pull toward the initial positions; 1 is about as stiff as the
+          energy itself.
           max_shift: maximum distance from the initial positions, as a share of the mean length of
           the bones that meet at the joint. min_length: minimum length of every bone, as a share of
           its initial length.
@@ -567,9 +570,9 @@ class JointSolver:
         the middle of the limb then makes up the difference. 0 for none. The stiffness of limb
         joints is 0.02 to 0.2, that of finger joints 0.0003 or more. Values from 0.001 to 0.01 leave
         most of these joints to the energy.
-        symmetry: joints that mirror each other within 1 % of the diagonal move as bit-identical
-        mirror images. The joints of a bone that is its own partner stay on the plane. If the bone
-        crosses the plane, its two ends are mirror images of each other.
+        symmetry: joints that are mirror images of each other within 1 % of the diagonal stay
+        bit-identical mirror images. The joints of a bone that is its own partner stay on the plane.
+        If the bone crosses the plane, its two ends are mirror images of each other.
         iterations: maximum number of iterations. Iterating ends when the relative change of the
         energy in one iteration is below `tolerance`."""
 
