@@ -264,7 +264,7 @@ class Solver:
         progress(stage, fraction of the call): callback that can return False to stop the call,
         which then raises Cancelled. The callback must not use the solver.
         threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or else one per processor.
-        precision: precision of the local step and the factor.
+        precision: floating-point precision of the local step and the factor.
         Result
           max_influences: maximum number of influences per vertex, 0 for no limit. Weights below
           min_weight are dropped.
@@ -298,28 +298,28 @@ class Solver:
           section (0 to 1e6): strength of one additional spring for each limb, as a share of the
           strength of the springs there. This spring connects the mean of the skin around the middle
           of the limb's bone with the position to which the bone moves that mean. It is never
-          weakened. It is turned off by 0 and by bones that are not rigid.
+          weakened. A value of 0 turns it off, and so do bones that are not rigid.
         Optimization
           iterations: maximum number for the last stage. A stage ends when the relative change of
           the energy is below `tolerance`. acceleration: number of past iterations that Anderson
           acceleration mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least this
-          many vertices is first solved on a coarser mesh of about a third, and so on recursively; 0
-          for never. It has no effect with the paper's constraint rows. With given start weights it
-          only takes effect if coarsen_given is set, which is faster but may lose some of the detail
-          of the weights. fine_poses: share of the random poses used on meshes finer than the
-          coarsest, unless components move. Together with `poses`, each of these random poses gets a
-          correspondingly higher weight. rotation_clusters: up to 16 neighbors whose weights differ
-          by at most this value share their rotations, 0 for none. This saves about half of the
-          local step. `energies` are then those of shared rotations, up to a fifth higher than the
-          values that `energy` returns. heat_floor and pruning = (min_influences, prune_sum,
-          prune_ratio) prune the initial weights (paper section 3.2). link_parts ties loose parts to
-          the surface that they lie on. peak_stiffness: without bone springs, strength of the rows
-          that keep every bone at least as influential at its strongest vertex as at the start, 0
-          for none. attach, neumann, positivity="penalty" and constraint_strength control the
-          paper's constraint rows (section 4.3). positivity="clip" keeps weights >= 0 in every
-          iteration, "none" only in the result. filter: after every global step, every weight (or
-          only spurious local extrema) is replaced by the mean of the neighbors' weights. harmonic:
-          the factor delta of the paper's harmonic term (Eq. 13), with its c_i from
+          many vertices is first solved on a coarser mesh with about a third of them, and so on
+          recursively; 0 for never. It has no effect with the paper's constraint rows. With given
+          start weights it only takes effect if coarsen_given is set, which is faster but may lose
+          some of the detail of the weights. fine_poses: share of the random poses used on meshes
+          finer than the coarsest, unless components move. Together with `poses`, each of these
+          random poses gets a correspondingly higher weight. rotation_clusters: up to 16 neighbors
+          whose weights differ by at most this value share their rotations, 0 for none. This saves
+          about half of the local step. `energies` are then those of shared rotations, up to a fifth
+          higher than the values that `energy` returns. heat_floor and pruning = (min_influences,
+          prune_sum, prune_ratio) prune the initial weights (paper section 3.2). link_parts ties
+          loose parts to the surface that they lie on. peak_stiffness: without bone springs,
+          strength of the rows that keep every bone at least as influential at its strongest vertex
+          as at the start, 0 for none. attach, neumann, positivity="penalty" and constraint_strength
+          control the paper's constraint rows (section 4.3). positivity="clip" keeps weights >= 0 in
+          every iteration, "none" only in the result. filter: after every global step, every weight
+          (or only spurious local extrema) is replaced by the mean of the neighbors' weights.
+          harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its c_i from
           constraint_strength. It makes the weights smoother, but increases the energy and takes 1.5
           times as long; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies do not include this
           term. damping: strength of the pull toward the initial weights where the energy does not
