@@ -49,22 +49,22 @@ SETTINGS: Mapping[Literal["Solver", "JointSolver"], Mapping[str, Mapping[str, An
 "about"}}. Entries that do not apply are None. For the tuple `support`, the values are tuples."""
 
 class InputError(ValueError):
-    """The mesh, the skeleton, the weights or the poses do not form a solvable problem. The message
-    is one sentence with the reason.
+    """Indicates that the mesh, the skeleton, the weights or the poses do not form a solvable
+    problem. The message is a single sentence that states the reason.
 
-    Raised by all functions and types that take meshes or skeletons; a ValueError.
+    Raised by all functions and types that take meshes or skeletons. It is a subclass of ValueError.
     """
 
 class SolverError(ArithmeticError):
-    """Solving failed: a system was not positive definite, or a number not finite. The message
-    names the step.
+    """Indicates that solving failed: a system was not positive definite, or a number was not
+    finite. The message names the step.
 
-    Raised by all functions that factorize; an ArithmeticError.
+    Raised by all functions that factorize. It is a subclass of ArithmeticError.
     """
 
 class Cancelled(Exception):
-    """The function `progress` returned False. A Solver or JointSolver keeps the state after its
-    last complete step, and can continue.
+    """Indicates that the function `progress` returned False. A Solver or JointSolver keeps the
+    state after its last complete step and can continue from there.
 
     Raised by all functions that take `progress`.
     """
@@ -331,10 +331,11 @@ class Solver:
         """
 
     def iterate(self, count: int = 1, /) -> float:
-        """Iterates up to `count` times, fewer if done, and returns the energy."""
+        """Run up to `count` iterations, fewer if the solver is done earlier, and return the
+        energy."""
 
     def solve(self) -> float:
-        """Iterates until done, and returns the energy."""
+        """Iterate until done and return the energy."""
 
     def edit(
         self,
@@ -345,10 +346,10 @@ class Solver:
         released: tuple[ArrayLike, ArrayLike] | None = None,
         rigid_parts: ArrayLike | None = None,
     ) -> None:
-        """Replaces the present edits; the weights continue from their present state.
+        """Replace the current edits. The weights continue from their current state.
 
-        The solver is then no longer done: a short stage with all allowed influences comes first,
-        then the last stage. Wrong edits raise ValueError or TypeError and change nothing.
+        The solver is then no longer done: it first runs a short stage with all allowed influences,
+        and then the last stage. Invalid edits raise ValueError or TypeError and change nothing.
         """
 
     @property
@@ -577,11 +578,11 @@ class JointSolver:
         energy in one iteration is below `tolerance`."""
 
     def iterate(self, count: int = 1, /) -> float:
-        """Iterates up to `count` times, fewer if done, and returns the energy. After Cancelled,
-        the state is that of the last accepted step, and iterating can continue."""
+        """Run up to `count` iterations, fewer if the solver is done earlier, and return the energy.
+        After Cancelled, the state is that of the last accepted step, and iterating can continue."""
 
     def solve(self) -> float:
-        """Iterates until done, and returns the energy."""
+        """Iterate until done and return the energy."""
 
     @property
     def done(self) -> bool:
@@ -686,10 +687,10 @@ def optimize_joints(
     bone_spring_stiffness: float = 12.0,
     peak_stiffness: float = 0.01,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
-    """(heads, tails, report) of a JointSolver with these arguments, run to its end: heads and tails
-    (m, 3) in the space and unit of the vertices, and the report of the solver, a dict.
+    """Run a JointSolver with these arguments to its end and return (heads, tails, report): heads
+    and tails (m, 3) in the space and unit of the vertices, and the report of the solver, a dict.
 
-    Raises what a JointSolver raises.
+    Raises the same exceptions as JointSolver.
     Source: Thiery & Eisemann, ARAPLBS, 2018, section 4.4.
     """
 
@@ -714,18 +715,18 @@ def energy(
     per_vertex: bool = False,
     threads: int = 0,
 ) -> Any:
-    """Relative ARAP energy, as in the paper, of weights (n, m) over poses (p, m, 3, 4) or (p, m,
-    4, 4).
+    """Return the relative ARAP energy, as in the paper, of weights (n, m) over poses (p, m, 3, 4)
+    or (p, m, 4, 4).
 
-    Rows are normalized; a vertex without weights stays at rest, as in Blender. The energy is the
-    mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident vertices (with
-    the weights of the first of them). per_vertex also returns the (n,) energies of the vertices,
-    each relative to its own one-ring. Bones that are not rigid need bone_kinds with bone_heads,
-    bone_tails (m, 3) and the bends or segment_poses; bone_stretch also needs heads and tails. The
-    other arguments are those of a Solver.
+    Rows are normalized. A vertex without weights stays at rest, as in Blender. The energy is the
+    mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident vertices, which
+    take the weights of the first of them. per_vertex also returns the (n,) energies of the
+    vertices, each relative to its own one-ring. Bones that are not rigid need bone_kinds with
+    bone_heads, bone_tails (m, 3) and the bends or segment_poses. bone_stretch also needs heads and
+    tails. The other arguments are those of a Solver.
 
-    Raises InputError if the mesh, the weights or the poses cannot be used, ValueError or TypeError
-    for any other wrong argument, which the message names.
+    Raises InputError if the mesh, the weights or the poses cannot be used, and ValueError or
+    TypeError for any other invalid argument (the message names it).
     Source: Thiery & Eisemann, ARAPLBS, 2018, section 3, relative to the edges at rest
     (docs/energy.md 3).
     """
@@ -741,13 +742,14 @@ def posed_energy(
     per_vertex: bool = False,
     threads: int = 0,
 ) -> Any:
-    """Relative ARAP energy of points (p, n, 3), posed by any means, on the scale of `energy`.
+    """Return the relative ARAP energy of points (p, n, 3) posed by any method, on the scale of
+    `energy`.
 
-    It is the mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident
-    vertices; the position of the first of them counts.
+    The energy is the mean over the poses, each weighted by pose_weights (p,). `weld` joins
+    coincident vertices, which take the position of the first of them.
 
-    Raises InputError if the mesh or the points cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names.
+    Raises InputError if the mesh or the points cannot be used, and ValueError or TypeError for any
+    other invalid argument (the message names it).
     Source: Thiery & Eisemann, ARAPLBS, 2018, section 3, relative to the edges at rest
     (docs/energy.md 3).
     """
@@ -760,16 +762,17 @@ def dual_quaternion_skinning(
     bone_axes: ArrayLike | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Vertices as posed by Blender's Armature modifier with Preserve Volume, (p, n, 3).
+    """Return the vertices (p, n, 3) as posed by Blender's Armature modifier with Preserve Volume.
 
-    weights (n, m) or rows, blended in the given order, with any sum; if it is 1e-4 or less, the
-    vertex stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear. bone_axes (m, 3, 3):
-    local X, Y (head to tail) and Z of each bone at rest as columns, on which the rotation of a
-    scaled or sheared bone depends (default: the axes of the space).
+    weights (n, m) or rows, blended in the given order. They can have any sum; if it is 1e-4 or
+    less, the vertex stays at rest. poses (p, m, 3, 4) or (p, m, 4, 4), with any scale and shear.
+    bone_axes (m, 3, 3): local X, Y (head to tail) and Z of each bone at rest as columns. The
+    rotation of a scaled or sheared bone depends on these axes (default: the axes of the space).
 
-    Raises InputError if the weights cannot be used, ValueError or TypeError for any other wrong
-    argument, which the message names.
-    Source: Kavan et al., Skinning with dual quaternions, 2007, as Blender's modifier does it.
+    Raises InputError if the weights cannot be used, and ValueError or TypeError for any other
+    invalid argument (the message names it).
+    Source: Kavan et al., Skinning with dual quaternions, 2007, as implemented in Blender's
+    modifier.
     """
 
 def rotation_centers(
@@ -781,17 +784,19 @@ def rotation_centers(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Optimized centers of rotation (Le & Hodgins 2016), (n, 3), for `center_of_rotation_skinning`:
-    each vertex turns about the mean position of the surface with similar weights.
+    """Return the optimized centers of rotation (Le & Hodgins 2016), (n, 3), for
+    `center_of_rotation_skinning`: each vertex turns about the mean position of the surface with
+    similar weights.
 
-    It is the mean over triangles, weighted by area and by s(w_p, w_v) = sum over pairs of bones j
-    != k of w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of
-    the corners. Rows of weights are normalized. It is NaN if no triangle has two bones in common
-    with the vertex, for example if a single bone moves it. The work grows with the square of the
-    influences, so limit them first.
+    A center is the mean over triangles, weighted by area and by the similarity s(w_p, w_v). This
+    similarity is the sum over pairs of bones j != k of w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk
+    w_vj)^2 / sigma^2), where w_v are the mean weights of the corners. Rows of weights are
+    normalized. The center is NaN if no triangle has two bones in common with the vertex, for
+    example if a single bone moves the vertex. The computation time grows with the square of the
+    number of influences, so limit the influences first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names, and Cancelled if `progress` returns False.
+    other invalid argument (the message names it), and Cancelled if `progress` returns False.
     Source: Le & Hodgins, Real-time skeletal skinning with optimized centers of rotation, 2016.
     """
 
@@ -804,15 +809,15 @@ def center_of_rotation_skinning(
     bone_axes: ArrayLike | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Vertices as posed by skinning with centers of rotation (Le & Hodgins 2016, Algorithm 1),
-    (p, n, 3): each turns by the blended quaternion about its center, which is blended linearly.
-    Vertices without a finite center are blended linearly.
+    """Return the vertices (p, n, 3) as posed by skinning with centers of rotation (Le & Hodgins
+    2016, Algorithm 1). Each vertex turns by the blended quaternion about its center, which is
+    blended linearly. Vertices without a finite center are blended linearly.
 
-    centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. Scale and shear,
-    which the method does not cover, are blended linearly in the bones' own rotation.
+    centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. The method does
+    not cover scale and shear, which are blended linearly in the bones' own rotation.
 
-    Raises InputError if the weights cannot be used, ValueError or TypeError for any other wrong
-    argument, which the message names.
+    Raises InputError if the weights cannot be used, and ValueError or TypeError for any other
+    invalid argument (the message names it).
     Source: Le & Hodgins 2016, Algorithm 1.
     """
 
@@ -850,34 +855,37 @@ def bake(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> _Baked:
-    """Weights, and on request bones, whose linear blending best approximates given frames.
+    """Compute weights, and bones on request, whose linear blending best approximates given frames.
 
     vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), the positions to approximate: a
-    list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. They are read
-    one by one, in order: once for each iteration and round of clustering, once before, and once
-    after. 16 are kept at a time, so apart from the transforms, memory does not grow with p.
-    transforms (p, m, 3, 4) or (p, m, 4, 4): of the given bones in each frame; None: no given bones.
+    list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. The frames are
+    read one by one, in order: once for each iteration and round of clustering, once before, and
+    once after. Only 16 frames are kept at a time, so apart from the transforms, memory does not
+    grow with p. transforms (p, m, 3, 4) or (p, m, 4, 4): transforms of the given bones in each
+    frame, or None if there are no given bones.
 
-    The weights of a vertex are >= 0, sum to 1, and at most max_influences are not 0 (0: 32). For
-    its set of bones they are optimal; the set itself is found by a search. weights: start weights,
-    to which `damping` pulls if the frames do not decide. locked_vertices (n,) and locked_bones
-    (m,) keep the start weights. candidates (n, m): False if a bone may not move a vertex.
-    smoothness, with triangles or edges: strength of the pull between the weights of neighbors.
-    new_bones start from clusters of vertices that move in the same way (Le and Deng 2012). Their
-    transforms are optimized, and with move_bones also those of the given bones: rigid transforms,
-    or affine ones with rigid=False. Then weights and transforms are improved alternately; no step
-    raises the error.
+    The weights of a vertex are >= 0 and sum to 1, and at most max_influences of them are nonzero
+    (0: 32). They are optimal for the vertex's set of bones, and the set itself is found by a
+    search. weights: start weights, toward which `damping` pulls where the frames do not determine
+    the weights. locked_vertices (n,) and locked_bones (m,) keep the start weights. candidates (n,
+    m): False if a bone may not move a vertex. smoothness, with triangles or edges: strength of the
+    pull between the weights of neighbors. new_bones start from clusters of vertices that move in
+    the same way (Le and Deng 2012). Their transforms are optimized, and with move_bones those of
+    the given bones are optimized, too. The transforms are rigid, or affine with rigid=False. Then
+    weights and transforms are improved alternately, and no step increases the error.
 
-    Returns a dict: weights (start, bones, weights) of the given bones and then the new ones;
-    transforms (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of what each
-    bone moves; vertex_error (n,), root mean square distance over the frames; rms and max distance
-    over all, in the units of the vertices; worst (frame, vertex); size, the diagonal of the
-    bounding box; iterations and history, the rms after each. iterations=0 returns the errors of the
-    given weights, with unweighted vertices at rest.
+    Returns a dict: weights (start, bones, weights) of the given bones followed by the new ones;
+    transforms (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of the
+    vertices that each bone moves; vertex_error (n,), the root mean square distance over the frames;
+    rms and max, the root mean square and maximum distance over all, in the units of the vertices;
+    worst (frame, vertex); size, the diagonal of the bounding box; iterations; and history, the rms
+    after each iteration. With iterations=0, it returns the errors of the given weights, with
+    unweighted vertices at rest.
 
     Raises InputError if the mesh, the weights or a frame cannot be used, ValueError or TypeError
-    for any other wrong argument, which the message names, SolverError if solving fails, and
-    Cancelled if `progress` returns False. Exceptions from reading a frame are passed on unchanged.
+    for any other invalid argument (the message names it), SolverError if solving fails, and
+    Cancelled if `progress` returns False. Exceptions raised while reading a frame are passed on
+    unchanged.
     Source: after Kavan et al. 2010 and Le & Deng, Smooth skinning decomposition with rigid bones,
     2012.
     """
@@ -907,37 +915,43 @@ def elastic_poses(
     acceleration: int = 5,
     samples: int = 30,
 ) -> Floats | tuple[Floats, Floats]:
-    """(p, n, 3): rest positions of the vertices of an elastic body when its bones are posed. No
-    skinning weights produce these shapes; they show how little strain is possible.
+    """Return the rest positions (p, n, 3) of the vertices of an elastic body when its bones are
+    posed. No skinning weights produce these shapes, but they show how little strain is possible.
 
-    vertices (n, 3), triangles (f, 3), edges (e, 2) of no face, tets (t, 4) of a solid; bone_heads
-    and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from rest.
-    weights (n, m) or rows (start, bones, weights): the start shape, and the bone that holds each
-    vertex (default: the nearest one). Coincident vertices are welded, and loose parts are linked.
+    vertices (n, 3), triangles (f, 3), edges (e, 2) that belong to no face, tets (t, 4) of a solid;
+    bone_heads and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from
+    rest. weights (n, m) or rows (start, bones, weights): these determine the initial shape and the
+    bone that holds each vertex (default: the nearest one). Coincident vertices are welded, and
+    loose parts are linked.
 
-    Local and global steps minimize the integral of the squared Surface Strain (and of |F - R|^2 in
-    tets) + bending * relative errors of the edges of one-rings that share a rotation
-    + inside * that of the line from each vertex to its bone in the same rotation, which keeps
-    thickness and volume + hold * squared distances from where the bone takes a vertex, in radii of
-    the limb, almost nothing at joints + limb_hold * squared Limb Drift, beyond slack times that
-    of the start. inside=0 poses the skin alone, with the least strain.
-    The problem is not convex: the result is a local minimum for these settings, not a proven bound.
-    tolerance: a pose is done when its energy falls by less than this share twice in a row. The
-    energy never rises; per_iteration=True gives (posed, energies (iterations + 1, p)). Results do
-    not depend on the number of threads.
+    Local and global steps minimize the sum of these terms:
+
+    - the integral of the squared Surface Strain (and of |F - R|^2 in tets);
+    - bending * relative errors of the edges of one-rings that share a rotation;
+    - inside * relative error of the line from each vertex to its bone in the same rotation, which
+      keeps thickness and volume;
+    - hold * squared distances from the position to which the bone moves a vertex, in radii of the
+      limb, with almost no effect at joints;
+    - limb_hold * squared Limb Drift beyond slack times that of the initial shape.
+
+    inside=0 poses the skin alone, with the least strain. The problem is not convex, so the result
+    is a local minimum for these settings and not a proven bound. tolerance: a pose is done when its
+    energy falls by less than this share twice in a row. The energy never increases.
+    per_iteration=True returns (posed, energies (iterations + 1, p)). Results do not depend on the
+    number of threads.
 
     method="mixed": automatic skinning by mixed finite elements (Kassahun, Kachkovski, Song and
-    Monem, SGI): rotations of few blue-noise `samples`, found by the adjoint method, spread to all
-    elements by biharmonic weights; stretches and points by a KKT system whose constraint F = R S
-    is softened, because it cannot be satisfied in 3D. Only `hold`, `samples`, `iterations`
-    (evaluations) and `tolerance` are used; wires and links do not count. The limit is 5000
-    vertices.
+    Monem, SGI). The rotations of a few blue-noise `samples` are found by the adjoint method and
+    spread to all elements by biharmonic weights. Stretches and points come from a KKT system whose
+    constraint F = R S is softened because it cannot be satisfied in 3D. Only `hold`, `samples`,
+    `iterations` (evaluations) and `tolerance` are used. Wires and links are ignored. The mesh may
+    have at most 5000 vertices.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
-    for any other wrong argument, which the message names, SolverError if solving fails, and
+    for any other invalid argument (the message names it), SolverError if solving fails, and
     Cancelled if `progress` returns False.
-    Source: local and global steps with Anderson acceleration (Peng et al. 2018); the mixed method:
-    Kassahun et al. 2022.
+    Source: local and global steps with Anderson acceleration (Peng et al. 2018); for the mixed
+    method, Kassahun et al. 2022.
     """
 
 class _Mixed(TypedDict):
@@ -967,20 +981,21 @@ def mixed_elasticity(
     hold: float = 0.01,
     samples: int = 30,
 ) -> _Mixed:
-    """One evaluation of elastic_poses(method="mixed") in the first of the poses. turns (h, 3): a
+    """Evaluate elastic_poses(method="mixed") once, in the first of the poses. turns (h, 3): a
     rotation vector for each sample, relative to the mean rotation of the bones at the samples
     (default: the rotations of the bones).
 
-    Returns a dict: samples (h,), vertices; weights (elements, h) with sum 1; turns (h, 3);
-    rotations and stretches (elements, 3, 3), measured triangles first, then tets; the stretch of a
-    triangle is in the first two rows and columns, along its edge 0 to 1 and across; points (n, 3);
-    pulls (n,), how strongly each vertex is pinned; energy, and its gradient (h, 3) by the turns.
+    Returns a dict: samples (h,), vertex indices; weights (elements, h) with sum 1; turns (h, 3);
+    rotations and stretches (elements, 3, 3), with the measured triangles first and then the tets;
+    points (n, 3); pulls (n,), the strength with which each vertex is pinned; energy; and gradient
+    (h, 3), the gradient of the energy with respect to the turns. The stretch of a triangle is in
+    the first two rows and columns, along its edge 0 to 1 and across that edge.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
-    for any other wrong argument, which the message names, SolverError if solving fails, and
+    for any other invalid argument (the message names it), SolverError if solving fails, and
     Cancelled if `progress` returns False.
-    Source: Kassahun et al., Automatic skinning by mixed finite elements, 2022, with a tie F = R S
-    that gives way.
+    Source: Kassahun et al., Automatic skinning by mixed finite elements, 2022, with a softened
+    constraint F = R S.
     """
 
 def surface_strain(
@@ -990,14 +1005,14 @@ def surface_strain(
     *,
     threads: int = 0,
 ) -> Floats:
-    """(f,) Surface Strain of each triangle for one pose (n, 3), or its root mean square over poses
-    (p, n, 3): the root of (s1 - 1)^2 + (s2 - 1)^2, with s1 and s2 the singular values of the map
-    from the triangle at rest to the posed one, in its plane. 0.1 is 10 %. It is 0 for triangles
-    that only move, and for slivers with an altitude below 1e-4 of their longest edge, which all
-    measures leave out.
+    """Return the (f,) Surface Strain of each triangle for one pose (n, 3), or its root mean square
+    over poses (p, n, 3). The strain is the root of (s1 - 1)^2 + (s2 - 1)^2. Here s1 and s2 are the
+    singular values of the map from the triangle at rest to the posed triangle, in its plane. A
+    value of 0.1 is 10 %. The strain is 0 for triangles that only move, and for slivers with an
+    altitude below 1e-4 of their longest edge, which all measures leave out.
 
-    Raises InputError if the mesh or a posed point cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names.
+    Raises InputError if the mesh or a posed point cannot be used, and ValueError or TypeError for
+    any other invalid argument (the message names it).
     Source: the measure of this project: docs/bench/seen.md.
     """
 
@@ -1020,12 +1035,12 @@ def deformation(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> dict[str, Any]:
-    """The `measures` of a Deformation for weights (n, m) or rows, blended linearly over poses
-    (p, m, 3, 4) or (p, m, 4, 4); the arguments are those of Deformation. The result is
+    """Return the `measures` of a Deformation for weights (n, m) or rows, blended linearly over
+    poses (p, m, 3, 4) or (p, m, 4, 4). The arguments are those of Deformation. The result is
     bit-identical for any number of threads.
 
     Raises InputError if the mesh, the weights or the poses cannot be used, ValueError or TypeError
-    for any other wrong argument, which the message names, and Cancelled if `progress` returns
+    for any other invalid argument (the message names it), and Cancelled if `progress` returns
     False.
     Source: the measures of this project: docs/bench/seen.md.
     """
@@ -1034,10 +1049,10 @@ def deformation(
 class Deformation:
     """Visible measures of a deforming mesh, over any poses that are added.
 
-    They are independent of the energy that weights minimize. Vertices are not welded.
+    The measures are independent of the energy that the weights minimize. Vertices are not welded.
 
     Raises InputError if the mesh, the weights or the poses cannot be used, ValueError or TypeError
-    for any other wrong argument, which the message names, and Cancelled if `progress` returns
+    for any other invalid argument (the message names it), and Cancelled if `progress` returns
     False.
     Source: the measures of this project: docs/bench/seen.md.
     """
@@ -1068,10 +1083,11 @@ class Deformation:
         parameters: ArrayLike | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
     ) -> None:
-        """Adds the mesh as posed by linear blending with weights (n, m) or rows in poses (p, m, 3,
-        4) or (p, m, 4, 4). Rows are normalized; a vertex without weights stays at rest, as in
-        Blender. bends, segment_poses and parameters of bones that are not rigid are those of
-        `energy`; progress is that of a Solver. A call that raises an exception adds nothing."""
+        """Add the mesh as posed by linear blending with weights (n, m) or rows in poses (p, m, 3,
+        4) or (p, m, 4, 4). Rows are normalized. A vertex without weights stays at rest, as in
+        Blender. The arguments bends, segment_poses and parameters for bones that are not rigid are
+        those of `energy`, and progress is that of a Solver. A call that raises an exception adds
+        nothing."""
 
     def add(
         self,
@@ -1081,29 +1097,31 @@ class Deformation:
         bends: ArrayLike | None = None,
         segment_poses: ArrayLike | None = None,
     ) -> None:
-        """Adds points (p, n, 3), posed by any means. poses (p, m, 3, 4) or (p, m, 4, 4), with
-        bends or segment_poses, are the poses of the bones, required if there are limbs."""
+        """Add points (p, n, 3) posed by any method. poses (p, m, 3, 4) or (p, m, 4, 4), with bends
+        or segment_poses, are the poses of the bones. They are required if there are limbs."""
 
     def clear(self) -> None:
-        """Removes all poses, for other weights of the same mesh and bones."""
+        """Remove all poses, so that other weights of the same mesh and bones can be measured."""
 
     def measures(self, *, per_triangle: bool = False, per_vertex: bool = False) -> dict[str, Any]:
-        """Measures over all added poses, NaN if something cannot be measured:
+        """Return the measures over all added poses, NaN if something cannot be measured:
 
-        area: Surface Strain, root of the mean squared strain over triangles by area and poses
-        (0.1 is 10 %); face: the same with equal weights for all triangles; p99: 99th percentile
-        over triangles of the root mean square over poses, as numpy.percentile has it.
-        drift: Limb Drift, mean of bone_drift; worst_drift: the largest; bone_drift (m,): the
-        distance of the center of the limb around the middle of a bone from the place to which the
-        bone moves it, in radii of the limb, root mean square over poses; NaN for bones that no
-        limb encloses; limbs: their number. A limb consists of the vertices, at least 6, that are
-        nearest to the bone at 0.3 to 0.7 of its length. Their mean distance from the bone is its
-        radius: at most 1.5 times the length of the bone, and the center of the limb lies within
-        half of it. volume: Volume Change, mean over poses, as a share of the volume at rest (-0.1
-        is 10 % less), of the closed_parts: parts whose every edge joins two triangles of the same
-        orientation. poses: the number of added poses. On request triangle_strain (f,), root mean
-        square over poses, and vertex_strain (n,), root of its mean square by area over the
-        triangles of each vertex.
+        area: Surface Strain, the root of the mean squared strain over poses and over triangles
+        weighted by area (0.1 is 10 %); face: the same measure with equal weights for all triangles;
+        p99: 99th percentile over triangles of the root mean square over poses, computed like
+        numpy.percentile.
+        drift: Limb Drift, the mean of bone_drift; worst_drift: the largest value of bone_drift;
+        bone_drift (m,): the distance between the center of the limb around the middle of a bone and
+        the position to which the bone moves that center. It is given in radii of the limb, as the
+        root mean square over poses, and is NaN for bones that no limb encloses. limbs: the number
+        of limbs. A limb consists of the vertices, at least 6, that are nearest to the bone at 0.3
+        to 0.7 of its length. Their mean distance from the bone is the radius of the limb: at most
+        1.5 times the length of the bone, and the center of the limb lies within half of the radius.
+        volume: Volume Change, the mean over poses, as a share of the volume at rest (-0.1 is 10 %
+        less), of the closed_parts: parts in which every edge joins two triangles of the same
+        orientation. poses: the number of added poses. On request, the result also contains
+        triangle_strain (f,), the root mean square over poses, and vertex_strain (n,), the root of
+        its area-weighted mean square over the triangles of each vertex.
         """
 
 def automatic_weights(
@@ -1124,27 +1142,28 @@ def automatic_weights(
     min_weight: float = 0.001,
     link_parts: bool = True,
 ) -> Rows:
-    """Weights (n, m) of a mesh and a skeleton by a method from the literature, without poses or
-    energy. Rows sum to 1 and have at most max_influences (0: any number); weights below
-    min_weight are left out. The mesh is welded and loose parts are linked, as by a Solver.
+    """Compute weights (n, m) for a mesh and a skeleton by a method from the literature, without
+    poses or energy. Rows sum to 1 and have at most max_influences entries (0: any number). Weights
+    below min_weight are left out. As in a Solver, the mesh is welded and loose parts are linked.
 
-    "heat": bone heat (Baran & Popovic 2007), diffused from the bones nearest to each vertex and
-    visible from it. "nearest": every vertex follows its nearest bone alone, visible or not.
-    "boneglow": BoneGlow (Wareham & Lasenby 2008), the diffused light that bones send to the
-    vertices. "bbw": bounded biharmonic weights (Jacobson et al. 2011), which minimize w' Q w with Q
-    the bi-Laplacian and w from 0 to 1, fixed to 1 at the handles of the bone and to 0 at those of
-    others. "biharmonic": the same without bounds; negative weights are clipped at the end.
+    "heat": bone heat (Baran & Popovic 2007), diffused from the bones that are nearest to each
+    vertex and visible from it. "nearest": every vertex follows only its nearest bone, visible or
+    not. "boneglow": BoneGlow (Wareham & Lasenby 2008), the diffused light that bones send to the
+    vertices. "bbw": bounded biharmonic weights (Jacobson et al. 2011), which minimize w' Q w, where
+    Q is the bi-Laplacian. The weights w are between 0 and 1, fixed to 1 at the handles of the bone
+    and to 0 at those of other bones. "biharmonic": the same without bounds; negative weights are
+    clipped at the end.
 
-    The handles of a bone are, in a volume, the vertices on it; on a surface or wires, the core of
-    the vertices nearest to it: those at least 0.85 times as far from other bones' vertices, along
-    edges, as the farthest of them. Parts without a visible bone use only the distance; parts far
-    from all bones follow the nearest one. Biharmonic weights of more than 200,000 vertices raise
-    ValueError.
+    In a volume, the handles of a bone are the vertices on it. On a surface or wires, they are the
+    core of the vertices nearest to the bone: those whose distance from the vertices of other bones,
+    along edges, is at least 0.85 times that of the farthest of them. For parts without a visible
+    bone, only the distance counts. Parts far from all bones follow the nearest one. Biharmonic
+    weights for more than 200,000 vertices raise ValueError.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names, SolverError if solving fails, and Cancelled if
+    other invalid argument (the message names it), SolverError if solving fails, and Cancelled if
     `progress` returns False.
-    Source: the papers named above; the add-on calls them methods of initial weights.
+    Source: the papers named above. In the add-on, these are the methods of initial weights.
     """
 
 def diffuse_parameters(
@@ -1160,15 +1179,15 @@ def diffuse_parameters(
     link_parts: bool = True,
     threads: int = 0,
 ) -> Floats:
-    """(n, m) `parameters` for a Solver that follow the mesh: u from 0 at the head to 1 at the
-    tail, diffused like heat weights from the vertices that see the bone. u is 0 at vertices that
-    see bones before it, and 1 (or the position of the child's head) at vertices that see its
-    descendants.
+    """Return `parameters` (n, m) for a Solver that follow the mesh: u from 0 at the head to 1 at
+    the tail, diffused like heat weights from the vertices from which the bone is visible. u is 0 at
+    vertices from which bones before it are visible. It is 1 (or the position of the child's head)
+    at vertices from which its descendants are visible.
 
-    NaN for bones that do not deform and, with bone_kinds, for rigid ones.
+    The values are NaN for bones that do not deform and, with bone_kinds, for rigid ones.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names, and SolverError if solving fails.
+    other invalid argument (the message names it), and SolverError if solving fails.
     Source: the system of heat weights (Baran & Popovic 2007), for positions along bones instead of
     weights.
     """
@@ -1186,21 +1205,21 @@ def bone_directions(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None, Literal["tails", "lengths", "joints"]]:
-    """The directions of the bones of an armature: (tails (m, 3), ways (m,) or None, source).
+    """Return the directions of the bones of an armature: (tails (m, 3), ways (m,) or None, source).
 
-    "tails": the given tails are right. "lengths": their directions are right but their lengths are
-    wrong, as importers leave them; bones then reach to the child that they point at, or to the end
-    of the skin beyond them. "joints": the tails are meaningless, or None. A bone then
-    reaches to the joints of all its children: `ways` are the bones whose parents reach to them, the
-    bone_ways of other functions; its tail is only the axis that it turns about. Bones without
-    children go to the skin beyond their joints.
+    "tails": the given tails are correct. "lengths": the directions of the tails are correct but
+    their lengths are wrong, as importers leave them. Bones then extend to the child that they point
+    at, or to the end of the skin beyond them. "joints": the tails are meaningless, or None. A bone
+    then extends to the joints of all its children. `ways` marks the bones whose parents extend to
+    them and is the bone_ways argument of other functions. The tail of a bone only gives the axis
+    about which it turns. Bones without children extend to the skin beyond their joints.
 
-    Tails mean nothing if most of them are far from all children: the median of |tail - nearest
-    child| / |head - nearest child|, over bones with children, is above 0.57.
+    Tails are considered meaningless if most of them are far from all children: the median of |tail
+    - nearest child| / |head - nearest child|, over bones with children, is above 0.57.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names, and Cancelled if `progress` returns False.
-    Source: this project; docs/reliability.md names the files on which it was measured.
+    other invalid argument (the message names it), and Cancelled if `progress` returns False.
+    Source: this project; docs/reliability.md lists the files on which the method was tested.
     """
 
 def control_bones(
@@ -1218,24 +1237,25 @@ def control_bones(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> NDArray[np.int32]:
-    """(m,) the reason why each deforming bone is a control bone, which should move no vertex: 1, a
-    root that is outside the body that hangs on it; 2, no skin around it; 3, coincident with another
-    bone; 4, other bones move the skin around it. 0: it moves skin, or is not a deforming bone.
+    """Return, as an array (m,), the reason why each deforming bone is a control bone, which should
+    move no vertex. The reasons are: 1, a root that lies outside the body it carries; 2, no skin
+    around the bone; 3, coincident with another bone; 4, other bones move the skin around it. 0: the
+    bone moves skin, or is not a deforming bone.
 
     bone_evidence (m,): other evidence, such as names and constraints: positive for a control bone,
-    negative for a bone that moves skin. 1 is a single hint, such as a name; 2 is nearly certain.
-    At -1 and below, a bone counts as a control only if it is away from the mesh. Evidence alone is
-    not enough: it only supports a suspicion from the position of the bone. The result does not
-    depend on the position, rotation and scale of the scene. At least one deforming bone is always
-    left.
+    negative for a bone that moves skin. A value of 1 is a single hint, such as a name, and 2 is
+    nearly certain. At -1 and below, a bone counts as a control bone only if it is away from the
+    mesh. Evidence alone is not enough: it only supports a suspicion based on the position of the
+    bone. The result does not depend on the position, rotation and scale of the scene. At least one
+    deforming bone always remains.
 
-    To leave them out of a Solver, switch off their bone_deform, give them no parent (-1), and give
-    their children the nearest ancestor that stays: other bones that do not deform count as part of
-    the bone above them.
+    To leave control bones out of a Solver, switch off their bone_deform, remove their parents (-1),
+    and make the nearest remaining ancestor the parent of their children. Otherwise, bones that do
+    not deform count as part of the bone above them.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names, and Cancelled if `progress` returns False.
-    Source: this project; docs/reliability.md names the files on which it was measured.
+    other invalid argument (the message names it), and Cancelled if `progress` returns False.
+    Source: this project; docs/reliability.md lists the files on which the method was tested.
     """
 
 @overload
@@ -1257,11 +1277,12 @@ def sample_poses(
     twist: float = 0.17453292519943295,
     reach_poses: float = 0.0,
 ) -> Floats:
-    """(count, m, 3, 4) random poses, the same that a Solver with these arguments uses.
+    """Return (count, m, 3, 4) random poses, identical to those that a Solver with these arguments
+    uses.
 
-    Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
-    argument, which the message names.
-    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3.3; a low-discrepancy lattice in place of
+    Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
+    invalid argument (the message names it).
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3.3, with a low-discrepancy lattice instead of
     random numbers (docs/energy.md 2).
     """
 
@@ -1284,13 +1305,13 @@ def sample_poses(
     twist: float = 0.17453292519943295,
     reach_poses: float = 0.0,
 ) -> tuple[Floats, Floats]:
-    """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses, and, if
-    bone_kinds are given, their bends (count, m, 4). Children of an STB or spine follow it at the
-    position of their heads along it.
+    """Return (count, m, 3, 4) random poses, identical to those that a Solver with the same
+    arguments uses, and, if bone_kinds are given, their bends (count, m, 4). Children of an STB or
+    spine follow it at the position of their heads along it.
 
-    Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
-    argument, which the message names.
-    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3.3; a low-discrepancy lattice in place of
+    Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
+    invalid argument (the message names it).
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 3.3, with a low-discrepancy lattice instead of
     random numbers (docs/energy.md 2).
     """
 
@@ -1302,11 +1323,12 @@ def forward_kinematics(
     bends: ArrayLike | None = None,
     /,
 ) -> Floats:
-    """(p, m, 3, 4) transforms from local rotations (p, m, 3, 3) in rest orientation. With bends
-    (p, m, 4), bones whose bend is not (0, 0, 0, 1) carry their children along it.
+    """Return (p, m, 3, 4) transforms computed from local rotations (p, m, 3, 3) in rest
+    orientation. With bends (p, m, 4), bones whose bend is not (0, 0, 0, 1) carry their children
+    along the bend.
 
-    Raises InputError if the skeleton or the bends cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names.
+    Raises InputError if the skeleton or the bends cannot be used, and ValueError or TypeError for
+    any other invalid argument (the message names it).
     Source: Thiery & Eisemann, ARAPLBS, 2018, sections 1.2 and 3.3, Eq. 2 to 4 for spines.
     """
 
@@ -1326,22 +1348,24 @@ def inverse_kinematics(
     swing: float = 1.0471975511965976,
     twist: float = 0.17453292519943295,
 ) -> tuple[Floats, Floats, NDArray[np.int32]]:
-    """Poses that bring the tail of the bone `effector` to each of the targets (k, 3), from rest.
+    """Find poses that bring the tail of the bone `effector` to each of the targets (k, 3), from
+    rest.
 
-    (rotations (k, m, 3, 3), errors (k,), iterations (k,)): local rotations in rest orientation, for
-    forward_kinematics; the remaining distance; the number of iterations. If a target is out of
-    reach, the result is the nearest pose found.
+    Returns (rotations (k, m, 3, 3), errors (k,), iterations (k,)): local rotations in rest
+    orientation, for forward_kinematics; the remaining distance; and the number of iterations. If a
+    target is out of reach, the result is the nearest pose found.
 
-    chain_count bones turn, from the effector up; 0: all up to its root. Joints stay within
-    bone_limits, or else swing by at most `swing` (default 60 degrees) and twist by at most `twist`
-    (10 degrees); with pi there are no limits. method: forward and backward reaching (Aristidou &
-    Lasenby 2011), cyclic coordinate descent, or damped least squares. tolerance: a share of the
-    length of the chain; iterations: at most.
+    chain_count: number of bones that turn, from the effector up; 0 for all bones up to its root.
+    Joints stay within bone_limits. Without limits, they swing by at most `swing` (default 60
+    degrees) and twist by at most `twist` (10 degrees), and values of pi leave them unlimited.
+    method: forward and backward reaching (Aristidou & Lasenby 2011), cyclic coordinate descent, or
+    damped least squares. tolerance: a share of the length of the chain. iterations: the maximum
+    number of iterations.
 
-    Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
-    argument, which the message names.
-    Source: FABRIK: Aristidou & Lasenby 2011; damped least squares: Wampler 1986, Nakamura &
-    Hanafusa 1986.
+    Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
+    invalid argument (the message names it).
+    Source: for FABRIK, Aristidou & Lasenby 2011; for damped least squares, Wampler 1986 and
+    Nakamura & Hanafusa 1986.
     """
 
 def reach_chains(
@@ -1351,21 +1375,22 @@ def reach_chains(
     *,
     bone_deform: ArrayLike | None = None,
 ) -> list[tuple[NDArray[np.int32], Floats]]:
-    """The limbs, necks, tails and fingers that reach for targets in sampled poses: the bones of
-    each from its root down, and the position (3,) of its effector at rest.
+    """Return the limbs, necks, tails and fingers that reach for targets in sampled poses. For each
+    one, the result contains the bones from its root down and the position (3,) of its effector at
+    rest.
 
-    Raises InputError if the skeleton cannot be used, ValueError or TypeError for any other wrong
-    argument, which the message names.
+    Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
+    invalid argument (the message names it).
     Source: this project: docs/energy.md 2.
     """
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
-    """(n, 3, 3) proper rotations nearest to matrices (n, 3, 3), in the Frobenius norm: never
-    reflections, also for singular matrices.
+    """Return the (n, 3, 3) proper rotations nearest to the matrices (n, 3, 3) in the Frobenius
+    norm. They are never reflections, even for singular matrices.
 
-    Raises ValueError if a matrix is not finite or the shape is not (n, 3, 3), TypeError if it is
-    not an array.
-    Source: Horn 1987, by unit quaternions; the rotation maximizes tr(R^T M), as in the local step
+    Raises ValueError if a matrix is not finite or the shape is not (n, 3, 3), and TypeError if the
+    argument is not an array.
+    Source: Horn 1987, by unit quaternions. The rotation maximizes tr(R^T M), as in the local step
     (docs/energy.md 3).
     """
 
@@ -1376,16 +1401,17 @@ def embed(
     *,
     threads: int = 0,
 ) -> tuple[NDArray[np.int32], Floats, Floats]:
-    """Positions of points (p, 3) in the tets (t, 4) of vertices (n, 3).
+    """Locate points (p, 3) in the tets (t, 4) of vertices (n, 3).
 
-    (tets (p,), coordinates (p, 4), distances (p,)): the tet that holds each point, or the nearest
-    to it; the barycentric coordinates of the point there, >= 0 with sum 1; its distance, 0 inside.
-    Weights W of the vertices of tets T are einsum("pk,pkb->pb", coordinates, W[T[tets]])
-    at the points.
+    Returns (tets (p,), coordinates (p, 4), distances (p,)): the tet that contains each point, or
+    the tet nearest to it; the barycentric coordinates of the point in this tet, >= 0 with sum 1;
+    and the distance of the point from the tet, 0 inside. If W are the weights of the vertices of
+    tets T, the weights at the points are einsum("pk,pkb->pb", coordinates, W[T[tets]]).
 
-    Raises ValueError or TypeError for a wrong argument, which the message names, and InputError for
-    points that are too far away.
-    Source: barycentric coordinates; outside the volume, those of its nearest point.
+    Raises ValueError or TypeError for an invalid argument (the message names it), and InputError
+    for points that are too far away.
+    Source: barycentric coordinates. For points outside the volume, they are those of the nearest
+    point of the volume.
     """
 
 def linear_skinning(
@@ -1402,14 +1428,14 @@ def linear_skinning(
     parameters: ArrayLike | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Vertices posed by linear blending, (p, n, 3), with weights (n, m) or rows and poses
-    (p, m, 3, 4) or (p, m, 4, 4).
+    """Return the vertices (p, n, 3) as posed by linear blending with weights (n, m) or rows and
+    poses (p, m, 3, 4) or (p, m, 4, 4).
 
-    Rows are normalized; a vertex without weights stays at rest, as in Blender. The arguments for
+    Rows are normalized. A vertex without weights stays at rest, as in Blender. The arguments for
     bones that are not rigid are those of `energy`.
 
-    Raises InputError if the weights or the poses cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names.
+    Raises InputError if the weights or the poses cannot be used, and ValueError or TypeError for
+    any other invalid argument (the message names it).
     Source: linear blend skinning (docs/energy.md 2).
     """
 
@@ -1424,19 +1450,20 @@ def nearest_points(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> tuple[NDArray[np.int32], Floats, Floats, NDArray[np.int32]]:
-    """The points of a surface that are nearest to points (k, 3).
+    """Find the points of a surface that are nearest to points (k, 3).
 
-    (corners (k, 3), coordinates (k, 3), heights (k,), parts (n,)): the vertices of the triangle,
-    -1 if no triangle was found; the barycentric coordinates of the nearest point; its distance,
-    negative for points behind the surface (judged by the vertex normals), inf without a triangle;
-    and for every vertex the number of its part: vertices connected by triangles and edges. owners
-    (k,): for each point, a vertex whose part is skipped, -1 for none. radius (k,): search radius
-    of each point, inf by default. Coincident vertices count as the first of them.
+    Returns (corners (k, 3), coordinates (k, 3), heights (k,), parts (n,)): the vertices of the
+    triangle, -1 if no triangle was found; the barycentric coordinates of the nearest point; its
+    distance, negative for points behind the surface (judged by the vertex normals) and inf without
+    a triangle; and the part number of every vertex. A part consists of vertices connected by
+    triangles and edges. owners (k,): for each point, a vertex whose part is skipped, -1 for none.
+    radius (k,): search radius of each point, inf by default. For coincident vertices, the first of
+    them is used.
 
-    Raises InputError if the mesh cannot be used, ValueError or TypeError for any other wrong
-    argument, which the message names, and Cancelled if `progress` returns False.
+    Raises InputError if the mesh cannot be used, ValueError or TypeError for any other invalid
+    argument (the message names it), and Cancelled if `progress` returns False.
     Source: closest point on a triangle (Ericson, Real-Time Collision Detection, 2004, section
-    5.1.5) in a tree of boxes.
+    5.1.5), searched in a tree of boxes.
     """
 
 def inspect_weights(
@@ -1449,23 +1476,22 @@ def inspect_weights(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Measures of weights (n, m) or rows along a surface: (contrast (n,), roughness (n,),
-    straight (e,), along (e,)), the last two for each entry of the rows, or for each dense weight
-    that is not 0.
+    """Return measures of weights (n, m) or rows along a surface: (contrast (n,), roughness (n,),
+    straight (e,), along (e,)). The last two have a value for each entry of the rows, or for each
+    dense weight that is not 0.
 
-    contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves
-    like its neighbors, 1 for one that other bones move. roughness: the mean contrast of the
-    neighbors with this vertex left out, large where bones meet; 0 where the contrast is below 0.2.
-    straight, along: the distance of the vertex from the core of the bone, in a straight line, and
-    along edges and links (h, 2), which are additional connections between vertices. The core
-    consists of vertices with at least half of the bone's largest weight: the connected part with
-    the most weight. Both are 0
-    in the core and for weights below 0.05; along is inf beyond 4 times the largest straight
-    distance of the bone. Rows are normalized; coincident vertices count as one, with the row of the
-    first.
+    contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves like
+    its neighbors, 1 for a vertex that other bones move. roughness: the mean contrast of the
+    neighbors with this vertex left out, which is large where bones meet; 0 if the contrast is below
+    0.2. straight, along: the distance of the vertex from the core of the bone, in a straight line
+    and along edges and links, respectively. links (h, 2) are additional connections between
+    vertices. The core consists of vertices with at least half of the bone's largest weight: the
+    connected part with the most weight. Both distances are 0 in the core and for weights below
+    0.05. along is inf beyond 4 times the largest straight distance of the bone. Rows are
+    normalized. Coincident vertices count as one, with the row of the first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
-    other wrong argument, which the message names, and Cancelled if `progress` returns False.
+    other invalid argument (the message names it), and Cancelled if `progress` returns False.
     Source: this project, for the check of weights: docs/bench/check.md.
     """
 
@@ -1483,12 +1509,12 @@ def match_surfaces(
     two_sided: bool = False,
     near: float = 0.0,
 ) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Finds the target vertices (k, 3) that match the surface of a source (n, 3), (f, 3), by the
-    rule of transfer_weights: (matched (k,), distances (k,) in the unit of the vertices, angles (k,)
-    in radians).
+    """Find the target vertices (k, 3) that match the surface of a source (n, 3), (f, 3), by the
+    rule of transfer_weights. Returns (matched (k,), distances (k,) in the unit of the vertices,
+    angles (k,) in radians).
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
-    wrong argument, which the message names, and Cancelled if `progress` returns False.
+    invalid argument (the message names it), and Cancelled if `progress` returns False.
     Source: Abdrashitov et al., Robust skin weights transfer via weight inpainting, 2023, section
     3.1.
     """
@@ -1509,19 +1535,21 @@ def transfer_weights(
     near: float = 0.0,
     max_influences: int = 0,
 ) -> tuple[Rows, NDArray[np.bool_], Floats, Floats]:
-    """Weights of a source (n, 3), (f, 3), (n, m) for a target (k, 3), (g, 3) in the same space.
+    """Transfer the weights of a source (n, 3), (f, 3), (n, m) to a target (k, 3), (g, 3) in the
+    same space.
 
-    (rows (k, m), matched (k,), distances (k,), angles (k,)). A target vertex matches if the nearest
-    point of the source is no farther than `distance` times the diagonal of the source's bounding
-    box, and either their normals differ by at most `angle` (with `two_sided` they may point to
-    opposite sides) or it is within `near`, in the same unit; wires have no normal. It takes the
-    weights at that point. The weights of the other vertices are continued over the target by the
-    bi-Laplacian (Abdrashitov et al. 2023). Islands of the target without a match take the weights
-    of their nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any
-    number). Raises ValueError if the source has no weights, or if no vertex matches.
+    Returns (rows (k, m), matched (k,), distances (k,), angles (k,)). A target vertex matches if the
+    nearest point of the source is no farther than `distance` times the diagonal of the source's
+    bounding box, and one of two conditions holds: either their normals differ by at most `angle`
+    (with `two_sided` they may point to opposite sides), or the point is no farther than `near`, in
+    the same unit as `distance`. Wires have no normal. A matching vertex takes the weights at that
+    point. The weights of the other vertices are continued over the target by the bi-Laplacian
+    (Abdrashitov et al. 2023). Islands of the target without a match take the weights of their
+    nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any number). Raises
+    ValueError if the source has no weights, or if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
-    wrong argument, which the message names, SolverError if solving fails, and Cancelled if
+    invalid argument (the message names it), SolverError if solving fails, and Cancelled if
     `progress` returns False.
     Source: Abdrashitov et al., Robust skin weights transfer via weight inpainting, 2023, sections
     3.1 and 3.2.
@@ -1543,23 +1571,24 @@ def transfer_shapes(
     near: float = 0.0,
     keep_above: bool = True,
 ) -> tuple[Floats, NDArray[np.bool_], Floats, Floats, NDArray[np.int32], NDArray[np.int32]]:
-    """Shapes (s, n, 3) of a source (n, 3), (f, 3) for a target (k, 3), (g, 3) in the same space.
+    """Transfer the shapes (s, n, 3) of a source (n, 3), (f, 3) to a target (k, 3), (g, 3) in the
+    same space.
 
-    (shapes (s, k, 3), matched (k,), distances (k,), angles (k,), lifted (s,), below (s,)). Vertices
-    match as in transfer_weights. A matching vertex follows its nearest point of the source, and
-    its offset turns with the surface. The displacements of the others are continued over the
-    target by the bi-Laplacian, factorized once for all shapes, and are at most as long as the
-    longest matching one. Islands without a match follow their nearest points. With
-    `keep_above`, vertices above the surface at rest are lifted if a shape brings them below it, or
-    nearer to it than half of their height at rest or than 0.001 of its size. lifted: the number of
-    lifted vertices. below: the number of vertices that stay below, between parts of the surface
-    that intersect. A shape that moves nothing leaves the
-    target unchanged, to the last bit. Raises ValueError if no vertex matches.
+    Returns (shapes (s, k, 3), matched (k,), distances (k,), angles (k,), lifted (s,), below (s,)).
+    Vertices match as in transfer_weights. A matching vertex follows its nearest point of the
+    source, and its offset turns with the surface. The displacements of the other vertices are
+    continued over the target by the bi-Laplacian, which is factorized once for all shapes. These
+    displacements are no longer than the longest one of a matching vertex. Islands without a match
+    follow their nearest points. With `keep_above`, vertices above the surface at rest are lifted if
+    a shape brings them below it or too near to it: nearer than half of their height at rest or than
+    0.001 of its size. lifted: the number of lifted vertices. below: the number of vertices that
+    remain below the surface, between intersecting parts of it. A shape that moves nothing leaves
+    the target bit-identical. Raises ValueError if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
-    wrong argument, which the message names, SolverError if solving fails, and Cancelled if
+    invalid argument (the message names it), SolverError if solving fails, and Cancelled if
     `progress` returns False.
-    Source: the matches and the bi-Laplacian of Abdrashitov et al. 2023, for displacements.
+    Source: the matching and the bi-Laplacian of Abdrashitov et al. 2023, applied to displacements.
     """
 
 def prune(
@@ -1570,14 +1599,14 @@ def prune(
     prune_sum: float,
     prune_ratio: float,
 ) -> NDArray[np.bool_]:
-    """(n, m) mask of the influences that the paper's pruning (section 3.2) keeps.
+    """Return the (n, m) mask of the influences that the paper's pruning (section 3.2) keeps.
 
-    vertices (n, 3), triangles (f, 3); weights (n, m), dense. In increasing order, a weight is
-    dropped if at least `min_influences` others stay, they sum to more than `prune_sum`, it is below
-    the share `prune_ratio` of the largest weight of the vertex, and no neighbor that keeps the bone
-    has a smaller weight.
+    vertices (n, 3), triangles (f, 3); weights (n, m), dense. The weights are visited in increasing
+    order. A weight is dropped if all of these conditions hold: at least `min_influences` others
+    remain; these sum to more than `prune_sum`; the weight is below the share `prune_ratio` of the
+    largest weight of the vertex; and no neighbor that keeps the bone has a smaller weight.
 
-    Raises InputError if the mesh cannot be used, ValueError or TypeError for any other wrong
-    argument, which the message names.
+    Raises InputError if the mesh cannot be used, and ValueError or TypeError for any other invalid
+    argument (the message names it).
     Source: Thiery & Eisemann, ARAPLBS, 2018, section 3.2.
     """
