@@ -4,14 +4,15 @@
   tools/bench_pages.py             a line for each page, the old ones first
   tools/bench_pages.py --release   exits with 1 if an old page is not in KNOWN_OLD
 
-Every page says which engine has made it: twelve digits of a digest over the code of csrc/ and of
-the package araplbs, and the commit. Comments and blank lines do not count. A page that is old may
-still be right, and a commit that changes the engine does not have to make all pages again. A
-release has to know which pages are old: each is made again by the command that is printed with it,
-or KNOWN_OLD says why not.
+Every page names the engine that made it: twelve digits of a digest over the code of csrc/ and of
+the package araplbs, and the commit. Comments, docstrings and blank lines do not count. A page that
+is old may still be right, so a commit that changes the engine does not have to make all pages
+again. A release has to know which pages are old: each is made again by the command that is printed
+with it, or KNOWN_OLD gives the reason why not.
 """
 
 import argparse
+import ast
 import hashlib
 import re
 import subprocess
@@ -47,8 +48,11 @@ def c_code(text):
 
 
 def python_code(text):
-    """Without blank lines and lines of comments."""
+    """Without docstrings, blank lines and lines of comments."""
     lines = [line.rstrip() for line in text.splitlines()]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 

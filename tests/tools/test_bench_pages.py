@@ -10,7 +10,7 @@ from paths import ROOT
 
 CODE = {
     "csrc/a.c": '/* what\n it does */\nint x = 1; // one\nchar *s = "/* kept */";\n',
-    "araplbs/b.py": "# why\nx = 1\n\ny = 2\n",
+    "araplbs/b.py": '"""What it does,\nat length."""\n# why\nx = 1\n\nif x:\n    y = 2\nz = "3"\n',
 }
 
 
@@ -31,7 +31,9 @@ def tree(tmp_path):
         ("csrc/a.c", "/* kept */", "", False),
         ("araplbs/b.py", "# why\n", "", True),
         ("araplbs/b.py", "x = 1\n\n", "x = 1\n", True),
-        ("araplbs/b.py", "y = 2", "    y = 2", False),
+        ("araplbs/b.py", "What it does,\n", "The work, ", True),
+        ("araplbs/b.py", "    y = 2\n", "    y = 2\n    ", False),
+        ("araplbs/b.py", '"3"', '"4"', False),
     ],
 )
 def test_code_counts_and_comments_do_not(tree, name, old, new, same):
