@@ -1,19 +1,20 @@
 """Skinning weights that keep characters in shape when posed.
 
-weights() is one call from arrays to weights, load_gltf() reads a .glb, .gltf or .vrm file for it.
-Everything else is the engine, for programs that need its parts: Solver is its center. Of the
-constants, __version__ is that of the package; SETTINGS holds type, default, range and meaning of
-each setting of the solvers, as {"Solver": {name: {...}}, "JointSolver": {name: {...}}}; simd is the
-instruction set that the engine uses on this machine ("avx512", "avx2" or "portable");
-linear_algebra is "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly on this processor.
+weights() computes weights from arrays in one call, and load_gltf() reads a .glb, .gltf or .vrm
+file. The other names belong to the engine and serve programs that need its parts; the central class
+is Solver. Constants: __version__ is the version of the package; SETTINGS holds the type, default,
+range and meaning of each solver setting, as {"Solver": {name: {...}}, "JointSolver": {name:
+{...}}}; simd is the instruction set that the engine uses on this machine ("avx512", "avx2" or
+"portable"); linear_algebra is "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly on this
+processor.
 
-Arrays are NumPy's, or anything that converts to them: n vertices, f triangles, m bones, p poses.
-Coordinates and transforms share one space and unit. All errors are exceptions whose message names
-the argument and its value.
+Arrays are NumPy arrays or anything convertible to them, for n vertices, f triangles, m bones and p
+poses. Coordinates and transforms share one space and unit. Every error raises an exception whose
+message names the argument and its value.
 
-Importing this package loads nothing: the engine, araplbs._engine, is loaded when one of its names
-is first used, and so are the rooms, the folders of this package (ARCHITECTURE.md). It needs NumPy,
-and does not need Blender.
+Importing this package loads nothing else. The engine, araplbs._engine, is loaded on first use of
+one of its names, as are the subpackages, called rooms (ARCHITECTURE.md). The package requires NumPy
+but not Blender.
 """
 
 TYPE_CHECKING = False
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
         transfer_shapes,
         transfer_weights,
     )
-    from ._engine import BoneKind as BoneKind  # for annotations: the engine itself lacks these
+    from ._engine import BoneKind as BoneKind  # for annotations: not in the engine
     from ._engine import Floats as Floats
     from ._engine import InitialWeights as InitialWeights
     from .api.baseline import baseline_weights
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from .base.refusal import Refused
     from .skeleton.skeleton import Skeleton
 
-# Names that the engine does not have, and their modules. They come first for most programs.
+# Names that the engine lacks, and their modules. Most programs use these first.
 _PLACES = {
     "weights": ".api.weights",
     "Weights": ".api.weights",

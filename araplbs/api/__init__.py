@@ -1,2 +1,2 @@
-"""The functions of araplbs for programs that need no details of the engine: one call from arrays
-or files to weights, with everything that the button in Blender does."""
+"""Functions of araplbs for programs that do not need the details of the engine: one call from
+arrays or files to weights, with all features of the button in Blender."""

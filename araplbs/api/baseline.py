@@ -1,4 +1,4 @@
-"""baseline_weights(): weights of other methods, for comparisons."""
+"""baseline_weights(): weights computed by other methods, for comparison."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def baseline_weights(
     method: str = "heat",
     **settings: Any,
 ) -> Any:
-    """Weights of another method, without poses or energy: "heat" (bone heat, as Blender's automatic
-    weights), "nearest", "boneglow", "bbw" or "biharmonic". These are for comparison; use
-    araplbs.weights() for this package's own weights.
+    """Computes weights with another method, without poses or energy: "heat" (bone heat, as
+    Blender's automatic weights), "nearest", "boneglow", "bbw" or "biharmonic". Use these for
+    comparison only; araplbs.weights() computes this package's own weights.
 
     vertices (n, 3), triangles (f, 3) or None; bone_heads, bone_tails (m, 3), in the space and unit
     of the vertices; bone_parents (m,), -1 for roots. settings: edges (e, 2), tets (t, 4), bone_ways

@@ -1,4 +1,4 @@
-"""Characters of .glb, .gltf and .vrm files for programs: reading, weighting, saving."""
+"""Characters of .glb, .gltf and .vrm files for programs: reading, weighting and saving."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .weights import Weights, weights_of
 
 
 class GltfCharacter:
-    """A skeleton of a file and all meshes on it, as one character: vertices and bones at rest, in
-    one space, Z up as in Blender.
+    """A skeleton from a file together with all meshes bound to it. Vertices and bones are in the
+    rest pose and in one space, Z up as in Blender.
 
-    vertices (n, 3), triangles (f, 3): those of all meshes in sequence. mesh_names, first: the name
-    and the first vertex of each mesh. weights: Rows for the m joints of the skeleton.
+    vertices (n, 3), triangles (f, 3): the concatenated arrays of all meshes. mesh_names, first: the
+    name and the first vertex of each mesh. weights: Rows for the m joints of the skeleton.
 
     weigh() raises Refused or ValueError if the character or an option cannot be used, Cancelled if
     `progress` returns False; set_weights() raises ValueError.
@@ -46,42 +46,42 @@ class GltfCharacter:
 
     @property
     def name(self) -> str:
-        """The name of the armature, as Blender's importer gives it."""
+        """The name of the armature, as assigned by Blender's importer."""
         return self._character.name
 
     @property
     def skeleton(self) -> Skeleton:
-        """The m joints at rest, in the space of the vertices."""
+        """The m joints in the rest pose, in the space of the vertices."""
         return self._character.skeleton
 
     @property
     def vertices(self) -> Floats:
-        """(n, 3); a new array at each access."""
+        """The vertices, (n, 3); each access returns a new array."""
         return np.concatenate([mesh.vertices for mesh in self._character.meshes])
 
     @property
     def triangles(self) -> Integers:
-        """(f, 3); a new array at each access."""
+        """The triangles, (f, 3); each access returns a new array."""
         parts = zip(self._character.meshes, self.first, strict=False)
         return np.concatenate([mesh.triangles + begin for mesh, begin in parts])
 
     @property
     def weights(self) -> Rows:
-        """The weights of the file, or the ones set by set_weights()."""
+        """The weights from the file, or those passed to set_weights()."""
         joined = join_sparse_weights(self._character.weights)
         return Rows(*joined, bone_count=len(self.skeleton.names))
 
     def weigh(
         self, *, threads: int = 0, progress: Listener | None = None, **options: Any
     ) -> Weights:
-        """Computes new weights, like `araplbs weight`; the options are those of araplbs.weights.
-        They are not in the file until set_weights() is called."""
+        """Computes new weights, like `araplbs weight`, with the options of araplbs.weights. They
+        are not stored in the file until set_weights() is called."""
         table = options_of(options)
         found, _report = weigh_character(self._character, table, (), threads, progress)
         return weights_of(found, table, self.name)
 
     def set_weights(self, weights: Any) -> None:
-        """Puts weights into the loaded file: Weights, Rows, or an array (n, m). Raises
+        """Stores weights in the loaded file: Weights, Rows, or an array (n, m). Raises
         ValueError."""
         rows = weights.rows if isinstance(weights, Weights) else weights
         n, m = int(self.first[-1]), len(self.skeleton.names)
@@ -104,8 +104,8 @@ class GltfCharacter:
 
 
 class GltfFile:
-    """A .glb, .gltf or .vrm file that load_gltf() has read. characters: a list of GltfCharacter,
-    one for each skeleton with meshes. save() raises what save_gltf() does.
+    """A .glb, .gltf or .vrm file read by load_gltf(). characters: a list of GltfCharacter, one for
+    each skeleton with meshes. save() raises the same exceptions as save_gltf().
     """
 
     def __init__(self, characters: Sequence[Character]) -> None:
@@ -116,14 +116,16 @@ class GltfFile:
         return f"GltfFile {self._document.path.name!r}: {self.characters}"
 
     def save(self, path: str | Path) -> None:
-        """Writes the file with the weights that its characters were given, whole or not at all."""
+        """Writes the file with the weights assigned to its characters. It is written completely or
+        not at all."""
         save_document(self._document, path)
 
 
 def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFile:
-    """Reads the characters of a .glb, .gltf or .vrm file. skeleton: another file, whose skeleton
-    meshes without a skin get. Raises araplbs.Refused (a sentence) for files that cannot be used:
-    compressed meshes, no skin, truncated files."""
+    """Reads the characters of a .glb, .gltf or .vrm file. skeleton: another file whose skeleton is
+    given to meshes without a skin. Raises araplbs.Refused, with a sentence as its message, for
+    files that cannot be used, such as truncated files or files with compressed meshes or without a
+    skin."""
     document = read_document(path)
     if skeleton is not None:
         graft(document, read_document(skeleton))
@@ -131,7 +133,7 @@ def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFi
 
 
 def save_gltf(file: GltfFile, path: str | Path) -> None:
-    """Writes a file that load_gltf() has read, with the weights that its characters were given; the
-    same as file.save(path). It is written whole or not at all. Raises Refused if that would replace
-    a file of another kind, OSError if the file cannot be written."""
+    """Writes a file read by load_gltf(), with the weights assigned to its characters; equivalent to
+    file.save(path). The file is written completely or not at all. Raises Refused if that would
+    replace a file of another kind, OSError if the file cannot be written."""
     file.save(path)

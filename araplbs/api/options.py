@@ -1,4 +1,4 @@
-"""Options as keyword arguments, under the names in the panel or those of the settings."""
+"""Options as keyword arguments, under their names in the panel or in the settings."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..base.old_names import present_with_warning
 from ..base.option_table import given_value
 from ..model.options import Options
 
-# Options about data that arrays do not have.
+# Options for data that arrays cannot contain.
 WITHOUT = frozenset(("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig"))
 
 
 def names_of(without: Container[str] = WITHOUT) -> dict[str, str]:
-    """{keyword: field of Options}"""
+    """Maps each keyword to a field of Options."""
     found: dict[str, str] = {}
     for option in fields(Options):
         about = option.metadata
@@ -35,8 +35,8 @@ def options_of(
     defaults: dict[str, Any] | None = None,
     without: Container[str] = WITHOUT,
 ) -> Options:
-    """The Options from keyword arguments. Raises TypeError for an unknown name, ValueError for a
-    value out of range."""
+    """Builds the Options from keyword arguments. Raises TypeError for an unknown name and
+    ValueError for a value out of range."""
     known, values = names_of(without), dict(defaults or {})
     kinds = {option.name: option for option in fields(Options)}
     for name, value in present_with_warning(given).items():

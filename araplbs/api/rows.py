@@ -1,4 +1,4 @@
-"""Weights as sparse rows, which a program can use in any form."""
+"""Weights as sparse rows, convertible to the forms that programs use."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..model.sparse_weights import SparseWeights, dense_of
 
 
 class Rows(SparseWeights):
-    """Sparse weights of n vertices for m bones: those of vertex i are at start[i]:start[i + 1].
+    """Sparse weights of n vertices for m bones; vertex i has the entries start[i]:start[i + 1].
 
-    A named tuple (start, bones, weights), which all functions accept: start (n + 1,), bones and
-    weights (entries,), the bones of a row ascending. shape: (n, m). The arrays are converted, not
-    checked: functions that take rows raise ValueError for wrong ones.
+    A named tuple (start, bones, weights), accepted by all functions: start (n + 1,), bones and
+    weights (entries,), with the bones of each row in ascending order. shape: (n, m). The arrays are
+    converted but not checked; functions that take rows raise ValueError for invalid ones.
 
     >>> rows = Rows([0, 1, 3], [0, 0, 1], [1.0, 0.25, 0.75], bone_count=2)
     >>> rows
@@ -50,22 +50,23 @@ class Rows(SparseWeights):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(vertices, bones)"""
+        """The shape, (vertices, bones)."""
         return self.count, self.bone_count
 
     def toarray(self) -> Floats:
-        """(n, m) a dense array: 8 bytes for each vertex and bone."""
+        """Returns a dense array (n, m), which takes 8 bytes for each vertex and bone."""
         return dense_of(self, self.bone_count)
 
     def to_scipy(self) -> Any:
-        """A scipy.sparse.csr_matrix of these weights; needs SciPy."""
+        """Returns the weights as a scipy.sparse.csr_matrix; requires SciPy."""
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         return csr_matrix((self.weights, self.bones, self.start), shape=self.shape)
 
     def padded(self, width: int = 4) -> tuple[Any, Floats]:
-        """(bones (n, width), weights (n, width)), the largest first, as game engines and glTF use
-        them; 0 if a vertex has fewer. Raises ValueError if a vertex has more."""
+        """Returns (bones (n, width), weights (n, width)) with the largest weights first, as game
+        engines and glTF use them, padded with 0 for vertices with fewer weights. Raises ValueError
+        if a vertex has more."""
         most = int(np.diff(self.start).max(initial=0))
         if most > width:
             raise ValueError(f"width is {width}: a vertex has {most} influences")

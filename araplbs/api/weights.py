@@ -1,4 +1,4 @@
-"""weights(): from arrays to weights in one call."""
+"""weights(): computes weights from arrays in one call."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .rows import Rows
 
 
 class Weights(NamedTuple):
-    """The result of weights(). rows: the weights. control_bones: {name: reason} of the joints that
-    only control the rig and got no weights. report: all facts about the result, as --json writes
-    them.
+    """The result of weights(). rows: the weights. control_bones: {name: reason} for the joints that
+    only control the rig and therefore have no weights. report: all facts about the result, in the
+    form that --json writes.
 
-    rows are Rows of n vertices for m joints: each sums to 1. Its methods raise only MemoryError,
-    if there is no room for a dense array.
+    rows are Rows of n vertices for m joints, and each row sums to 1. The methods raise only
+    MemoryError, if a dense array does not fit into memory.
     """
 
     rows: Rows
@@ -34,12 +34,12 @@ class Weights(NamedTuple):
     report: dict[str, Any]
 
     def toarray(self) -> Any:
-        """(n, m) the weights as a dense array."""
+        """Returns the weights as a dense array (n, m)."""
         return self.rows.toarray()
 
     @property
     def lines(self) -> list[str]:
-        """Lines for people; the last one is the result."""
+        """Lines of text for the user; the last one states the result."""
         found = [*notes(self.report), *(f"Warning: {w}" for w in warnings(self.report))]
         return [*found, summary(self.report)]
 
@@ -66,34 +66,35 @@ def weights(
     progress: Listener | None = None,
     **options: Any,
 ) -> Weights:
-    """Skinning weights of a character, with everything that Auto-weight in Blender does: symmetry,
-    control bones left out, loose and rigid parts, joints without tails.
+    """Computes skinning weights for a character with all features of Auto-weight in Blender: it
+    handles symmetry, control bones, loose and rigid parts, and joints without tails.
 
-    vertices (n, 3) and triangles (f, 3): the skin in the rest pose; give several meshes of one
-        character together. Vertices in one place get the same weights, so seams stay closed.
-    joints (m, 3): the points at which bones begin, in the space of the vertices, in any unit, Z up.
+    vertices (n, 3) and triangles (f, 3): the skin in the rest pose; pass all meshes of a character
+        together. Coincident vertices get the same weights, so seams stay closed.
+    joints (m, 3): the points where bones begin, in the space of the vertices, in any unit, Z up.
         parents (m,): the parent of each joint, -1 for none.
-    tails (m, 3): the ends of the bones, if an artist drew them; by default bones go from joint to
-        joint. roll_axes (m, 3): the local Z axis of each bone.
-    names: names of the joints, which help to recognize sides, rig generators and controls.
-    deform (m,) of bool: False for joints that move nothing.
-    edges (e, 2): edges without triangles. rigid: arrays of vertices, each a part that keeps its
-        shape.
-    animation (p, m, 3, 4) or (p, m, 4, 4): poses in which the skin has to keep its shape as well,
-        each joint's transform from rest.
-    start: weights to start from, (n, m) or Rows.
-    threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or all processors.
+    tails (m, 3): the ends of the bones, if an artist placed them; by default, bones extend from
+        joint to joint. roll_axes (m, 3): the local Z axis of each bone.
+    names: joint names, which help to recognize sides, rig generators and controls.
+    deform (m,) of bool: False for joints that deform nothing.
+    edges (e, 2): edges without triangles. rigid: arrays of vertices, each of which is a part that
+        keeps its shape.
+    animation (p, m, 3, 4) or (p, m, 4, 4): additional poses in which the skin should keep its
+        shape, as each joint's transform from rest.
+    start: initial weights, (n, m) or Rows.
+    threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or for all processors if
+        neither is set.
     progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
-    options: any option of the panel, by its name or that of the setting: max_influences=4,
+    options: any option of the panel, by its name in the panel or in the settings: max_influences=4,
         firmness=12.0, crispness=0.004, symmetric=True, loose_parts_follow=True,
         rigid_parts="detected", control_bones="leave_out", bone_directions="automatic",
         initial_weights="heat", random_poses=80, swing and twist (radians), reach_poses, seed...
 
-    Returns Weights: its rows hold n vertices and m joints. The same input gives the same weights on
-    any number of threads.
+    Returns Weights, whose rows cover n vertices and m joints. The same input gives the same weights
+    for any number of threads.
 
-    Raises ValueError for arrays or options that do not fit (InputError if the mesh or the skeleton
-    cannot be used), TypeError for unknown options, SolverError if solving fails, and Cancelled.
+    Raises ValueError for invalid arrays or options (InputError if the mesh or the skeleton cannot
+    be used), TypeError for unknown options, SolverError if solving fails, and Cancelled.
     Source: Thiery & Eisemann, ARAPLBS, 2018, with the changes listed in docs/paper.md.
 
     >>> vertices, triangles = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 2], [0, 2, 3]]
@@ -115,7 +116,7 @@ def weights(
 
 
 def weights_of(found: Weighed, options: Options, name: str = "skeleton") -> Weights:
-    """The Weights of all meshes of a solved problem."""
+    """Returns the Weights of all meshes of a solved problem."""
     problem = found.problem
     report = make_report(problem, found.solution, options, name)
     rows = found.rows[0] if len(found.rows) == 1 else found.solution.rows
@@ -126,7 +127,7 @@ def weights_of(found: Weighed, options: Options, name: str = "skeleton") -> Weig
 def mesh_of_arrays(
     vertices: Any, triangles: Any, edges: Any, rigid: Sequence[Any], start: Any, bones: int
 ) -> Mesh:
-    """A core Mesh. Raises ValueError."""
+    """Builds a core Mesh from arrays. Raises ValueError."""
     points = np.array(vertices, np.float64)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
         raise ValueError(f"vertices has shape {points.shape}: expected (n, 3)")

@@ -1,5 +1,5 @@
-"""Auto-weight for scripts in Blender: bind() needs no registered add-on, selection or window.
-The add-on does the work; this room needs Blender only when one of its functions is called."""
+"""Auto-weight for scripts in Blender: bind() needs no registered add-on, selection or window. The
+add-on does the work; this room requires Blender only when one of its functions is called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ..base.progress import Listener
 from ..base.refusal import Refused
 
-_ADDON = "araplbs_addon"  # comes with the package, in its wheel
+_ADDON = "araplbs_addon"  # part of the package's wheel
 
 
 def bind(
@@ -23,25 +23,27 @@ def bind(
     progress: Listener | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Gives mesh objects skinning weights for an armature, and binds them to it: in scripts it
+    """Computes skinning weights for mesh objects and binds them to an armature. In scripts, it
     replaces bpy.ops.object.parent_set(type="ARMATURE_AUTO").
 
-    meshes: one mesh object, or several, which are weighted together. armature: the armature object.
-        Neither has to be selected, active or visible. only_new: weight only vertices without
-    weights.
-    preset: "unity", "vrchat", "game-4"... or one of yours; options that you give take precedence.
+    meshes: one mesh object, or several to weight together. armature: the armature object. The
+        objects need not be selected, active or visible. only_new: weight only vertices without
+        weights.
+    preset: "unity", "vrchat", "game-4"... or one of your own; options given explicitly take
+        precedence.
     threads: 0 for all processors.
     progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
-    options: those of the panel, by name, as in araplbs.weights(): max_influences=4, firmness=12.0,
-        symmetric=True, start_from="present", animation="markers"... Angles are in radians.
+    options: options of the panel, by name, as in araplbs.weights(): max_influences=4,
+        firmness=12.0, symmetric=True, start_from="present", animation="markers"... Angles are in
+        radians.
 
-    Returns the report, as --json writes it for an armature: "warnings" and "notes" for people,
-    "control_bones" that were left out, "deformation" in numbers. A mesh without an Armature
-    modifier gets one and becomes a child of the armature. Locked vertex groups keep their weights,
-    and corrections saved with the mesh apply.
+    Returns the report that --json writes for an armature: "warnings" and "notes" for the user, the
+    excluded "control_bones", and "deformation" as numbers. A mesh without an Armature modifier gets
+    one and becomes a child of the armature. Locked vertex groups keep their weights, and
+    corrections saved with the mesh are applied.
 
-    Raises araplbs.Refused if it cannot be done, with a sentence that names the object; nothing in
-    the file changes then. Raises TypeError for arguments of other types and for unknown
+    Raises araplbs.Refused if the objects cannot be weighted, with a message that names the object;
+    the file then stays unchanged. Raises TypeError for arguments of other types and for unknown
     options, ValueError for values out of range, Cancelled, and SolverError if solving fails.
     """
     return _script().bind(
@@ -56,10 +58,10 @@ def bind(
 
 
 def _script() -> Any:
-    """The add-on's module for scripts: that of the extension, if it is enabled. Raises Refused
+    """Returns the add-on's module for scripts, from the extension if it is enabled. Raises Refused
     outside of Blender."""
     try:
-        import_module("bpy")  # first: it makes Blender's other modules importable
+        import_module("bpy")  # first, because it makes Blender's other modules importable
     except ModuleNotFoundError as error:
         if error.name != "bpy":
             raise
@@ -71,7 +73,7 @@ def _script() -> Any:
 
 
 def _enabled() -> str:
-    """The name of the extension's package if it is in use, otherwise ""."""
+    """The name of the extension's package if the extension is enabled, otherwise ""."""
     for name in list(sys.modules):
         package, _dot, last = name.rpartition(".")
         if (
@@ -84,7 +86,8 @@ def _enabled() -> str:
 
 
 def main(argv: list[str]) -> int:
-    """python -m araplbs.blender: the commands of blender -c araplbs; the exit code."""
+    """Implements python -m araplbs.blender with the commands of blender -c araplbs, and returns the
+    exit code."""
     try:
         code: int = _script().run(argv)
     except Refused as error:

@@ -12,4 +12,4 @@ try:
 finally:
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # the module bpy may hang when Python ends by itself
+    os._exit(code)  # the module bpy may hang when Python exits normally

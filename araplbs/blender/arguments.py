@@ -1,4 +1,4 @@
-"""The arguments of the commands on .blend files, and the options that they set."""
+"""Arguments of the commands on .blend files, and the options that they set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..farm import tasks
 from .command import Command
 
 COMMAND = "araplbs"
-# In the order of the help, which omits commands that only programs call.
+# In the order of the help, which omits commands intended only for programs.
 GROUPS = (
     ("make weights", ("weight", "transfer", "copies", "bake", "joints")),
     ("look at weights", ("check", "repair", "compare", "motion")),
@@ -61,8 +61,8 @@ def read_arguments(
     prog: str = f"blender -c {COMMAND}",
     presets: Iterable[str | Path] = (),
 ) -> argparse.Namespace:
-    """The arguments, with `does`, the command, and its `options`. presets: folders of the user's.
-    Raises WrongArguments, and SystemExit after help."""
+    """Returns the parsed arguments, including the command as `does` and its `options`. presets: the
+    user's preset folders. Raises WrongArguments, and SystemExit after printing help."""
     parser = make_parser(commands, prog)
     names = [name for _title, names in GROUPS for name in names]
     if not argv:
@@ -113,7 +113,7 @@ def _add_command(parsers: Any, command: Command, prog: str) -> None:
         epilog="\n".join(["examples:", *examples, "", EXIT_CODES]),
     )
     parser.set_defaults(apart=None, does=command, parser=parser, in_place=False)
-    if command.also_writes and not command.saves:  # a page each for the characters of one file
+    if command.also_writes and not command.saves:  # one page for each character of a file
         parser.add_argument("input", nargs=1, metavar="IN.blend", help="the file to read")
         parser.add_argument(
             "--output", "-o", required=True, type=Path, metavar="FOLDER", help="folder of the page"
@@ -161,7 +161,7 @@ def _add_command(parsers: Any, command: Command, prog: str) -> None:
 
 
 def _usage(command: Command) -> str:
-    """The arguments without which a command does nothing."""
+    """The required arguments of a command."""
     if not command.saves:
         return "IN.blend -o FOLDER" if command.also_writes else "IN.blend..."
     return "IN.blend... -o OUT.blend|FOLDER"

@@ -1,5 +1,5 @@
-"""A command on .blend files: an operator's file in the add-on declares it as COMMAND, next to the
-operator. arguments.py makes its parser, files.py runs it on one file after the other."""
+"""A command on .blend files. An operator's file in the add-on declares it as COMMAND, next to the
+operator; arguments.py creates its parser, and files.py runs it on each file."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ class Command:
     description: str
     task: Callable[..., Any]  # (options, threads) -> Task
     table: type[OptionTable]
-    summary: Callable[[dict[str, Any]], str]  # of a report, a line or more
-    find: Callable[..., Any]  # (arguments, view layer) -> what each task reads
-    subject: Callable[[Any], Any] = attrgetter("armature")  # of that: whose name is printed
+    summary: Callable[[dict[str, Any]], str]  # of a report, one or more lines
+    find: Callable[..., Any]  # (arguments, view layer) -> the input of each task
+    subject: Callable[[Any], Any] = attrgetter("armature")  # of an input: the name to print
     own: Callable[..., None] | None = None  # adds its own arguments to a parser
-    without: tuple[str, ...] = ()  # options that it does not take
-    only: Any = None  # those that it takes, None for all
+    without: tuple[str, ...] = ()  # options that the command does not accept
+    only: Any = None  # options that the command accepts, None for all
     choose: Callable[..., Any] | None = None  # (this Command, arguments) -> the Command meant
-    finish: Callable[..., int] | None = None  # of one that saves no .blend file: its exit code
-    code_of: Callable[..., int] | None = None  # of one that saves: the code, if no file has failed
+    finish: Callable[..., int] | None = None  # exit code if no .blend is saved
+    code_of: Callable[..., int] | None = None  # of a saving command: the code if no file failed
     also_writes: Callable[..., Any] | None = None  # (arguments, armatures) -> [(path, kind)]
-    conclude: Callable[[list[Any]], None] | None = None  # once all tasks of a file are applied
-    weights_of: Callable[[dict[str, Any]], Any] = lambda _report: None  # the part about weights
+    conclude: Callable[[list[Any]], None] | None = None  # after applying all tasks of a file
+    weights_of: Callable[[dict[str, Any]], Any] = lambda _report: None  # the section on weights
     has_pictures: bool = False
     has_presets: bool = False  # the presets of Auto-weight
-    texts: tuple[tuple[str, str], ...] = ()  # (option, its help) if the panel's does not fit
-    names_stages: bool = False  # its progress is a line for each stage
+    texts: tuple[tuple[str, str], ...] = ()  # (option, its help) if the panel's text does not fit
+    names_stages: bool = False  # reports its progress as one line for each stage
 
     @property
     def saves(self) -> bool:
-        """Whether it saves .blend files, and takes many of them."""
+        """Whether the command saves .blend files and accepts several of them."""
         return self.finish is None

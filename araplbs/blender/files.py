@@ -1,8 +1,7 @@
-"""The commands on .blend files: runs them on one file after the other, in a Blender that does the
-work.
+"""Runs the commands on .blend files one file at a time, in a Blender process that does the work.
 
-A file is weighted and saved next to its destination first, and then moved there as a whole. If
-anything fails or ends the process, input and older output stay unchanged.
+A weighted file is first saved next to its destination and then moved into place as a whole. If
+anything fails or the process ends, the input and any older output stay unchanged.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from .arguments import COMMAND, read_arguments
 from .command import Command
 from .standard_output import StandardOutput
 
-SCHEMA = 1  # of what --json writes: docs/manual/agents.md
+SCHEMA = 1  # of the output of --json: docs/manual/agents.md
 
 
 @dataclass(frozen=True)
 class Blender:
-    """The Blender that does the work. again: the command that starts it again, up to and with the
-    name of our command; do_file(command, source, target, arguments, stop, outputs): the work on one
-    file, which gives its entry in the report."""
+    """The Blender that does the work. again: the command that restarts it, up to and including the
+    name of our command. do_file(command, source, target, arguments, stop, outputs): processes one
+    file and returns its entry in the report."""
 
     commands: Sequence[Command]
-    presets: Sequence[str]  # folders of the user's
+    presets: Sequence[str]  # the user's folders
     again: Callable[[], list[str]]
     do_file: Callable[..., dict[str, Any]]
 
@@ -65,9 +64,9 @@ def run(
     results: list[dict[str, Any]] | None = None,
     prog: str = f"blender -c {COMMAND}",
 ) -> int:
-    """The command; returns the exit code: 0 all is done, 1 a file failed or could not be
-    started, 2 wrong arguments, 3 `check` or --if-worse has found something to fail on, 128 + the
-    signal that stopped it. `results` gets what the report says of each file."""
+    """Runs the command and returns its exit code: 0 if everything succeeded, 1 if a file failed or
+    could not be started, 2 for wrong arguments, 3 if `check` or --if-worse found a reason to fail,
+    128 + the signal that stopped it. `results` receives the report entry of each file."""
     results = [] if results is None else results
     _print_any_name()
     try:
