@@ -182,7 +182,7 @@ def _do_here(work: _Work, blender: Blender, results: list[dict[str, Any]]) -> No
                 work.command, source, target, arguments, work.stop, work.outputs
             )
         except Exception as error:  # the other files are done all the same
-            of_blender = type(error) is RuntimeError  # how its operators fail
+            of_blender = type(error) is RuntimeError  # the other files are processed anyway
             result["error"] = str(error) if of_blender else sentence("The work", error)
             if isinstance(error, FileNotFoundError) and error.filename == str(source):
                 result["error"] = "no such file"

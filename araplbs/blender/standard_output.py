@@ -1,5 +1,5 @@
-"""The standard output of the command, for --json - and --quiet: everything that Blender and we
-print goes to the standard error or nowhere. (Blender prints lines of its own.)"""
+"""Standard output of the command for --json - and --quiet. Everything else that Blender and our
+code print goes to standard error or nowhere. (Blender prints lines of its own.)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class StandardOutput:
-    """write(text) in the block writes to what was the standard output before it."""
+    """A context in which write(text) writes to the original standard output."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.apart = arguments.json == "-"
@@ -23,7 +23,7 @@ class StandardOutput:
     def __enter__(self) -> StandardOutput:
         if self.apart or self.silent:
             _flush()
-            with suppress(OSError):  # where it is closed, nobody reads it
+            with suppress(OSError):  # a closed stream has no reader
                 self._former = os.dup(1)
             null = os.open(os.devnull, os.O_WRONLY)
             nothing = self._stack.enter_context(os.fdopen(null, "w"))
@@ -48,7 +48,7 @@ class StandardOutput:
 
 
 def _flush() -> None:
-    """Flushes the output of Python and C, which belongs to the place it was printed to."""
+    """Flushes the output of Python and C to the destination for which it was printed."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     with suppress(OSError, AttributeError):

@@ -1,2 +1,2 @@
-"""The command `araplbs`: weights characters in files from the shell, without Blender. Each
-of its commands is a module in commands/."""
+"""The command `araplbs`, which weights characters in files from the shell, without Blender. Each
+subcommand is a module in commands/."""

@@ -1,4 +1,4 @@
-"""The parts of a command of the shell."""
+"""The building blocks of a shell command."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Job:
 
 @dataclass
 class Outcome:
-    """The result for one file. characters: a report of each; code: the exit code that it asks for;
-    warnings: lines for people."""
+    """The result for one file. characters: one report per character; code: the requested exit code;
+    warnings: lines for the user."""
 
     characters: list[dict[str, Any]] = field(default_factory=list)
     code: int = 0
@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass
 class Done:
-    """A finished file: its entry in the report, its exit code, and its pictures."""
+    """A finished file with its report entry, exit code and pictures."""
 
     result: dict[str, Any]
     code: int = 0
@@ -52,8 +52,8 @@ class Done:
 
 @dataclass(frozen=True)
 class Command:
-    """work: does a Job and gives its Outcome. add: further arguments. check: looks at them before
-    anything is read."""
+    """work: processes a Job and returns its Outcome. add: adds further arguments. check: validates
+    the arguments before anything is read."""
 
     name: str
     help: str
@@ -62,7 +62,7 @@ class Command:
     table: type[OptionTable]
     work: Callable[[Job], Outcome]
     saves: bool = True
-    also_reads: tuple[str, ...] = ()  # ends of names of inputs that are not glTF
+    also_reads: tuple[str, ...] = ()  # extensions of inputs that are not glTF
     without: frozenset[str] = frozenset()
     only: frozenset[str] | None = None
     add: Callable[[argparse.ArgumentParser], None] | None = None

@@ -1,4 +1,4 @@
-"""The exceptions that end a command, with their exit codes."""
+"""Exceptions that end a command, with their exit codes."""
 
 from ..base.refusal import Refused
 
@@ -6,5 +6,4 @@ DONE, FAILED, WRONG, FINDINGS = 0, 1, 2, 3
 
 
 class WrongArguments(Refused):
-    """Nothing was begun, because the arguments cannot be satisfied; the message gives the
-    reason."""
+    """No work was begun because the arguments cannot be satisfied; the message gives the reason."""

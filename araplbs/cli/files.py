@@ -1,4 +1,4 @@
-"""The files that a command reads and writes, decided before any work begins."""
+"""The files that a command reads and writes, determined before any work begins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_obj(path: str | Path) -> bool:
 
 
 def inputs_of(patterns: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
-    """The files of these names and patterns, which not every shell expands. Raises
+    """Expands these names and patterns into files, because not every shell does. Raises
     WrongArguments."""
     found: dict[Path, None] = {}
     for pattern in patterns:
@@ -42,8 +42,7 @@ def inputs_of(patterns: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
 
 
 def refuse_input(name: str, also: Sequence[str] = ()) -> None:
-    """Raises WrongArguments for a name that does not end like those of our files, or like one of
-    `also`."""
+    """Raises WrongArguments for a name without one of our file extensions or those in `also`."""
     if not os.path.exists(name):
         raise WrongArguments(f"{name}: no such file")
     if os.path.isdir(name):
@@ -56,7 +55,7 @@ def refuse_input(name: str, also: Sequence[str] = ()) -> None:
 def outputs_of(
     inputs: Sequence[Path], output: str | None, in_place: bool
 ) -> list[tuple[Path, Path]]:
-    """[(input, output)]. Raises WrongArguments."""
+    """Returns [(input, output)]. Raises WrongArguments."""
     if in_place:
         if output is not None:
             raise WrongArguments("--in-place and --output exclude each other")
@@ -86,13 +85,13 @@ def outputs_of(
 
 
 def _as_gltf(name: str) -> str:
-    """A name of an output: .obj files hold no weights."""
+    """The name of an output as a glTF file, because .obj files cannot store weights."""
     return str(Path(name).with_suffix(".glb")) if is_obj(name) else name
 
 
 def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse.Namespace) -> None:
-    """Raises WrongArguments if a file of this run would replace an input, another output or a
-    file that is not ours."""
+    """Raises WrongArguments if a file of this run would replace an input, another output or a file
+    in a foreign format."""
     others = [Path(each) for each in getattr(arguments, "reads", ()) if each]
     outputs = Outputs([source for source, _target in plan] + others)
     in_place = getattr(arguments, "in_place", False)

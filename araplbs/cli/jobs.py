@@ -1,7 +1,7 @@
-"""--jobs: several files at a time, each in a process of its own.
+"""--jobs: processes several files at a time, each in a separate process.
 
-A process that crashes, or that the system kills, costs only its file. It gets the same arguments as
-this one and the file to do, and answers over a pipe.
+A process that crashes, or that the system kills, affects only its own file. It receives the
+arguments of this process and the file to process, and returns its result over a pipe.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..base.stop import Stop, Stopped
 from .command import Done, Job
 from .errors import FAILED
 
-POLL = 0.2  # seconds between two looks at signals
+POLL = 0.2  # seconds between checks for signals
 STARTER = "from araplbs.cli.jobs import serve; serve()"
 
 
@@ -33,7 +33,7 @@ def do_files(
     say: Callable[[str], None],
     stop: Stop,
 ) -> list[Done]:
-    """The files of a plan, in its order."""
+    """Processes the files of a plan, in order."""
     each = max(1, (threads or _processors()) // jobs)
     found: dict[int, Done] = {}
     running: set[subprocess.Popen[str]] = set()
@@ -67,7 +67,7 @@ def _one(
     threads: int,
     running: set[subprocess.Popen[str]],
 ) -> tuple[list[str], Done]:
-    """(lines for people, Done) of one file."""
+    """Returns (lines for the user, Done) for one file."""
     source, target = files
     task = {
         "argv": argv,
@@ -75,7 +75,7 @@ def _one(
         "target": None if target is None else str(target),
         "threads": threads,
     }
-    # -P: a folder araplbs in the current directory is not ours.
+    # -P, because a folder named araplbs in the current directory may be a foreign one.
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", STARTER],
         stdin=subprocess.PIPE,
@@ -102,8 +102,8 @@ def _one(
 
 
 def serve() -> None:
-    """The other side: reads one task from standard input and writes its answer, and nothing else,
-    to standard output."""
+    """Runs in the child process: reads one task from standard input and writes only its answer to
+    standard output."""
     from .main import do_file, read_command
 
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")

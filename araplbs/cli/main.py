@@ -1,8 +1,8 @@
-"""araplbs COMMAND FILE... : reads the arguments, does one file after the other, and gives the exit
-code.
+"""araplbs COMMAND FILE...: parses the arguments, processes the files one by one, and returns the
+exit code.
 
-Only the module of the requested command is loaded, because for a small file most of the time is
-the start.
+Only the module of the requested command is loaded, because startup takes most of the time for a
+small file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ COMMANDS = (
     ("reduce-bones", "weights for fewer joints"),
     ("quantize", "store weights in 8 or 16 bits whose sum is exact"),
 )
-SCHEMA = 1  # of what --json writes
+SCHEMA = 1  # of the output of --json
 EPILOG = """examples:
   araplbs weight in.glb -o out.glb
   araplbs weight characters/*.glb -o weighted/ --preset game-8 --jobs 4
@@ -54,8 +54,8 @@ worse than before (--if-worse fail)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 done, 1 a file failed, 2 wrong arguments, 3 findings, 128 + the number of a
-    signal that stopped it."""
+    """Returns the exit code: 0 for success, 1 if a file failed, 2 for wrong arguments, 3 for
+    findings, 128 + the number of a signal that stopped it."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Stopped as end:
         complain(f"araplbs: {end}")
         return 128 + end.number
-    except BrokenPipeError:  # whoever read has enough
+    except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except Exception as error:
@@ -94,7 +94,8 @@ def _run(argv: list[str], stop: Stop) -> int:
 
 
 def read_command(argv: list[str]) -> tuple[Command, argparse.Namespace, Any]:
-    """(command, arguments, options). Raises WrongArguments, and SystemExit after help."""
+    """Returns (command, arguments, options). Raises WrongArguments, and SystemExit after printing
+    help."""
     command = load_command(argv[0])
     arguments = make_parser(command).parse_args(argv[1:])
     if arguments.threads < 0:
@@ -218,7 +219,7 @@ def _do_files(
 
 
 def do_file(command: Command, job: Job) -> Done:
-    """The work on one file; an error is its result."""
+    """Processes one file; an error becomes its result."""
     start = time.perf_counter()
     done = Done({"input": str(job.source)})
     if job.target:

@@ -1,5 +1,5 @@
-"""Options of the panel as arguments of both commands, `araplbs` and `blender -c araplbs`: under the
-panel's names, and under those of the settings."""
+"""Converts panel options into arguments of both commands, `araplbs` and `blender -c araplbs`, under
+their names in the panel and in the settings."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Table = TypeVar("Table", bound=OptionTable)
 
 
 def flags_of(option: Field[Any]) -> list[str]:
-    """["--firmness", "--bone-spring-stiffness", "--truss"]: of the panel, of the setting, and the
-    names that it had."""
+    """Returns the flags of an option, such as ["--firmness", "--bone-spring-stiffness", "--truss"]:
+    by its name in the panel, in the settings, and by its former names."""
     words = option.metadata["name"].lower().replace("(", "").replace(")", "").split()
     own, plain = "--" + "-".join(words), "--" + option.name.replace("_", "-")
     return [*dict.fromkeys((own, plain, *old_flags(option.name)))]
 
 
 def warn_old_flags(words: Sequence[str], table: type[OptionTable] = Options) -> None:
-    """One line on the standard error for each option under an old name."""
+    """Prints one line to standard error for each option given under an old name."""
     given = {str(word).partition("=")[0] for word in words}
     kept = {flags_of(option)[0] for option in fields(table)}
     for new in OPTIONS.values():
@@ -41,7 +41,7 @@ def warn_old_flags(words: Sequence[str], table: type[OptionTable] = Options) -> 
 def offered(
     table: type[OptionTable], without: Container[str] = (), only: Container[str] | None = None
 ) -> list[Field[Any]]:
-    """The options of a command for files that are not Blender's."""
+    """The options of a command for files other than .blend files."""
     return [
         option
         for option in fields(table)
@@ -52,7 +52,7 @@ def offered(
 
 
 def as_argument(option: Field[Any], value: Any) -> Any:
-    """A value of an option in the form that the command line takes."""
+    """Converts the value of an option to command-line syntax."""
     if "choices" in option.metadata:
         return value.lower()
     return round(math.degrees(value), 6) if option.metadata.get("angle") else value
@@ -61,9 +61,10 @@ def as_argument(option: Field[Any], value: Any) -> Any:
 def add_options(
     parser: argparse.ArgumentParser, options: Iterable[Field[Any]], texts: Mapping[str, str] = {}
 ) -> None:
-    """One argument for each, under the panel's name, and under other ones that the help omits. An
-    option that is not given is not in the arguments, so that a preset can tell; action.usual is its
-    value then. texts: the help of options for which the panel's does not fit."""
+    """Adds one argument for each option, under the panel's name and under other names that the help
+    omits. An option that is not given is absent from the arguments, so a preset can detect this;
+    action.usual is its value in that case. texts: help for options for which the panel's text does
+    not fit."""
     groups = {
         False: parser.add_argument_group("options, as in the panel"),
         True: parser.add_argument_group("advanced options"),
@@ -99,9 +100,9 @@ def read_options(
     arguments: argparse.Namespace,
     values: Mapping[str, Any] = {},
 ) -> Table:
-    """The options that were given, over these values. Afterwards the arguments have all of them.
-    Raises WrongArguments for a value out of range, in the unit and under the name that it was
-    given."""
+    """Overrides these values with the options that were given, and stores all of them in the
+    arguments. Raises WrongArguments for a value out of range, in the unit and under the name that
+    the user gave."""
     found = dict(values)
     try:
         for option in options:
@@ -117,8 +118,8 @@ def read_options(
 
 
 def preset_options(name: str, folders: Iterable[str | Path] = ()) -> dict[str, Any]:
-    """{option: value} of a preset of Auto-weight, of the user's in these folders or of those that
-    come with it. Raises Refused."""
+    """Returns {option: value} of a preset of Auto-weight, from the user's presets in these folders
+    or from the built-in ones. Raises Refused."""
     known = {option.name for option in fields(Options)}
     values = preset_named(name, folders)
     return {option: value for option, value in values.items() if option in known}
@@ -127,7 +128,7 @@ def preset_options(name: str, folders: Iterable[str | Path] = ()) -> dict[str, A
 def preset_given(
     arguments: argparse.Namespace, folders: Iterable[str | Path] = ()
 ) -> dict[str, Any]:
-    """The same for --preset. Raises WrongArguments."""
+    """Returns the options of the preset given with --preset. Raises WrongArguments."""
     if getattr(arguments, "preset", None) is None:
         return {}
     try:

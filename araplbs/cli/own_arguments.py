@@ -1,6 +1,8 @@
-"""Arguments of single commands that both command lines have, `araplbs` and `blender -c araplbs`.
+"""Arguments of single commands that both command lines share, `araplbs` and `blender -c araplbs`.
 
-A feature is loaded only for its command: the start takes most of the time of a small file."""
+A feature is loaded only for its own command, because startup takes most of the time for a small
+file.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def add_fail_on(parser: argparse.ArgumentParser) -> None:
 def code_of_findings(
     arguments: argparse.Namespace, reports: Iterable[Mapping[str, Mapping[str, int]]]
 ) -> int:
-    """The exit code that --fail-on asks for, of the reports of characters."""
+    """The exit code that --fail-on requests for these character reports."""
     if arguments.fail_on == "never":
         return DONE
     levels = list(LEVELS)
@@ -50,7 +52,7 @@ def add_kinds(parser: argparse.ArgumentParser) -> None:
 
 
 def kinds_of(arguments: argparse.Namespace) -> frozenset[str]:
-    """The kinds of findings that --kind names, by default every one that can be repaired."""
+    """The kinds of findings given with --kind, by default all kinds that can be repaired."""
     return frozenset(kind.upper() for kind in arguments.kind or _repaired())
 
 
@@ -67,7 +69,7 @@ def add_methods(parser: argparse.ArgumentParser) -> None:
 
 
 def add_sources_and_targets(parser: argparse.ArgumentParser, what: str = "a mesh") -> None:
-    """Of a command that takes weights from some meshes to others."""
+    """Adds the arguments of a command that transfers weights from some meshes to others."""
     for name, text in (
         ("source", f"{what} whose weights are taken; repeatable"),
         ("target", f"{what} that gets weights; repeatable"),
@@ -76,7 +78,8 @@ def add_sources_and_targets(parser: argparse.ArgumentParser, what: str = "a mesh
 
 
 def add_source_and_targets(parser: argparse.ArgumentParser, has: str) -> None:
-    """Of a command that takes something from one mesh to others; has: what."""
+    """Adds the arguments of a command that transfers data from one mesh to others; has: the kind of
+    data."""
     parser.add_argument("--source", metavar="NAME", required=True, help=f"mesh that has the {has}")
     parser.add_argument(
         "--target",

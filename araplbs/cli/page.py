@@ -1,5 +1,4 @@
-"""The page of --report: the results for each file, with pictures, in one file that needs no
-other."""
+"""The page of --report: the results and pictures of all files in one self-contained file."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ ABOUT = "The pose with the most stretch, of several. Gray: none. Dark: 100 %."
 def write_report_page(
     path: str | Path, content: dict[str, Any], pictures: list[list[bytes | None]]
 ) -> None:
-    """content: what --json writes. pictures: PNG files of the characters of each file."""
+    """content: the output of --json. pictures: PNG files of the characters of each file."""
     parts = [
         f"{page_head(REPORT_PAGE)}<title>araplbs {escape(content['command'])}</title>"
         f"<style>{STYLE}</style></head><body><main>",

@@ -9,8 +9,8 @@ from .errors import WrongArguments
 
 
 class Parser(argparse.ArgumentParser):
-    """It accepts no abbreviations, because a new option could change the meaning of an old script.
-    Raises WrongArguments instead of ending the process."""
+    """A parser that accepts no abbreviations, because a new option could change the meaning of an
+    old script. Raises WrongArguments instead of ending the process."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)

@@ -1,4 +1,4 @@
-"""--if-worse: the treatment of weights that are worse than those in the file."""
+"""--if-worse: the handling of weights that are worse than those in the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REPORT, FAIL, KEEP = "report", "fail", "keep"
 
 
 def add_if_worse(parser: argparse.ArgumentParser) -> None:
-    """The argument."""
+    """Adds the argument."""
     parser.add_argument(
         "--if-worse",
         choices=(REPORT, FAIL, KEEP),
@@ -25,12 +25,12 @@ def add_if_worse(parser: argparse.ArgumentParser) -> None:
 
 
 def is_worse(report: dict[str, Any]) -> bool:
-    """Whether the report of a character says that its new weights are worse."""
+    """Whether a character report states that the new weights are worse."""
     return bool(report.get("compared", {}).get("worse"))
 
 
 def code_if_worse(arguments: argparse.Namespace, results: Sequence[dict[str, Any]]) -> int:
-    """The exit code that these entries of a report ask for."""
+    """The exit code for these report entries."""
     if arguments.if_worse != FAIL:
         return DONE
     reports = [report for each in results for report in each.get("armatures", ())]

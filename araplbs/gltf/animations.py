@@ -1,4 +1,5 @@
-"""Animations of a glTF file: their curves at any time, and poses of a skeleton out of them."""
+"""Animations of a glTF file: evaluates their curves at any time and converts them into poses of a
+skeleton."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ from .file.accessors import read_floats
 from .file.container import Document
 from .nodes import Nodes, composed, turn_of
 
-FRAMES_PER_SECOND = 24  # of Blender, whose frames are what options count
+FRAMES_PER_SECOND = 24  # frame rate of Blender, whose frames the options count
 KINDS = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}
-STILL = 0.01  # radians, or of the length of a bone: keys that differ less do not move it
+STILL = 0.01  # radians, or bone lengths: smaller differences between keys are not motion
 
 
 @dataclass
@@ -33,7 +34,7 @@ class Curve:
     steps: bool
 
     def at(self, times: Floats) -> Floats:
-        """(t, 3 or 4)"""
+        """Evaluates the curve at t times, as an array (t, 3 or 4)."""
         own = self.times
         right = np.clip(np.searchsorted(own, times, side="right"), 1, max(1, len(own) - 1))
         if len(own) == 1:
@@ -56,7 +57,7 @@ class Curve:
 
 
 def _between(a: Floats, b: Floats, t: Floats) -> Floats:
-    """Rotations on the shorter arc from a to b (n, 4)."""
+    """Interpolates rotations along the shorter arc from a to b (n, 4)."""
     a, b = (q / np.maximum(np.linalg.norm(q, axis=1, keepdims=True), 1e-30) for q in (a, b))
     cos = (a * b).sum(axis=1, keepdims=True)
     b, cos = np.where(cos < 0, -b, b), np.clip(np.abs(cos), 0, 1)
@@ -70,21 +71,21 @@ def _between(a: Floats, b: Floats, t: Floats) -> Floats:
 
 @dataclass
 class Clip:
-    """An animation: its curves of nodes."""
+    """An animation with its curves for nodes."""
 
     name: str
     curves: list[Curve]
 
     @property
     def frames(self) -> tuple[int, int]:
-        """(first, last) in frames of Blender"""
+        """The first and last frame, in Blender's frames."""
         times = [time for curve in self.curves for time in (curve.times[0], curve.times[-1])]
         first, last = min(times), max(times)
         return round(first * FRAMES_PER_SECOND), round(last * FRAMES_PER_SECOND)
 
 
 def read_clips(document: Document, bones: Iterable[int]) -> list[Clip]:
-    """The animations that move at least one of these nodes. Raises Refused."""
+    """Reads the animations that move at least one of these nodes. Raises Refused."""
     wanted, found = set(bones), []
     for number, animation in enumerate(document.items("animations")):
         samplers, curves = animation.get("samplers", []), []
@@ -128,7 +129,7 @@ def _read_curve(
 
 
 def clip_poses(nodes: Nodes, armature: Armature, clip: Clip, times: Floats) -> Floats:
-    """(t, m, 3, 4) the transforms of the bones from rest, in axes of Blender."""
+    """Returns the bone transforms from rest, (t, m, 3, 4), in Blender's axes."""
     count = len(times)
     curves = {(curve.node, curve.path): curve for curve in clip.curves}
     known: dict[int, Floats] = {}
@@ -144,7 +145,7 @@ def clip_poses(nodes: Nodes, armature: Armature, clip: Clip, times: Floats) -> F
 
 
 def _local(nodes: Nodes, curves: dict[tuple[int, str], Curve], node: int, times: Floats) -> Floats:
-    """(t, 4, 4) in the space of the parent"""
+    """Returns the transforms in the space of the parent, (t, 4, 4)."""
     if not any((node, path) in curves for path in KINDS):
         return np.repeat(nodes.local(node)[None], len(times), axis=0)
     move, turn, scale = (np.repeat(each[None], len(times), axis=0) for each in nodes.place(node))
@@ -158,7 +159,8 @@ def _local(nodes: Nodes, curves: dict[tuple[int, str], Curve], node: int, times:
 
 
 def poses_of(nodes: Nodes, armature: Armature, clips: Sequence[Clip], most: int) -> Poses:
-    """At most so many Poses, evenly spread over all frames of these animations, laid end to end."""
+    """Returns at most this many Poses, evenly spread over all frames of these animations in
+    sequence."""
     ranges = [clip.frames for clip in clips]
     parts: list[Floats] = [np.zeros((0, len(armature.bones), 3, 4))]
     for clip, (first, last), count in zip(clips, ranges, _shares(most, ranges), strict=True):
@@ -182,8 +184,9 @@ def _shares(most: int, ranges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def own_motion(nodes: Nodes, armature: Armature, clips: Sequence[Clip]) -> tuple[Bools, Floats]:
-    """((m,) bool: bones that turn, move or scale by themselves in an animation; (m,) how far one
-    moves each from its place at rest, by one coordinate), as keys of Blender's bones say."""
+    """Returns ((m,) bool: bones that rotate, move or scale by themselves in an animation; (m,) the
+    largest displacement of each from its rest position along one coordinate), as expressed by the
+    keys of Blender's bones."""
     places, m = armature.places, len(armature.bones)
     turned, away = np.zeros(m, bool), np.zeros(m)
     lengths = np.linalg.norm(armature.skeleton.tails - armature.skeleton.heads, axis=1)
@@ -193,7 +196,7 @@ def own_motion(nodes: Nodes, armature: Armature, clips: Sequence[Clip]) -> tuple
             if bone is None:
                 continue
             values, unit = curve.values, 1.0
-            if curve.path == "rotation":  # q and -q are one rotation
+            if curve.path == "rotation":  # q and -q are the same rotation
                 values = np.abs(values)
             if curve.path == "translation":
                 up = armature.skeleton.parents[bone]

@@ -1,10 +1,11 @@
-"""The skeletons of a glTF file. As in Blender's importer, skins with connected joints are one
-skeleton. Its rest pose is the bind pose of the meshes, as far as the file has it.
+"""The skeletons of a glTF file. As in Blender's importer, skins with connected joints form one
+skeleton. Its rest pose is the bind pose of the meshes, as far as the file defines one.
 
-Axes are Blender's, so rules about positions give the same result as in Blender after import. A
-joint is only a point with axes. Its bone points along the local Y axis, as Blender draws it, and
-is as long as the distance to the nearest child. The engine decides whether such tails are
-meaningful (character/directions.py)."""
+The axes are Blender's, so rules based on positions give the same result as in Blender after import.
+A joint is only a point with axes. Its bone points along the local Y axis, as Blender draws it, and
+its length is the distance to the nearest child. The engine decides whether such tails are
+meaningful (character/directions.py).
+"""
 
 from __future__ import annotations
 
@@ -21,32 +22,33 @@ from .nodes import ROOT, Nodes, decomposed
 
 # glTF has Y up, Blender has Z up.
 AXES = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
-LEAST_LENGTH = 0.004  # children nearer than this say nothing of the length of a bone
+LEAST_LENGTH = 0.004  # nearer children do not determine the length of a bone
 
 
 @dataclass
 class Skin:
-    """joints: nodes. to_joint (j, 4, 4): from a mesh in the bind pose to each joint."""
+    """joints: node indices. to_joint (j, 4, 4): transforms from a mesh in the bind pose to each
+    joint."""
 
     number: int
     name: str
     joints: list[int]
     to_joint: np.ndarray
-    root: int | None = None  # the node that its `skeleton` names, or what this hangs on
-    armature: int = ROOT  # the node that the bones hang on
+    root: int | None = None  # the node named by its `skeleton`, or the parent of the joints
+    armature: int = ROOT  # the parent node of the bones
 
 
 @dataclass
 class Armature:
-    """bones: nodes, parents first, in the order that Blender's importer gives them. rest
-    (m, 4, 4): of each bone, in the space of `node`, in axes of glTF, without scale."""
+    """bones: nodes, parents first, in the order of Blender's importer. rest (m, 4, 4): rest
+    transforms of the bones, in the space of `node`, in glTF axes, without scale."""
 
     node: int
     skins: list[Skin]
     bones: list[int]
     rest: np.ndarray
     skeleton: Skeleton
-    name: str  # of its first skin, or of the node
+    name: str  # of the first skin, or of the node
 
     @property
     def places(self) -> dict[int, int]:
@@ -55,12 +57,12 @@ class Armature:
 
 
 def to_blender(matrices: Array) -> Floats:
-    """(..., 4, 4) the same transforms in Blender's axes."""
+    """Converts transforms (..., 4, 4) to Blender's axes."""
     return AXES @ matrices @ AXES.T
 
 
 def read_skins(document: Document) -> list[Skin]:
-    """All skins. Raises Refused for joints without a node, or matrices that do not fit."""
+    """Reads all skins. Raises Refused for joints without a node, or matrices of the wrong shape."""
     found = []
     for number, item in enumerate(document.items("skins")):
         joints, name = item.get("joints"), str(item.get("name") or "")
@@ -87,7 +89,7 @@ def read_skins(document: Document) -> list[Skin]:
 
 
 def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[Armature]:
-    """The Armature of each group of skins whose joints hang together."""
+    """Finds the Armature of each group of skins with connected joints."""
     is_bone = np.zeros(len(nodes.items), bool)
     tops: set[int] = set()
     for skin in skins:
@@ -120,7 +122,7 @@ def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[
 
 
 def _apart(nodes: Nodes, skins: list[Skin]) -> list[list[Skin]]:
-    """Skins that no node holds together, in groups that hang on the same trees of joints."""
+    """Groups skins without a common node by the joint trees they depend on."""
     groups: list[tuple[set[int], list[Skin]]] = []
     for skin in skins:
         roots, own = {list(nodes.above(joint))[-1] for joint in skin.joints}, [skin]
@@ -132,7 +134,7 @@ def _apart(nodes: Nodes, skins: list[Skin]) -> list[list[Skin]]:
 
 
 def _bones_below(nodes: Nodes, begin: list[int], is_bone: Bools) -> list[int]:
-    """The bones among these nodes and below them, parents first."""
+    """The bones among these nodes and their descendants, parents first."""
     bones, stack = [], begin[::-1]
     while stack:
         node = stack.pop()
@@ -147,7 +149,7 @@ def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Ar
     parents = np.array([place.get(nodes.parents[node], -1) for node in bones], np.int32)
     to_joint = {ROOT: np.eye(4)}
     for skin in skins:
-        if skin.root is not None:  # matrices count from there
+        if skin.root is not None:  # the matrices are relative to it
             to_joint.setdefault(skin.root, np.eye(4))
         to_joint |= dict(zip(skin.joints, skin.to_joint, strict=True))
     rest, steps = np.zeros((len(bones), 4, 4)), np.zeros(len(bones))
@@ -165,7 +167,7 @@ def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Ar
     turned = to_blender(rest)
     heads = turned[:, :3, 3].copy()
     along, across = (turned[:, :3, :3] @ AXES[:3, axis] for axis in (1, 2))
-    # Blender's importer divides them by the scale of the armature; the engine knows that.
+    # Blender's importer divides them by the scale of the armature, which the engine knows.
     scale = 1.0 if top == ROOT else float(nodes.place(top)[2].max())
     lengths = _lengths(parents, steps) / (scale if scale > 0 else 1.0)
     m, joints = len(bones), {joint for skin in skins for joint in skin.joints}
@@ -184,7 +186,8 @@ def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Ar
 
 
 def _lengths(parents: Array, steps: Floats) -> Floats:
-    """(m,) to the nearest child that is not at the joint itself, else as long as the parent."""
+    """Bone lengths (m,): the distance to the nearest child that does not coincide with the joint,
+    or else the length of the parent."""
     nearest = np.full(len(parents), np.inf)
     far = steps > LEAST_LENGTH
     has_parent = parents >= 0
@@ -197,7 +200,7 @@ def _lengths(parents: Array, steps: Floats) -> Floats:
 
 
 def _names(nodes: Nodes, bones: list[int]) -> list[str]:
-    """The names of the nodes, each once: a second node of a name gets a number, as in Blender."""
+    """Unique names for the nodes: as in Blender, later nodes with the same name get a number."""
     found: dict[str, None] = {}
     for node in bones:
         name, number = nodes.names[node], 0
@@ -209,7 +212,7 @@ def _names(nodes: Nodes, bones: list[int]) -> list[str]:
 
 
 def to_rest(armature: Armature, skin: Skin) -> Floats:
-    """(j, 4, 4) from a mesh in the bind pose to the rest pose of the skeleton, by each joint: all
-    the same if the bind pose is the rest pose, as usual."""
+    """Transforms (j, 4, 4) from a mesh in the bind pose to the rest pose of the skeleton, one per
+    joint. They are all equal if, as usual, the bind pose is the rest pose."""
     places = armature.places
     return armature.rest[[places[joint] for joint in skin.joints]] @ skin.to_joint

@@ -1,5 +1,5 @@
-"""Changes the weights of a file: repair, transfer between meshes, quantization, fewer bones; and
-compares them with other methods."""
+"""Changes the weights of a file by repair, transfer between meshes, quantization or bone reduction,
+and compares them with other methods."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def repair_character(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> tuple[Repaired, dict[str, Any]]:
-    """(Repaired, report): findings of these kinds get new weights for their regions, which the
-    document then has; all other weights stay to the last bit."""
+    """Returns (Repaired, report). Regions with findings of these kinds get new weights, which are
+    stored in the document; all other weights stay unchanged to the last bit."""
     start = time.perf_counter()
     checking = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
     problem, _rows = problem_as_it_is(character, checking, threads)
@@ -99,8 +99,8 @@ def transfer_in_character(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> tuple[list[Transferred], dict[str, Any]]:
-    """(what each target gets, report): the targets take the weights of the sources, named as meshes
-    or nodes; the document then has them. Raises Refused."""
+    """Returns (the result for each target, report). The targets take the weights of the sources,
+    given by mesh or node names, and the weights are stored in the document. Raises Refused."""
     start, names = time.perf_counter(), [character.names_of(each) for each in character.skinned]
     wanted: list[list[int]] = []
     for asked in (sources, targets):
@@ -127,7 +127,8 @@ def transfer_in_character(
 
 
 def quantize_character(character: Character, options: QuantizeOptions) -> dict[str, Any]:
-    """The report: the weights of the file as whole steps, in the type of that many bits."""
+    """Quantizes the weights of the file to whole steps in the type with that many bits, and returns
+    the report."""
     written, rows = [], []
     for mesh in character.meshes:
         before = mesh.weights
@@ -168,8 +169,8 @@ def reduce_character(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> tuple[Fewer, dict[str, Any]]:
-    """(Fewer, report): some joints move nothing any more; the weights of the others make up for
-    them as well as they can. The joints themselves stay."""
+    """Returns (Fewer, report). Some joints no longer deform anything, and the weights of the others
+    compensate for them as well as possible. The joints themselves remain."""
     problem, rows = problem_as_it_is(character, options, threads)
     skeleton = problem.skeleton
     poses = pose_set(problem, replace(options, pose_count=CHECK_POSES))
@@ -200,7 +201,7 @@ def compare_character(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Comparison:
-    """All methods on a character, the weights of the file among them."""
+    """Compares all methods on a character, including the weights of the file."""
     own = Options(max_influences=options.max_influences, seed=options.seed)
     problem, rows = problem_as_it_is(character, own, threads)
     poses = {RANDOM: judged_poses(problem.skeleton, options)}

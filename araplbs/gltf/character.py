@@ -1,4 +1,4 @@
-"""Characters of a glTF file: a skeleton with all meshes that hang on it."""
+"""Characters of a glTF file: a skeleton with all meshes bound to it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .meshes import SkinnedMesh, read_meshes
 from .nodes import Nodes
 from .write_skin import write_weights
 
-SAME_PLACE = 1e-6  # of the size: vertices so near are one
+SAME_PLACE = 1e-6  # of the size: vertices within this distance coincide
 NO_SKIN = (
     "has no skin: no mesh is bound to joints. Take the joints of another file by --skeleton, or "
     "bind "
@@ -34,7 +34,7 @@ NO_SKIN = (
 
 @dataclass
 class Character:
-    """A skeleton of the file and the meshes on it."""
+    """A skeleton of the file and the meshes bound to it."""
 
     document: Document
     nodes: Nodes
@@ -43,7 +43,7 @@ class Character:
 
     @cached_property
     def clips(self) -> list[Clip]:
-        """Its animations; read when first asked for."""
+        """Its animations, read on first access."""
         return read_clips(self.document, self.armature.bones)
 
     @property
@@ -64,8 +64,8 @@ class Character:
         return [each.mesh.weights for each in self.skinned]
 
     def facts(self, skeleton: Skeleton) -> BoneFacts:
-        """Facts about the bones in the file; skeleton: the one that was read, perhaps with other
-        tails."""
+        """Facts about the bones in the file. skeleton: the skeleton that was read, possibly with
+        other tails."""
         points = np.concatenate([mesh.vertices for mesh in self.meshes])
         return read_facts(self.nodes, self.armature, skeleton, points, lambda: self.clips)
 
@@ -75,13 +75,13 @@ class Character:
         component: int | None = None,
         changed: Sequence[Bools] | None = None,
     ) -> None:
-        """Puts SparseWeights of its meshes into the document; the file itself is not touched. See
+        """Stores SparseWeights of its meshes in the document without changing the file itself. See
         write_weights()."""
         write_weights(self.document, self.armature, self.skinned, rows, component, changed)
 
     def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
-        """[[vertices of a rigid part]] of each mesh: all of a mesh or node of one of these names,
-        and what has one of these materials. Raises Refused for a name that is nowhere."""
+        """Returns [[vertices of a rigid part]] for each mesh: everything in a mesh or node with one
+        of these names, or with one of these materials. Raises Refused for an unknown name."""
         known = [str(m.get("name", "")) for m in self.document.items("materials")]
         numbers = {k for k, name in enumerate(known) if name in materials}
         missing = sorted(set(materials) - set(known))
@@ -104,7 +104,7 @@ class Character:
 
 
 def load_characters(path: str | Path) -> list[Character]:
-    """All characters of a file, which share its document. Raises Refused."""
+    """Loads all characters of a file; they share its document. Raises Refused."""
     return characters_of(read_document(path))
 
 
@@ -121,8 +121,8 @@ def characters_of(document: Document) -> list[Character]:
 
 
 def _welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
-    """These meshes with vertices that lie in one place, except for rounding, moved exactly there:
-    the solver takes them for one point."""
+    """Moves vertices that coincide up to rounding to exactly the same position, because the solver
+    treats them as one point."""
     if len(skinned) < 2:
         return skinned
     points = np.concatenate([each.mesh.vertices for each in skinned])
@@ -140,7 +140,8 @@ def _welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
 
 
 def _labels(points: Floats, step: float) -> Any:
-    """(n,) equal for points in one cell of this size, on two grids that are half a cell apart."""
+    """Labels (n,) that are equal for points in the same cell of this size, on two grids offset by
+    half a cell."""
     label = np.arange(len(points))
     for shift in (0.0, 0.5):
         cells = np.floor(points / step + shift).astype(np.int64)

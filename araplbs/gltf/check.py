@@ -1,4 +1,4 @@
-"""Checks the weights of a character of a file."""
+"""Checks the weights of a character in a file."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ..solvers.weigh import decided_in_steps
 from .character import Character
 from .work import poses_asked_for
 
-OF_FORMAT = {"SPLIT_EDGES"}  # every seam of textures or normals splits edges in glTF
-CHECK_POSES = 12  # random ones, as Check Weights takes
+OF_FORMAT = {"SPLIT_EDGES"}  # in glTF, every seam of textures or normals splits edges
+CHECK_POSES = 12  # random poses, as in Check Weights
 
 
 @dataclass
@@ -49,8 +49,8 @@ class Checked:
 def problem_as_it_is(
     character: Character, options: Options, threads: int = 0
 ) -> tuple[Problem, SparseWeights]:
-    """(the Problem, its weights in the file). A joint that only controls the rig counts as one that
-    deforms if it has weights."""
+    """Returns (the Problem, its weights in the file). A joint that only controls the rig counts as
+    a deform joint if it has weights."""
     used = np.zeros(len(character.skeleton.names), bool)
     for rows in character.weights:
         used[rows.bones] = True
@@ -72,7 +72,7 @@ def problem_as_it_is(
 def check_character(
     character: Character, options: Options, threads: int = 0, progress: Listener | None = None
 ) -> Checked:
-    """Findings about the weights in the file."""
+    """Finds faults in the weights of the file."""
     options = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
     problem, rows = problem_as_it_is(character, options, threads)
     poses = checked_poses(problem, options)

@@ -1,5 +1,5 @@
-"""Facts about the joints of a glTF file: BoneFacts for the decision which ones are controls. Files
-in Blender have the same facts after import, so the decision is the same."""
+"""Facts about the joints of a glTF file: the BoneFacts for deciding which of them are controls.
+Files in Blender have the same facts after import, so the decision is the same."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def read_facts(
     points: Floats,
     read_clips: Callable[[], Sequence[Clip]],
 ) -> BoneFacts:
-    """points: (n, 3) the skin at rest. skeleton: that of the armature, its tails perhaps others.
-    read_clips: gives the animations, when they could tell something."""
+    """points: (n, 3) the skin at rest. skeleton: the skeleton of the armature, possibly with other
+    tails. read_clips: reads the animations, if they could provide evidence."""
     facts = BoneFacts(skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side)
     facts.carries = _sockets(nodes, armature)
     return with_motion(
@@ -42,7 +42,7 @@ def read_facts(
 
 
 def _sockets(nodes: Nodes, armature: Armature) -> Bools:
-    """(m,) bool: joints with a node on them that marks a place where something is held."""
+    """Returns (m,) bool: joints with a node that marks an attachment point."""
     places, found = armature.places, np.zeros(len(armature.bones), bool)
     for bone, node in enumerate(armature.bones):
         for child in nodes.children[node]:

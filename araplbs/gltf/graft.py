@@ -1,4 +1,4 @@
-"""Takes the skeleton of another file into a file whose meshes have no skin."""
+"""Copies the skeleton of another file into a file whose meshes have no skin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .nodes import ROOT, Nodes
 
 
 def graft(document: Document, other: Document) -> None:
-    """All meshes of the document hang on the one skeleton of the other one afterwards, in its rest
+    """Binds all meshes of the document to the only skeleton of the other document, in its rest
     pose. Both files are assumed to share one space. Raises Refused."""
     bodies = [n for n, node in enumerate(document.items("nodes")) if "mesh" in node]
     if not bodies:
@@ -53,14 +53,15 @@ def graft(document: Document, other: Document) -> None:
 
 
 def _rest_in_world(nodes: Nodes, top: int, rest: Floats) -> Floats:
-    """(m, 4, 4) the bones at rest, in the space of the file."""
+    """The bones at rest, (m, 4, 4), in the space of the file."""
     return rest if top == ROOT else nodes.world(top) @ rest
 
 
 def _add_nodes(
     document: Document, source: Nodes, top: int, bones: list[int], rest: Floats
 ) -> list[int]:
-    """The numbers of new nodes, one for each bone, on a node that stands for the armature."""
+    """Adds one node for each bone, below a node for the armature, and returns the numbers of the
+    new nodes."""
     nodes = document.json["nodes"]
     first, place = len(nodes) + 1, {node: bone for bone, node in enumerate(bones)}
     children: dict[int, list[int]] = {}
@@ -88,7 +89,7 @@ def _add_nodes(
 
 
 def _placed(matrix: Floats) -> dict[str, Any]:
-    """Translation and rotation of a node, which can be animated."""
+    """The translation and rotation of a node, both of which can be animated."""
     return {
         "translation": matrix[:3, 3].tolist(),
         "rotation": _quaternion(matrix[:3, :3]).tolist(),
@@ -96,8 +97,9 @@ def _placed(matrix: Floats) -> dict[str, Any]:
 
 
 def _quaternion(turn: Floats) -> Floats:
-    """(x, y, z, w) of a rotation matrix."""
-    # The largest eigenvector of a symmetric matrix whose entries are sums of those of the rotation.
+    """Converts a rotation matrix to a quaternion (x, y, z, w)."""
+    # The eigenvector with the largest eigenvalue of a symmetric matrix whose entries are sums of
+    # the entries of the rotation.
     (a, b, c), (d, e, f), (g, h, i) = turn
     matrix = np.array(
         [

@@ -1,5 +1,6 @@
-"""Better places for the joints of a file, and new weights with them. A moved joint keeps its axes,
-so its node, its bind matrices and the curves that move it change by one transform each."""
+"""Finds better joint positions for a file, and computes new weights with them. A moved joint keeps
+its axes, so its node, its bind matrices and the curves that animate it change by one transform
+each."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ def improve_joints(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> tuple[JointSolution, dict[str, Any]]:
-    """(JointSolution, report): the document has the joints, and the new weights if these are
-    optimized, too."""
+    """Returns (JointSolution, report). The document contains the joints, and also the new weights
+    if these were optimized."""
 
     def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:
         facts = character.facts(skeleton)
@@ -60,7 +61,7 @@ def improve_joints(
     run = JointRun(problem, meshes, options, np.zeros((m, 2), bool), np.ones(m), threads)
     solution = run.solve(progress)
     report = joint_report(run, solution, character.name) | {"vertices": sum(problem.sizes)}
-    steps = (solution.skeleton.heads - skeleton.heads) @ AXES[:3, :3]  # back to axes of glTF
+    steps = (solution.skeleton.heads - skeleton.heads) @ AXES[:3, :3]  # back to glTF axes
     move_joints(character.document, character.nodes, character.armature, steps)
     if solution.weights is not None:
         character.write(solution.problem.split(solution.weights.rows))
@@ -68,8 +69,8 @@ def improve_joints(
 
 
 def move_joints(document: Document, nodes: Nodes, armature: Armature, steps: Floats) -> None:
-    """Moves the joints (m, 3) at rest, in the space of the armature. Other nodes that hang on
-    them keep their places."""
+    """Moves the joints (m, 3) at rest, in the space of the armature. Other nodes below them keep
+    their positions."""
     places, moves = armature.places, {}
     for bone, node in enumerate(armature.bones):
         up = armature.skeleton.parents[bone]
@@ -106,7 +107,7 @@ def _move_node(nodes: Nodes, node: int, move: Floats) -> None:
 
 
 def _move_curves(document: Document, moves: dict[int, Floats]) -> None:
-    """Curves of translations that move with their nodes: each gets values of its own."""
+    """Moves the translation curves with their nodes; each curve gets its own values."""
     for animation in document.items("animations"):
         samplers = animation.get("samplers", [])
         for channel in animation.get("channels", []):

@@ -1,5 +1,5 @@
-"""Skinned meshes of a glTF file: their primitives as one Mesh in the rest pose of the skeleton,
-and the map from rows of weights to vertices of the file."""
+"""Skinned meshes of a glTF file. Their primitives become one Mesh in the rest pose of the skeleton,
+with a map from rows of weights to vertices of the file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .nodes import Nodes
 
 POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)
 DRACO = "KHR_draco_mesh_compression"
-ALIKE = 1e-4  # of the size: matrices that put a mesh at places so near are one
+ALIKE = 1e-4  # of the size: matrices that place a mesh within this distance agree
 
 
 @dataclass
 class Primitive:
-    """One primitive. used: its vertices that it draws, as elements of its accessors; first: the
-    vertex of the mesh that the first of these is."""
+    """One primitive. used: the vertices that it draws, as accessor elements. first: the vertex of
+    the mesh that corresponds to the first of these."""
 
     item: dict[str, Any]
     count: int
@@ -35,19 +35,19 @@ class Primitive:
 
 @dataclass
 class SkinnedMesh:
-    """A mesh of the file under one skin, with the core Mesh that is solved."""
+    """A mesh of the file under one skin, with the core Mesh to solve."""
 
     number: int
     node: int
     skin: Skin
     primitives: list[Primitive]
     mesh: Mesh
-    material: np.ndarray  # (n,) of each vertex, -1 without one
-    shared_by: list[int] = field(default_factory=list)  # other skins that it hangs on
+    material: np.ndarray  # (n,) material of each vertex, -1 without one
+    shared_by: list[int] = field(default_factory=list)  # other skins that the mesh is bound to
 
 
 def skinned_nodes(document: Document, nodes: Nodes, armature: Armature) -> list[int]:
-    """The nodes of meshes that hang on an armature, in the order of Blender's importer."""
+    """The nodes of meshes bound to an armature, in the order of Blender's importer."""
     numbers = {skin.number for skin in armature.skins}
     own = [
         number
@@ -59,7 +59,7 @@ def skinned_nodes(document: Document, nodes: Nodes, armature: Armature) -> list[
 
 
 def read_meshes(document: Document, nodes: Nodes, armature: Armature) -> list[SkinnedMesh]:
-    """All meshes of an armature, each once, with the weights that the file has. Raises Refused."""
+    """Reads each mesh of an armature once, with its weights in the file. Raises Refused."""
     found: dict[int, SkinnedMesh] = {}
     skins = {skin.number: skin for skin in armature.skins}
     for node in skinned_nodes(document, nodes, armature):
@@ -74,7 +74,8 @@ def read_meshes(document: Document, nodes: Nodes, armature: Armature) -> list[Sk
 
 
 def _refuse_other_skin(armature: Armature, mesh: SkinnedMesh, skin: Skin) -> None:
-    """A mesh has one set of weights: under two skins these must mean the same."""
+    """Refuses a mesh under two skins with different meanings, because it has only one set of
+    weights."""
     if skin.joints != mesh.skin.joints:
         raise Refused(
             f"mesh '{mesh.mesh.name}' hangs on skins {mesh.skin.number} and {skin.number} with "
@@ -123,7 +124,7 @@ def _read_mesh(
 def _shape(
     document: Document, part: dict[str, Any], count: int, name: str
 ) -> tuple[Integers, Integers, Integers]:
-    """(triangles (f, 3), edges (e, 2), the vertices in use, which these count)"""
+    """Returns (triangles (f, 3), edges (e, 2), the used vertices that these index)."""
     mode = part.get("mode", TRIANGLES)
     if mode not in range(7):
         raise Refused(f"'{name}' has a primitive of mode {mode!r}")
@@ -156,7 +157,7 @@ def _shape(
 
 
 def _sound(triangles: Integers) -> Integers:
-    """Without those that have a corner twice, and each once, as Blender keeps them."""
+    """Removes triangles with repeated corners and duplicates, as Blender does."""
     a, b, c = triangles.T
     triangles = triangles[(a != b) & (b != c) & (c != a)]
     _each, first = np.unique(np.sort(triangles, axis=1), axis=0, return_index=True)
@@ -171,7 +172,7 @@ def _present(
     armature: Armature,
     name: str,
 ) -> SparseWeights:
-    """The weights of these vertices in the file, by bone; none where it has none."""
+    """The weights of these vertices in the file, by bone; none for a mesh without weights."""
     places = armature.places
     bone_of = np.array([places[joint] for joint in skin.joints])
     none = np.zeros(0, np.int64)
@@ -195,7 +196,7 @@ def _present(
 def read_sets(
     document: Document, attributes: dict[str, Any], name: str
 ) -> list[tuple[Integers, Floats]]:
-    """[(joints (n, 4), weights (n, 4))] of JOINTS_0 and WEIGHTS_0, JOINTS_1 ..."""
+    """Reads [(joints (n, 4), weights (n, 4))] from JOINTS_0 and WEIGHTS_0, JOINTS_1 ..."""
     found: list[tuple[Integers, Floats]] = []
     while (joints := attributes.get(f"JOINTS_{len(found)}")) is not None:
         weights = attributes.get(f"WEIGHTS_{len(found)}")
@@ -215,7 +216,7 @@ def read_sets(
 def _summed(
     count: int, vertices: Integers, bones: Integers, weights: Array, bone_count: int
 ) -> SparseWeights:
-    """SparseWeights of entries, those of one bone added up."""
+    """SparseWeights of entries, with entries for the same bone summed."""
     key = vertices * bone_count + bones
     own, place = np.unique(key, return_inverse=True)
     sums: Any = np.bincount(place.ravel(), weights, len(own))
@@ -223,8 +224,8 @@ def _summed(
 
 
 def _at_rest(points: Floats, weights: SparseWeights, armature: Armature, skin: Skin) -> Floats:
-    """(n, 3) vertices in the rest pose of the skeleton, in axes of Blender. If the joints
-    disagree, the weights in the file decide for each vertex."""
+    """The vertices in the rest pose of the skeleton, (n, 3), in Blender's axes. If the joints
+    disagree, each vertex is placed according to its weights in the file."""
     by_joint = to_rest(armature, skin)
     places = armature.places
     size = np.ptp(points, axis=0).max(initial=0) or 1.0

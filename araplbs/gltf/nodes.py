@@ -1,4 +1,4 @@
-"""The tree of nodes of a glTF file, and their transforms."""
+"""The node tree of a glTF file and the transforms of its nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = -1  # above all nodes
 
 
 class Nodes:
-    """parents, children: of each node, of `ROOT` too; names: as given, or by number."""
+    """parents, children: of each node and of `ROOT`. names: as given, or based on the number."""
 
     def __init__(self, document: Document) -> None:
         self.items = document.items("nodes")
@@ -36,7 +36,7 @@ class Nodes:
         self.names = [str(node.get("name") or f"Node_{n}") for n, node in enumerate(self.items)]
 
     def below(self, node: int) -> Iterator[int]:
-        """All nodes below this one, parents first, in the order of the file."""
+        """All descendants of this node, parents first, in the order of the file."""
         stack = self.children[node][::-1]
         while stack:
             node = stack.pop()
@@ -44,13 +44,13 @@ class Nodes:
             stack += self.children[node][::-1]
 
     def above(self, node: int) -> Iterator[int]:
-        """The node itself, its parent and so on; not ROOT."""
+        """The node itself, its parent and so on, without ROOT."""
         while node != ROOT:
             yield node
             node = self.parents[node]
 
     def common_ancestor(self, nodes: Iterable[int]) -> int:
-        """The lowest node that is all of these or above them, or ROOT."""
+        """The lowest node that is an ancestor of all of these or one of them, or ROOT."""
         shared: list[int] | None = None
         for node in nodes:
             path = [ROOT, *list(self.above(node))[::-1]]
@@ -62,18 +62,18 @@ class Nodes:
         return shared[-1] if shared else ROOT
 
     def local(self, node: int) -> Floats:
-        """(4, 4) its transform in the space of its parent."""
+        """The transform in the space of the parent, (4, 4)."""
         return local_matrix(self.items[node], f"node {node}")
 
     def place(self, node: int) -> tuple[Floats, Floats, Floats]:
-        """(translation, rotation matrix, scale) of it in the space of its parent."""
+        """Returns (translation, rotation matrix, scale) in the space of the parent."""
         item = self.items[node]
         if "matrix" in item:
             return decomposed(self.local(node))
         return trs_of(item, f"node {node}")
 
     def world(self, node: int) -> Floats:
-        """(4, 4)"""
+        """The transform in world space, (4, 4)."""
         found = np.eye(4)
         for each in self.above(node):
             found = self.local(each) @ found
@@ -100,7 +100,7 @@ def _numbers(item: dict[str, Any], name: str, default: Iterable[float], what: st
 
 
 def trs_of(item: dict[str, Any], what: str) -> tuple[Floats, Floats, Floats]:
-    """(translation, rotation matrix, scale)"""
+    """Returns (translation, rotation matrix, scale) of a node."""
     translation = _numbers(item, "translation", (0, 0, 0), what)
     rotation = _numbers(item, "rotation", (0, 0, 0, 1), what)
     return translation, turn_of(rotation), _numbers(item, "scale", (1, 1, 1), what)
@@ -113,7 +113,8 @@ def local_matrix(item: dict[str, Any], what: str) -> Floats:
 
 
 def composed(translation: Array, turn: Array, scale: Array) -> Floats:
-    """(..., 4, 4) of translations (..., 3), rotation matrices (..., 3, 3) and scales (..., 3)."""
+    """Composes transforms (..., 4, 4) from translations (..., 3), rotation matrices (..., 3, 3) and
+    scales (..., 3)."""
     found = np.zeros((*np.shape(translation)[:-1], 4, 4))
     found[..., :3, :3] = np.asarray(turn) * np.asarray(scale)[..., None, :]
     found[..., :3, 3] = translation
@@ -122,7 +123,8 @@ def composed(translation: Array, turn: Array, scale: Array) -> Floats:
 
 
 def turn_of(quaternions: Array) -> Floats:
-    """(..., 3, 3) rotation matrices of quaternions (..., x y z w); of zero the identity."""
+    """Converts quaternions (..., x y z w) to rotation matrices (..., 3, 3); zero gives the
+    identity."""
     length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
     unit = np.where(length > 0, quaternions / np.where(length > 0, length, 1), (0, 0, 0, 1))
     x, y, z, w = np.moveaxis(unit, -1, 0)
@@ -135,13 +137,13 @@ def turn_of(quaternions: Array) -> Floats:
 
 
 def decomposed(matrix: Array) -> tuple[Floats, Floats, Floats]:
-    """(translation, rotation matrix, scale) of (4, 4), shear left out."""
+    """Decomposes (4, 4) into (translation, rotation matrix, scale), without shear."""
     axes = np.asarray(matrix, np.float64)[:3, :3]
     scale = np.linalg.norm(axes, axis=0)
     turn = axes / np.where(scale > 0, scale, 1)
     if np.linalg.det(turn) < 0:
         turn, scale = -turn, -scale
-    # The nearest rotation: of sheared axes each gives in a little.
+    # The nearest rotation, which distributes shear over all axes.
     u, _s, vt = np.linalg.svd(turn)
     return (
         matrix[:3, 3].copy(),

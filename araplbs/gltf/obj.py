@@ -1,5 +1,6 @@
-"""Meshes of Wavefront .obj files as glTF documents: positions, faces and texture coordinates, with
-all groups and materials as one mesh. Networks read and write such meshes next to their rigs."""
+"""Converts meshes of Wavefront .obj files to glTF documents: positions, faces and texture
+coordinates, with all groups and materials as one mesh. Networks read and write such meshes next to
+their rigs."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ UNSIGNED_INT = 5125
 
 
 def read_obj(path: str | Path) -> tuple[Document, Integers]:
-    """(document, (n,) the vertex of the .obj file that each of its vertices is). Raises Refused,
-    with the number of the line."""
+    """Returns (document, (n,) the vertex of the .obj file for each vertex). Raises Refused with the
+    line number."""
     places: list[list[float]] = []
     textured: list[list[float]] = []
     corners: list[tuple[int, int]] = []
@@ -47,7 +48,7 @@ def read_obj(path: str | Path) -> tuple[Document, Integers]:
     points = np.array(places)
     if not np.isfinite(points).all():
         raise Refused(f"{path} has a vertex whose place is not finite")
-    # Vertices without a face stay out: no one sees them.
+    # Vertices without a face are omitted because they are invisible.
     pairs, place = np.unique(np.array(corners), axis=0, return_inverse=True)
     faces = place.ravel()[np.array(triangles)]
     texture = None
@@ -57,7 +58,8 @@ def read_obj(path: str | Path) -> tuple[Document, Integers]:
 
 
 def _corner(word: str, vertices: int, coordinates: int) -> tuple[int, int]:
-    """(vertex, texture coordinate or -1) of a corner. Raises ValueError."""
+    """Returns the vertex and the texture coordinate of a corner, or -1 without one. Raises
+    ValueError."""
     parts = word.split("/")
     vertex = _index(parts[0], vertices)
     has_texture = len(parts) > 1 and parts[1]

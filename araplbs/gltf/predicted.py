@@ -1,5 +1,5 @@
-"""Weights from another file for the same mesh, to start from: a rig that a network
-predicted, as .glb, .gltf, .vrm, or .txt."""
+"""Initial weights from another file for the same mesh: a rig predicted by a network, as .glb,
+.gltf, .vrm or .txt."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .file.container import Document, is_gltf, read_document
 from .graft import graft
 from .rig_text import RigText, read_rig_text
 
-SAME_PLACE = 0.01  # of the size of the mesh: farther from its surface it is another one
+SAME_PLACE = 0.01  # of the mesh size: points farther from its surface belong to another mesh
 
 
 class Predicted:
-    """The rig of a file. document: its skeleton as glTF."""
+    """The rig in a file. document: its skeleton as glTF."""
 
     def __init__(self, path: str | Path) -> None:
         """Raises Refused."""
@@ -36,13 +36,14 @@ class Predicted:
             self.document = self.text.document()
 
     def give_skeleton(self, document: Document) -> None:
-        """Hangs the meshes of a document on it, if they hang on no skeleton yet. Raises Refused."""
+        """Binds the meshes of a document to the skeleton, if they are not bound to one yet. Raises
+        Refused."""
         if not any("skin" in node for node in document.items("nodes") if "mesh" in node):
             graft(document, self.document)
 
     def give_weights(self, character: Character, numbers: Integers | None) -> None:
-        """Makes its weights those of the character, by the names of the joints. numbers: of each
-        vertex, its number in the .obj file, if the meshes are from one. Raises Refused."""
+        """Assigns its weights to the character by joint names. numbers: the number of each vertex
+        in the .obj file, if the meshes come from one. Raises Refused."""
         if self.text:
             self._by_number(character, numbers)
         else:
@@ -68,8 +69,8 @@ class Predicted:
             _give(character, k, rows, own[:, None], np.ones((len(own), 1)), bones)
 
     def _by_place(self, character: Character) -> None:
-        """Takes the weights of the nearest point of its surface: the network may have worked on a
-        simpler mesh."""
+        """Takes the weights of the nearest point on its surface, because the network may have used
+        a simpler mesh."""
         other = self._characters[0]
         points = np.concatenate([mesh.vertices for mesh in other.meshes])
         starts = np.cumsum([0, *(len(mesh.vertices) for mesh in other.meshes)])[:-1]
@@ -93,7 +94,7 @@ class Predicted:
             _give(character, k, rows, corners, shares, bones)
 
     def _bones(self, character: Character, names: list[str]) -> Integers:
-        """(m,) the bone of the character for each of these joints. Raises Refused."""
+        """The bone of the character for each of these joints, (m,). Raises Refused."""
         place = {name: bone for bone, name in enumerate(character.skeleton.names)}
         missing = [name for name in names if name not in place]
         if len(missing) == len(names):
@@ -109,8 +110,8 @@ def _give(
     shares: Floats,
     bones: Integers,
 ) -> None:
-    """Weights of one mesh: of each vertex the mean of the rows own (n, k), by shares (n, k), for
-    other numbers of bones."""
+    """Assigns the weights of one mesh: each vertex gets the mean of the rows own (n, k), weighted
+    by shares (n, k), mapped to other bone numbers."""
     skinned, width = character.skinned[number], own.shape[1]
     asked = own.ravel()
     counts = np.diff(rows.start)[asked]

@@ -1,12 +1,12 @@
-"""Rigs as the networks write them, .txt in the format of RigNet: RigNet, Puppeteer, MagicArticulate
-and others. A line is one of
+"""Rigs in the .txt format of RigNet, as written by RigNet, Puppeteer, MagicArticulate and other
+networks. Each line is one of
 
   joints NAME X Y Z
   root NAME
   hier PARENT CHILD
   skin VERTEX NAME WEIGHT NAME WEIGHT ...
 
-Vertices have the numbers that they have in the .obj file of the mesh.
+Vertex numbers refer to the .obj file of the mesh.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RigText:
     rows: SparseWeights | None
 
     def document(self) -> Document:
-        """A glTF document with these joints, a skin, and no mesh."""
+        """A glTF document with these joints and a skin, but without a mesh."""
         offsets = self.joints - np.where(
             self.parents[:, None] >= 0, self.joints[self.parents.clip(0)], 0.0
         )
@@ -68,7 +68,7 @@ class RigText:
 
 
 def read_rig_text(path: str | Path) -> RigText:
-    """Raises Refused, with the number of the line."""
+    """Reads the rig from a text file. Raises Refused with the line number."""
     names: dict[str, int] = {}
     places: list[list[float]] = []
     above: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""New weights for a character of a file."""
+"""Computes new weights for a character of a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .character import Character
 
 
 def poses_asked_for(character: Character, options: Options) -> Poses | None:
-    """The poses of its animations that the options ask for."""
+    """The poses from its animations that the options request."""
     if options.animation == "NONE":
         return None
     poses = poses_of(character.nodes, character.armature, character.clips, options.animation_frames)
@@ -33,9 +33,9 @@ def weigh_character(
     progress: Listener | None = None,
     compares: bool = False,
 ) -> tuple[Weighed, dict[str, Any]]:
-    """(new weights, report). rigid: of each mesh, vertices of parts that keep their shape.
-    compares: the report has "compared", the result of standing(). The document is not changed: see
-    Character.write()."""
+    """Returns (new weights, report). rigid: for each mesh, the vertices of parts that keep their
+    shape. compares: adds "compared", the result of standing(), to the report. The document is not
+    changed; see Character.write()."""
     meshes = character.meshes
     if rigid:
         meshes = [

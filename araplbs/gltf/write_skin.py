@@ -1,6 +1,6 @@
-"""Writes weights into a glTF file: JOINTS_n and WEIGHTS_n of the vertices that were solved, and
+"""Writes the weights of the solved vertices into a glTF file (JOINTS_n and WEIGHTS_n) and changes
 nothing else. If the new weights fit into the old arrays, their bytes are replaced and the JSON
-stays the same. Otherwise new arrays are added at the end, and the old accessors point to them."""
+stays the same. Otherwise, new arrays are added at the end, and the old accessors point to them."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ A_SET = 4
 
 @dataclass
 class Stream:
-    """The vertices of some primitives that have their places in one array: one set of weights."""
+    """Vertices of primitives that share one array and therefore one set of weights."""
 
     primitives: list[dict[str, Any]]
     mesh: SkinnedMesh
     joints: np.ndarray  # (count, k) of the skin
     weights: np.ndarray  # (count, k)
-    new: np.ndarray  # (count,) bool: the others keep what the file has
+    new: np.ndarray  # (count,) bool: the others keep their weights in the file
 
 
 def write_weights(
@@ -52,8 +52,9 @@ def write_weights(
     changed: Sequence[Bools] | None = None,
 ) -> None:
     """rows: SparseWeights of each mesh, by bone. component: type of the weights in the file, None
-    for the one that they have. changed: of each mesh (n,), whose weights are new; all others stay
-    to the last bit where the form stays. Joints that a skin lacks are added to it."""
+    to keep the current type. changed: (n,) for each mesh, the vertices with new weights; all others
+    stay unchanged to the last bit if the form does not change. Joints missing from a skin are added
+    to it."""
     most = max((int(np.diff(each.start).max(initial=0)) for each in rows), default=0)
     sets = max(1, -(-most // A_SET))
     streams: list[Stream] = []
@@ -70,8 +71,8 @@ def write_weights(
 def _joints_of(
     document: Document, armature: Armature, mesh: SkinnedMesh, rows: SparseWeights
 ) -> Integers:
-    """(m,) the place of each bone in the joints of a mesh's skin, -1 where it has none. Joints of
-    other skins of the skeleton are added where the rows need them."""
+    """The index of each bone in the joints of a mesh's skin, (m,), -1 without one. Joints from
+    other skins of the skeleton are added if the rows need them."""
     joints = mesh.skin.joints
     place = {node: number for number, node in enumerate(joints)}
     missing = [bone for bone in np.unique(rows.bones).tolist() if armature.bones[bone] not in place]
@@ -85,10 +86,10 @@ def _joints_of(
 def _lengthen(
     document: Document, armature: Armature, mesh: SkinnedMesh, number: int, bones: list[int]
 ) -> None:
-    """Adds bones to the joints of a skin, with their bind matrices."""
+    """Adds bones and their bind matrices to the joints of a skin."""
     skin = next(each for each in armature.skins if each.number == number)
     places = armature.places
-    # From the mesh to the rest pose of the skeleton, as its first joint says.
+    # From the mesh to the rest pose of the skeleton, according to its first joint.
     to_rest = armature.rest[places[skin.joints[0]]] @ skin.to_joint[0]
     more = np.linalg.inv(armature.rest[bones]) @ to_rest
     skin.to_joint = np.concatenate([skin.to_joint, more])
@@ -99,8 +100,8 @@ def _lengthen(
 
 
 def set_matrices(document: Document, number: int, to_joint: Floats) -> None:
-    """Gives a skin other bind matrices (j, 4, 4): in the place of the old ones if only it has
-    these."""
+    """Gives a skin new bind matrices (j, 4, 4), which replace the old ones in place if no other
+    skin uses those."""
     item = document.item("skins", number)
     columns = to_joint.swapaxes(1, 2).reshape(-1, 16)
     old = item.get("inverseBindMatrices")
@@ -146,7 +147,7 @@ def _streams(
 def _old(
     document: Document, attributes: dict[str, Any], count: int, sets: int
 ) -> tuple[Integers, Floats]:
-    """The weights that the file has, for vertices that nothing draws; else the first joint."""
+    """The weights in the file for vertices that are not drawn, or else the first joint."""
     width = A_SET * sets
     joints, weights = np.zeros((count, width), np.int64), np.zeros((count, width))
     weights[:, 0] = 1
@@ -167,7 +168,7 @@ def _old(
 
 
 def _padded(rows: SparseWeights, joint_of: Integers, width: int) -> tuple[Integers, Floats]:
-    """(joints (n, width), weights (n, width)), the largest first; joint 0 where nothing is."""
+    """Returns (joints (n, width), weights (n, width)), the largest first, padded with joint 0."""
     joints, weights = np.zeros((rows.count, width), np.int64), np.zeros((rows.count, width))
     vertices = rows.vertices
     order = np.lexsort((-rows.weights, vertices))
@@ -180,7 +181,7 @@ def _padded(rows: SparseWeights, joint_of: Integers, width: int) -> tuple[Intege
 def _write(
     document: Document, stream: Stream, sets: int, component: int | None, known: dict[int, Any]
 ) -> None:
-    """known: the ranges of bytes of accessors found so far."""
+    """known: the byte ranges of accessors found so far."""
     first = stream.primitives[0]["attributes"]
     old = first.get("WEIGHTS_0")
     stored = FLOAT if old is None else document.item("accessors", old)["componentType"]
@@ -208,7 +209,7 @@ def _write(
 
 
 def _keep(document: Document, stream: Stream, sets: int, joints: Array, values: Array) -> None:
-    """Puts what the file has in place of what is not new, if it has as many sets."""
+    """Restores the unchanged rows from the file, if it has the same number of sets."""
     attributes, old = stream.primitives[0]["attributes"], ~stream.new
     names = [(f"JOINTS_{k}", f"WEIGHTS_{k}") for k in range(sets)]
     if not all(name in attributes for pair in names for name in pair):
@@ -226,8 +227,8 @@ def _joint_type(stream: Stream) -> int:
 
 
 def _rounded(weights: Floats, component: int) -> Array:
-    """The weights in their stored type, each row with the sum 1: the error of rounding goes to the
-    largest ones."""
+    """Rounds weights to their stored type. Each row sums to 1; the rounding error is assigned to
+    the largest weights."""
     if component == FLOAT:
         values = weights.astype(np.float32)
         rest = values[:, 1:].astype(np.float64).sum(axis=1)
@@ -252,8 +253,8 @@ def _put(
     normalized: bool,
     known: dict[int, Any],
 ) -> int:
-    """The accessor that has these values now: the old one, with its bytes replaced or leading to
-    new ones, where nothing else uses it, or a new one."""
+    """The accessor for these values: the old one if nothing else uses it, with its bytes replaced
+    or redirected to new ones; otherwise a new one."""
     old = stream.primitives[0]["attributes"].get(name)
     if old is None or _used_elsewhere(document, old, stream, name):
         return add_accessor(document, new_accessor(document, data, component, normalized))
@@ -279,7 +280,7 @@ def _put(
 
 
 def _used_elsewhere(document: Document, number: int, stream: Stream, name: str) -> bool:
-    """Whether anything but this attribute of these primitives uses an accessor."""
+    """Whether an accessor has uses other than this attribute of these primitives."""
     own = {id(primitive) for primitive in stream.primitives}
     for mesh in document.items("meshes"):
         for primitive in mesh.get("primitives", []):
@@ -304,7 +305,7 @@ def _used_elsewhere(document: Document, number: int, stream: Stream, name: str) 
 
 
 def _views(document: Document) -> list[object]:
-    """The buffer views that accessors and images use, as often as they do."""
+    """The buffer views used by accessors and images, once per use."""
     found = []
     for accessor in document.items("accessors"):
         sparse = accessor.get("sparse", {})
@@ -314,7 +315,7 @@ def _views(document: Document) -> list[object]:
 
 
 def _overlaps(document: Document, number: int, known: dict[int, Any]) -> bool:
-    """Whether another accessor has bytes of this one."""
+    """Whether another accessor shares bytes with this one."""
     if number not in known:
         known[number] = _bytes_of(document, number)
     for other in range(len(document.items("accessors"))):
@@ -326,7 +327,7 @@ def _overlaps(document: Document, number: int, known: dict[int, Any]) -> bool:
 
 
 def _bytes_of(document: Document, number: int) -> tuple[int, int, int, int, int] | None:
-    """(buffer, first byte, end, step, bytes of an element)"""
+    """Returns (buffer, first byte, end, step, bytes of an element)."""
     accessor, what = document.item("accessors", number), f"accessor {number}"
     if "bufferView" not in accessor:
         return None
@@ -336,7 +337,7 @@ def _bytes_of(document: Document, number: int) -> tuple[int, int, int, int, int]
     buffer, begin, _length, step = view_range(document, accessor["bufferView"])
     try:
         count, width, component = shape_of(accessor, what)
-    except Refused:  # of a type that no skin has
+    except Refused:  # a type that no skin has
         return None
     size = width * component.itemsize
     begin += number_of(accessor, "byteOffset", what, 0)
@@ -351,5 +352,5 @@ def _meet(one: Any, other: Any) -> bool:
         return False
     if one[3] != other[3]:
         return True
-    apart = (other[1] - one[1]) % one[3]  # interleaved: never the same bytes
+    apart = (other[1] - one[1]) % one[3]  # interleaved: they never share bytes
     return not (apart >= one[4] and one[3] - apart >= other[4])

@@ -1,4 +1,4 @@
-"""araplbs check: findings about the weights that a file has."""
+"""araplbs check: reports findings about the weights in a file."""
 
 from __future__ import annotations
 

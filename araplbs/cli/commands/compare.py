@@ -1,4 +1,4 @@
-"""araplbs compare: a page that compares methods on the characters of a file."""
+"""araplbs compare: creates a page that compares methods on the characters of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""araplbs joints: better places for joints."""
+"""araplbs joints: finds better joint positions."""
 
 from __future__ import annotations
 

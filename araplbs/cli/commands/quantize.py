@@ -1,4 +1,4 @@
-"""araplbs quantize: weights as game engines store them."""
+"""araplbs quantize: quantizes weights to the form that game engines store."""
 
 from __future__ import annotations
 

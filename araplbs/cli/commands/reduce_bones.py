@@ -1,4 +1,4 @@
-"""araplbs reduce-bones: weights for fewer joints."""
+"""araplbs reduce-bones: computes weights for fewer joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""araplbs repair: new weights where check finds something, and nowhere else."""
+"""araplbs repair: computes new weights only in regions where check finds a fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""araplbs transfer: weights of some meshes for others on the same skeleton."""
+"""araplbs transfer: transfers weights from some meshes to others on the same skeleton."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""araplbs weight: new weights for all skinned meshes of a file."""
+"""araplbs weight: computes new weights for all skinned meshes of a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..files import OBJ, RIGS, is_obj, refuse_input
 from ..options import preset_given
 from ..worse import FAIL, KEEP, add_if_worse, is_worse
 
-# Options of the panel about data that glTF does not have.
+# Options of the panel for data that glTF does not have.
 WITHOUT = frozenset(
     ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
 )
@@ -90,7 +90,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def refuse_animation(arguments: argparse.Namespace) -> None:
-    """Raises WrongArguments for animations that these files do not have."""
+    """Raises WrongArguments for animation options that do not apply to these files."""
     asked = getattr(arguments, "animation", None)
     if asked and asked.upper() not in ANIMATIONS:
         known = " or ".join(name.lower() for name in ANIMATIONS)

@@ -1,1 +1,1 @@
-"""glTF 2.0 as a format: JSON of the right shape, buffers, and arrays in them."""
+"""glTF 2.0 as a format: validated JSON, buffers, and the arrays in them."""

@@ -1,5 +1,5 @@
-"""Arrays of a glTF file: read in every form that glTF 2.0 has (interleaved, normalized, sparse,
-8 and 16 bit), replaced where they are, or added."""
+"""Arrays of a glTF file: reads every form in glTF 2.0 (interleaved, normalized, sparse, 8 and 16
+bit), replaces arrays in place, and adds new ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BYTE, SHORT, FLOAT = 5121, 5123, 5126
 
 
 def number_of(item: dict[str, Any], name: str, what: str, default: int | None = None) -> int:
-    """A whole number of the JSON that is not negative. Raises Refused."""
+    """Reads a nonnegative whole number from the JSON. Raises Refused."""
     value = item.get(name, default)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -30,7 +30,7 @@ def number_of(item: dict[str, Any], name: str, what: str, default: int | None = 
 
 
 def shape_of(accessor: dict[str, Any], what: str) -> tuple[int, int, np.dtype[Any]]:
-    """(count, width, component type)"""
+    """Returns (count, width, component type)."""
     kind, component = accessor.get("type"), accessor.get("componentType")
     if kind not in WIDTHS:
         raise Refused(f"{what} has the type {kind!r}")
@@ -40,9 +40,10 @@ def shape_of(accessor: dict[str, Any], what: str) -> tuple[int, int, np.dtype[An
 
 
 def read_accessor(document: Document, number: object, kind: str | None = None) -> Array:
-    """(count, width) the values of an accessor: floats if it is normalized, else of its own type.
+    """Returns the values of an accessor, (count, width): floats if it is normalized, otherwise in
+    its own type.
 
-    kind: the type that it must have ("VEC3"). Raises Refused.
+    kind: the required type ("VEC3"). Raises Refused.
     """
     accessor, what = document.item("accessors", number), f"accessor {number}"
     shape_of(accessor, what)
@@ -52,7 +53,8 @@ def read_accessor(document: Document, number: object, kind: str | None = None) -
 
 
 def read_stored(document: Document, number: object) -> Array:
-    """(count, width) the stored values of an accessor: whole numbers also if normalized."""
+    """Returns the stored values of an accessor, (count, width), as whole numbers even if it is
+    normalized."""
     accessor, what = document.item("accessors", number), f"accessor {number}"
     count, width, component = shape_of(accessor, what)
     if "bufferView" in accessor:
@@ -67,7 +69,7 @@ def read_stored(document: Document, number: object) -> Array:
 
 
 def read_floats(document: Document, number: object, kind: str) -> Floats:
-    """(count, width) its values as floats of 64 bits. Raises Refused if one is not finite."""
+    """Returns the values as 64-bit floats, (count, width). Raises Refused if one is not finite."""
     values = read_accessor(document, number, kind).astype(np.float64)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
@@ -111,7 +113,8 @@ def _strided(
     component: np.dtype[Any],
     what: str,
 ) -> Array:
-    """(count, width) an array that is these bytes of a buffer, to read and to write."""
+    """Returns an array (count, width) that views these bytes of a buffer, for reading and
+    writing."""
     buffer, begin, length, step = view_range(document, view_number)
     own = width * component.itemsize
     step = step or own
@@ -128,7 +131,8 @@ def _strided(
 
 
 def view_range(document: Document, number: object) -> tuple[int, int, int, int]:
-    """(buffer, first byte, bytes, step or 0) of a buffer view. Raises Refused if it is packed."""
+    """Returns (buffer, first byte, bytes, step or 0) of a buffer view. Raises Refused if the view
+    is compressed."""
     view, what = document.item("bufferViews", number), f"bufferView {number}"
     for name in COMPRESSED:
         if name in view.get("extensions", {}):
@@ -145,8 +149,8 @@ def view_range(document: Document, number: object) -> tuple[int, int, int, int]:
 
 
 def writable(document: Document, number: int) -> Array | None:
-    """(count, width) the bytes of an accessor as an array that can be written to; None if some
-    of its values are elsewhere, in sparse ones or in a separate file."""
+    """Returns the bytes of an accessor as a writable array (count, width); None if some of its
+    values are elsewhere, as sparse values or in a separate file."""
     accessor, what = document.item("accessors", number), f"accessor {number}"
     if "sparse" in accessor or "bufferView" not in accessor:
         return None
@@ -165,8 +169,8 @@ def new_accessor(
     kind: str = "VEC4",
     view: int | None = None,
 ) -> dict[str, Any]:
-    """An accessor that is not in the list yet, of values (count, width) that are added to a
-    buffer. view: a buffer view that nothing else needs, which then leads to them."""
+    """Creates an accessor, not yet in the list, for values (count, width) that are added to a
+    buffer. view: a buffer view that nothing else needs, which is redirected to the new values."""
     values = np.ascontiguousarray(values, COMPONENTS[component])
     buffer = _buffer_to_grow(document)
     content = document.buffers[buffer]
@@ -190,14 +194,14 @@ def new_accessor(
 
 
 def add_accessor(document: Document, accessor: dict[str, Any]) -> int:
-    """Its number."""
+    """Adds an accessor to the list and returns its number."""
     accessors = document.json.setdefault("accessors", [])
     accessors.append(accessor)
     return len(accessors) - 1
 
 
 def _buffer_to_grow(document: Document) -> int:
-    """The first buffer that is in the file itself, else a new one."""
+    """The first buffer that is in the file itself, or else a new one."""
     buffers = document.json.setdefault("buffers", [])
     for number, buffer in enumerate(buffers):
         inside = document.buffers[number] or (number == 0 and "uri" not in buffer)

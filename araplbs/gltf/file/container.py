@@ -1,7 +1,7 @@
 """Files of glTF 2.0 as JSON and buffers: .glb and .vrm (binary) and .gltf (text).
 
-Nothing is interpreted here. A file that is written has the same JSON values and the same bytes in
-its buffers, except for those that were replaced or added.
+Nothing is interpreted here. A written file has the same JSON values and the same bytes in its
+buffers, except for those that were replaced or added.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .shape import refuse_shape
 
 MAGIC, VERSION = b"glTF", 2
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
-MOST_BYTES = 1 << 32  # a .glb says its length in 32 bits
+MOST_BYTES = 1 << 32  # a .glb stores its length in 32 bits
 SUFFIXES = (".glb", ".gltf", ".vrm")
 GLTF = Kind("glTF file", "", re.compile(rb"glTF|(\xef\xbb\xbf)?\s*\{"))
 IMAGES = {
@@ -39,22 +39,22 @@ DATA_URI = "data:application/octet-stream;base64,"
 
 @dataclass
 class Document:
-    """A file that was read. buffers: bytes of each, which work may replace or lengthen; those of
-    `outside` are separate files next to a .gltf, which are never changed."""
+    """A file that was read. buffers: the bytes of each buffer, which can be replaced or extended.
+    The buffers in `outside` are separate files next to a .gltf and are never changed."""
 
     path: Path
     json: dict[str, Any]
     binary: bool
     buffers: list[bytearray]
     outside: set[int] = field(default_factory=set)
-    more_chunks: bytes = b""  # after the second one of a .glb
+    more_chunks: bytes = b""  # after the second chunk of a .glb
 
     def items(self, kind: str) -> list[dict[str, Any]]:
-        """The list of this name ("nodes"), empty if the file has none."""
+        """The list with this name ("nodes"), empty if the file does not have it."""
         return self.json.get(kind, [])
 
     def item(self, kind: str, number: object) -> dict[str, Any]:
-        """One of them. Raises Refused for a number that leads nowhere."""
+        """One item of a list. Raises Refused for an index out of range."""
         found = self.items(kind)
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(found):
             raise Refused(f"the file asks for {kind}[{number!r}], and has {len(found)}")
@@ -66,7 +66,7 @@ def is_gltf(path: str | Path) -> bool:
 
 
 def read_document(path: str | Path) -> Document:
-    """Raises Refused for other files than glTF 2.0, and for incomplete ones."""
+    """Reads a glTF 2.0 file. Raises Refused for files in other formats and for incomplete files."""
     path = Path(path)
     content = read_input(path, MOST_BYTES)
     if content[:4] == MAGIC:
@@ -130,7 +130,8 @@ def _read_buffers(document: Document, binary: bytes | None) -> None:
         if uri is None:
             content = binary if number == 0 and binary is not None else None
             if content is None:
-                # Decoders of compressed files fill such a buffer; what reads from it is refused.
+                # Decoders of compressed files fill such a buffer; any attempt to read from it is
+                # refused.
                 content = b""
         elif str(uri).startswith("data:"):
             content = _data_of(number, str(uri))
@@ -153,8 +154,8 @@ def _data_of(number: int, uri: str) -> bytes:
 
 
 def place_of(document: Document, uri: str) -> Path:
-    """The file next to a .gltf that a URI names. Raises Refused for a file elsewhere: an untrusted
-    file must not cause others to be read."""
+    """The file next to a .gltf that a URI names. Raises Refused for a file elsewhere, because an
+    untrusted file must not cause other files to be read."""
     folder = document.path.resolve().parent
     split = urlsplit(uri)
     name = unquote(split.path)
@@ -167,7 +168,8 @@ def place_of(document: Document, uri: str) -> Path:
 
 
 def as_bytes(document: Document, binary: bool) -> bytes:
-    """The content of the file: binary, or text with all buffers that have no file of their own."""
+    """The content of the file: binary, or text that embeds all buffers without a file of their
+    own."""
     if binary:
         return _as_binary(document)
     head = dict(document.json)
@@ -186,7 +188,7 @@ def as_bytes(document: Document, binary: bool) -> bytes:
 
 
 def _as_binary(document: Document) -> bytes:
-    """All buffers except the first stay in their places, in the JSON or in files of their own."""
+    """All buffers except the first keep their locations, in the JSON or in separate files."""
     head = dict(document.json)
     buffers = [dict(buffer) for buffer in document.items("buffers")]
     first = bytes(document.buffers[0]) if buffers and 0 not in document.outside else b""
@@ -218,9 +220,9 @@ def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
 
 
 def save_document(document: Document, path: str | Path) -> None:
-    """Writes it as a whole or not at all: text if the name ends with .gltf, else binary, which
-    takes in the separate files of a .gltf. Raises Refused if that would replace a file of another
-    kind, or lose such files."""
+    """Writes the file completely or not at all: as text if the name ends with .gltf, otherwise as
+    binary, which embeds the separate files of a .gltf. Raises Refused if this would replace a file
+    of another kind or lose such files."""
     path = Path(path)
     binary = path.suffix.lower() != ".gltf"
     away = path.resolve().parent != document.path.resolve().parent
@@ -238,13 +240,13 @@ def save_document(document: Document, path: str | Path) -> None:
 
 
 def is_beside(image: dict[str, Any]) -> bool:
-    """Whether an image is in a file of its own."""
+    """Whether an image is in a separate file."""
     return "uri" in image and not str(image["uri"]).startswith("data:")
 
 
 def packed(document: Document) -> Document:
-    """A copy with the contents of all separate files in its first buffer. Raises Refused for images
-    of an unknown kind."""
+    """Returns a copy with the contents of all separate files in its first buffer. Raises Refused
+    for images of an unknown kind."""
     head = copy.deepcopy(document.json)
     content, begins = bytearray(), []
     for own in document.buffers:

@@ -1,5 +1,5 @@
-"""Checks the parts of a glTF file's JSON that are read: lists, objects, numbers. This is done
-once, because files are untrusted, and all readers rely on it."""
+"""Checks the shape of the JSON entries that are read from a glTF file: lists, objects and numbers.
+Files are untrusted, so this is done once, and all readers rely on it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 from ...base.refusal import Refused
 
 TEXT, WHOLE, ANY = "a text", "a whole number that is not negative", "anything"
-OBJECT = {"": ANY}  # of any entries
+OBJECT = {"": ANY}  # with any entries
 
-# An entry that is there has this shape: [each of a list], {name: entry}, "" for all other names.
+# An entry that is present has this shape: [each item of a list], {name: entry}, "" for all other
+# names.
 SPARSE_PART = {"bufferView": WHOLE, "byteOffset": WHOLE, "componentType": WHOLE}
 ATTRIBUTES = {"": WHOLE}
 SHAPE: dict[str, Any] = {
@@ -64,7 +65,7 @@ SHAPE: dict[str, Any] = {
 
 
 def refuse_shape(value: Any, shape: Any = SHAPE, place: str = "") -> None:
-    """Raises Refused, which names the first entry of another shape."""
+    """Raises Refused, naming the first entry of the wrong shape."""
     if shape == ANY:
         return
     if shape == WHOLE:
