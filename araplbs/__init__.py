@@ -12,9 +12,9 @@ Arrays are NumPy arrays or anything convertible to them, for n vertices, f trian
 poses. Coordinates and transforms share one space and unit. Every error raises an exception whose
 message names the argument and its value.
 
-Importing this package loads nothing else. The engine, araplbs._engine, is loaded on first use of
-one of its names, as are the subpackages, called rooms (ARCHITECTURE.md). The package requires NumPy
-but not Blender.
+Importing this package loads no further modules. The engine, araplbs._engine, is loaded on first use
+of one of its names, as are the subpackages, called rooms (ARCHITECTURE.md). The package requires
+NumPy but not Blender.
 """
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""python -m araplbs: runs the command even if it is not on the path."""
+"""python -m araplbs: runs the command even if it is not on the PATH."""
 
 import sys
 

@@ -1,9 +1,9 @@
-"""Reads arrays from untrusted .npz files: no pickle, no waiting, and nothing is unpacked before
-its size is known.
+"""Reads arrays from untrusted .npz files without pickle or waiting, and unpacks nothing before its
+size is known.
 
-A zip states the size of its members, and none is read beyond that. Together they may have `most`
-bytes, and, above FREE, at most RATIO times as many as the file. Weights and coordinates shrink to
-a tenth at best, a zip bomb to a thousandth. Cost: the file is read once, each
+A zip file states the size of its members, and none is read beyond that size. Together they may have
+`most` bytes and, above FREE, at most RATIO times as many as the file. Weights and coordinates are
+compressed to a tenth at best, a zip bomb to a thousandth. Cost: the file is read once, and each
 array is allocated once.
 """
 
@@ -23,12 +23,12 @@ KINDS = "biufcSU"
 
 
 class NotArrays(ValueError):
-    """The content is not such a file, or cannot be read; the message says why."""
+    """The content is not such a file or cannot be read; the message gives the reason."""
 
 
 def open_regular(path):
-    """A file on a disk, to read its bytes. Raises OSError, also for a FIFO, which could block, and
-    a device, which may never end."""
+    """Opens a file on a disk for reading bytes. Raises OSError, also for a FIFO, which could block,
+    and a device, which may never end."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -38,7 +38,7 @@ def open_regular(path):
 
 
 def read_arrays(file, most=MOST):
-    """{name: array} of an open .npz file. Raises NotArrays."""
+    """Reads {name: array} from an open .npz file. Raises NotArrays."""
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
@@ -48,7 +48,7 @@ def read_arrays(file, most=MOST):
         raise
     except MemoryError:
         raise NotArrays("there is not enough memory for it") from None
-    except Exception as error:  # of zipfile, zlib and NumPy, which have no common one
+    except Exception as error:  # zipfile, zlib and NumPy have no common exception
         raise NotArrays(f"it is damaged: {error}") from None
 
 
@@ -84,7 +84,7 @@ def _array(archive, member):
 
 
 def _header(start):
-    """(shape, whether columns come first, dtype, start of the values)."""
+    """Returns (shape, whether columns come first, dtype, start of the values)."""
     text = io.BytesIO(start)
     version = np.lib.format.read_magic(text)
     if version not in ((1, 0), (2, 0)):

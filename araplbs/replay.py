@@ -1,11 +1,11 @@
-"""Solves a problem from a file again, without Blender:
+"""Solves a problem stored in a file, without Blender:
 
     python -m araplbs.replay FILE.npz [--threads N] [--output WEIGHTS.npz]
 
-`save` writes the arguments of araplbs.Solver to such a file, as *Report a Problem* in Blender
-does. The file contains only arrays and numbers: no names, no textures, no code (NumPy reads it
-without pickle). The program prints a few lines about the problem. It writes only --output, as a
-whole or not at all, and replaces only weights that it has written itself.
+`save` writes the arguments of araplbs.Solver to such a file, as *Report a Problem* in Blender does.
+The file contains only arrays and numbers: no names, textures or code (NumPy reads it without
+pickle). The program prints a few lines about the problem. It writes only --output, completely or
+not at all, and replaces only weights files that it wrote itself.
 """
 
 import argparse
@@ -25,19 +25,20 @@ from araplbs.arrays import NotArrays, open_regular, read_arrays
 from araplbs.base.old_names import ARGUMENTS, present
 
 FORMAT = "araplbs problem 1"
-LEFT_OUT = {"threads", "progress"}  # of the machine and the caller, not of the problem
-WANTED = {"vertices": 2, "triangles": 2, "bone_heads": 2}  # dimensions of what no problem lacks
+LEFT_OUT = {"threads", "progress"}  # specific to the machine and the caller, not the problem
+WANTED = {"vertices": 2, "triangles": 2, "bone_heads": 2}  # dimensions of the required arrays
 WEIGHTS = "araplbs weights 1"
 MARK = re.compile(rb"PK\x03\x04.{26}araplbs_weights\.npy", re.DOTALL)  # how such a file begins
-MOST_LETTERS, MOST_LINES = 200, 50  # of what others have written in `about`
+MOST_LETTERS, MOST_LINES = 200, 50  # of text from other sources in `about`
 
 
 class NoProblem(ValueError):
-    """The file is not one that `save` made, or it is of a newer version."""
+    """The file was not created by `save`, or by a newer version."""
 
 
 def save(path, arguments, about=None):
-    """Writes the keyword arguments of araplbs.Solver. about: more that JSON takes, kept with it."""
+    """Writes the keyword arguments of araplbs.Solver. about: further JSON-compatible data to store
+    with them."""
     arrays = {}
     shape = {name: _pack(v, arrays) for name, v in arguments.items() if name not in LEFT_OUT}
     head = {"format": FORMAT, "version": araplbs.__version__, "arguments": shape}
@@ -48,7 +49,7 @@ def save(path, arguments, about=None):
 
 
 def load(path):
-    """(arguments, about) of a file that `save` made. Raises NoProblem, and OSError."""
+    """Returns (arguments, about) from a file created by `save`. Raises NoProblem, and OSError."""
     with open_regular(path) as file:
         try:
             arrays = read_arrays(file)
@@ -91,7 +92,7 @@ def _head(arrays):
 
 
 def _pack(value, arrays):
-    """A value as JSON takes it; its arrays go to `arrays`."""
+    """Converts a value to JSON-compatible data; its arrays are added to `arrays`."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, np.generic):
@@ -119,7 +120,7 @@ def _unpack(value, arrays):
 
 
 def solve(arguments, threads=0):
-    """(solver, seconds), solved to its end."""
+    """Solves the problem completely and returns (solver, seconds)."""
     start = time.perf_counter()
     solver = araplbs.Solver(**arguments, threads=threads)
     solver.solve()
@@ -127,12 +128,12 @@ def solve(arguments, threads=0):
 
 
 def printable(text):
-    """An untrusted text made safe for a terminal: control characters become numbers."""
+    """Makes untrusted text safe for a terminal; control characters become numbers."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 
 def refuse_output(path, source):
-    """Raises OSError if the weights could not be written there: before the work and not after
+    """Raises OSError if the weights could not be written there, before the work rather than after
     it."""
     _refuse_foreign(path, source)
     real = Path(os.path.realpath(path))
@@ -150,7 +151,8 @@ def refuse_output(path, source):
 
 
 def _refuse_foreign(path, source):
-    """A present file is replaced if it is empty, or weights of this program."""
+    """Allows replacing an existing file only if it is empty or contains weights from this
+    program."""
     path = Path(path)
     if path.is_dir():
         raise OSError(f"{path} is a folder")
@@ -168,7 +170,7 @@ def _refuse_foreign(path, source):
 
 @contextmanager
 def _temporary(path):
-    """A new file next to a path, open for writing, which is removed at the end."""
+    """Creates a new file next to a path, open for writing, which is removed at the end."""
     temporary = path.with_name(f".araplbs-{os.getpid()}-{secrets.token_hex(4)}.npz")
     try:
         with open(temporary, "xb") as file:
@@ -179,15 +181,15 @@ def _temporary(path):
 
 
 def write_weights(path, source, rows):
-    """A file of sparse_weights, as a whole or not at all. source: the problem's file, which it
-    does not replace. Raises OSError."""
+    """Writes a file of sparse_weights, completely or not at all. source: the problem's file, which
+    must not be replaced. Raises OSError."""
     arrays = dict(zip(("start", "bone", "weight"), rows, strict=True))
     mark, real = np.frombuffer(WEIGHTS.encode(), np.uint8), Path(os.path.realpath(path))
     with _temporary(real) as file:
         np.savez_compressed(file, araplbs_weights=mark, **arrays)
         file.flush()
         os.fsync(file.fileno())
-        file.close()  # an open file has to stay where it is on Windows
+        file.close()  # an open file must stay in place on Windows
         _refuse_foreign(path, source)
         if real.exists():
             shutil.copymode(real, file.name)

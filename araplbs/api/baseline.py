@@ -17,7 +17,7 @@ def baseline_weights(
     method: str = "heat",
     **settings: Any,
 ) -> Any:
-    """Computes weights with another method, without poses or energy: "heat" (bone heat, as
+    """Compute weights with another method, without poses or energy: "heat" (bone heat, as
     Blender's automatic weights), "nearest", "boneglow", "bbw" or "biharmonic". Use these for
     comparison only; araplbs.weights() computes this package's own weights.
 
@@ -29,7 +29,7 @@ def baseline_weights(
     Returns sparse rows (start (n + 1,), bones, weights), like Solver.sparse_weights.
 
     Raises araplbs.InputError if the mesh or the skeleton cannot be used, ValueError or TypeError
-    for any other wrong argument, araplbs.SolverError if solving fails, and araplbs.Cancelled.
+    for any other invalid argument, araplbs.SolverError if solving fails, and araplbs.Cancelled.
     Source: Baran & Popovic 2007; Wareham & Lasenby 2008; Jacobson et al. 2011 (docs/methods.md).
     """
     arguments = vertices, triangles, bone_heads, bone_tails, bone_parents

@@ -28,8 +28,8 @@ class GltfCharacter:
     vertices (n, 3), triangles (f, 3): the concatenated arrays of all meshes. mesh_names, first: the
     name and the first vertex of each mesh. weights: Rows for the m joints of the skeleton.
 
-    weigh() raises Refused or ValueError if the character or an option cannot be used, Cancelled if
-    `progress` returns False; set_weights() raises ValueError.
+    weigh() raises Refused or ValueError if the character or an option cannot be used, and Cancelled
+    if `progress` returns False; set_weights() raises ValueError.
     """
 
     def __init__(self, character: Character) -> None:
@@ -74,14 +74,14 @@ class GltfCharacter:
     def weigh(
         self, *, threads: int = 0, progress: Listener | None = None, **options: Any
     ) -> Weights:
-        """Computes new weights, like `araplbs weight`, with the options of araplbs.weights. They
+        """Compute new weights, like `araplbs weight`, with the options of araplbs.weights. They
         are not stored in the file until set_weights() is called."""
         table = options_of(options)
         found, _report = weigh_character(self._character, table, (), threads, progress)
         return weights_of(found, table, self.name)
 
     def set_weights(self, weights: Any) -> None:
-        """Stores weights in the loaded file: Weights, Rows, or an array (n, m). Raises
+        """Store weights in the loaded file: Weights, Rows, or an array (n, m). Raises
         ValueError."""
         rows = weights.rows if isinstance(weights, Weights) else weights
         n, m = int(self.first[-1]), len(self.skeleton.names)
@@ -116,13 +116,13 @@ class GltfFile:
         return f"GltfFile {self._document.path.name!r}: {self.characters}"
 
     def save(self, path: str | Path) -> None:
-        """Writes the file with the weights assigned to its characters. It is written completely or
+        """Write the file with the weights assigned to its characters. It is written completely or
         not at all."""
         save_document(self._document, path)
 
 
 def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFile:
-    """Reads the characters of a .glb, .gltf or .vrm file. skeleton: another file whose skeleton is
+    """Read the characters of a .glb, .gltf or .vrm file. skeleton: another file whose skeleton is
     given to meshes without a skin. Raises araplbs.Refused, with a sentence as its message, for
     files that cannot be used, such as truncated files or files with compressed meshes or without a
     skin."""
@@ -133,7 +133,7 @@ def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFi
 
 
 def save_gltf(file: GltfFile, path: str | Path) -> None:
-    """Writes a file read by load_gltf(), with the weights assigned to its characters; equivalent to
+    """Write a file read by load_gltf(), with the weights assigned to its characters; equivalent to
     file.save(path). The file is written completely or not at all. Raises Refused if that would
     replace a file of another kind, OSError if the file cannot be written."""
     file.save(path)

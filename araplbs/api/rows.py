@@ -54,17 +54,17 @@ class Rows(SparseWeights):
         return self.count, self.bone_count
 
     def toarray(self) -> Floats:
-        """Returns a dense array (n, m), which takes 8 bytes for each vertex and bone."""
+        """Return a dense array (n, m), which takes 8 bytes for each vertex and bone."""
         return dense_of(self, self.bone_count)
 
     def to_scipy(self) -> Any:
-        """Returns the weights as a scipy.sparse.csr_matrix; requires SciPy."""
+        """Return the weights as a scipy.sparse.csr_matrix; requires SciPy."""
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         return csr_matrix((self.weights, self.bones, self.start), shape=self.shape)
 
     def padded(self, width: int = 4) -> tuple[Any, Floats]:
-        """Returns (bones (n, width), weights (n, width)) with the largest weights first, as game
+        """Return (bones (n, width), weights (n, width)) with the largest weights first, as game
         engines and glTF use them, padded with 0 for vertices with fewer weights. Raises ValueError
         if a vertex has more."""
         most = int(np.diff(self.start).max(initial=0))

@@ -34,7 +34,7 @@ class Weights(NamedTuple):
     report: dict[str, Any]
 
     def toarray(self) -> Any:
-        """Returns the weights as a dense array (n, m)."""
+        """Return the weights as a dense array (n, m)."""
         return self.rows.toarray()
 
     @property
@@ -66,7 +66,7 @@ def weights(
     progress: Listener | None = None,
     **options: Any,
 ) -> Weights:
-    """Computes skinning weights for a character with all features of Auto-weight in Blender: it
+    """Compute skinning weights for a character with all features of Auto-weight in Blender: it
     handles symmetry, control bones, loose and rigid parts, and joints without tails.
 
     vertices (n, 3) and triangles (f, 3): the skin in the rest pose; pass all meshes of a character

@@ -1,2 +1,2 @@
-"""The base of all other folders: errors, progress, steps and threads of work, the native module.
-It contains nothing about bones, meshes or files."""
+"""The base of all other folders: errors, progress, steps and threads of work, and the native
+module. It contains nothing about bones, meshes or files."""

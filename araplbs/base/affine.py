@@ -1,18 +1,18 @@
-"""Affine transforms of points, and their inverses, on the calling thread.
+"""Computes affine transforms of points, and inverse transforms, on the calling thread.
 
-If NumPy uses OpenBLAS, its inv() and larger products wake a thread, which then spins for a tenth
-of a second on a processor that the engine could use.
+If NumPy uses OpenBLAS, its inv() and larger products wake a thread, which then spins for a tenth of
+a second on a processor core that the engine could use.
 """
 
 import numpy as np
 
 from .arrays import Array, Floats
 
-AT_ONCE = 16384  # points: products of so many wake no thread
+AT_ONCE = 16384  # points: products of this size wake no thread
 
 
 def moved(points: Floats, matrix: Array) -> Floats:
-    """(n, 3) the points (n, 3) moved by an affine matrix (3 or 4, 4)."""
+    """Points (n, 3) transformed by an affine matrix (3 or 4, 4)."""
     turned = np.empty((len(points), 3), np.result_type(points, matrix))
     for begin in range(0, len(points), AT_ONCE):
         part = slice(begin, begin + AT_ONCE)
@@ -22,7 +22,7 @@ def moved(points: Floats, matrix: Array) -> Floats:
 
 
 def inverse(matrix: Array) -> Floats:
-    """(..., 4, 4) the inverses of affine matrices (..., 4, 4) that have one."""
+    """Inverses of invertible affine matrices (..., 4, 4)."""
     columns = np.swapaxes(matrix[..., :3, :3], -1, -2)
     rows = np.cross(columns[..., [1, 2, 0], :], columns[..., [2, 0, 1], :])
     volume = (rows[..., 0, :] * columns[..., 0, :]).sum(-1)

@@ -8,5 +8,5 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Integers: TypeAlias = NDArray[np.integer[Any]]
 Bools: TypeAlias = NDArray[np.bool_]
-Array: TypeAlias = NDArray[Any]  # of several of these
+Array: TypeAlias = NDArray[Any]  # one of several types
 Index: TypeAlias = int | np.integer[Any]

@@ -1,11 +1,11 @@
-"""Catalogues of translations, and finding the translation of a sentence.
+"""Reads translation catalogues and finds the translation of a sentence.
 
-A catalogue is a file of gettext: `msgid` English, `msgstr` the other language, "" while it is
-missing. Sentences with names and numbers have placeholders there: "'{object}' has no
-vertices". The program makes such a sentence in English, with the names of its objects; the package
-araplbs does not use languages. Just before it is shown, its fields are filled into the msgstr. A
-Sentence (araplbs/base/sentence.py) holds these fields; in any other text they are found again by
-the placeholders of the msgid.
+A catalogue is a gettext file: `msgid` is English, and `msgstr` is the other language, or "" if the
+translation is missing. Sentences with names and numbers contain placeholders: "'{object}' has no
+vertices". The program builds such a sentence in English, with the names of its objects, because the
+package araplbs does not use translations. Just before the sentence is shown, its fields are filled
+into the msgstr. A Sentence (araplbs/base/sentence.py) stores these fields; in any other text, they
+are found by the placeholders of the msgid.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .sentence import PLACEHOLDER, Sentence
 
 JOINT = re.compile(r": |, |; |\. | and | \(|(?<=\d) |\n *|   \|   ")  # between parts of a line
 ENDED = re.compile(r"[.;] ")
-JOINED = re.compile(r"[.:;] |[^'], |, [^']")  # but a list of quoted names is one part
+JOINED = re.compile(r"[.:;] |[^'], |, [^']")  # except a list of quoted names, which is one part
 FEW_LETTERS = 4
 _LINES = r'((?:[ \t]*"[^\n]*"[ \t]*\n?)+)'
 _ENTRY = re.compile(rf"^msgid {_LINES}msgstr {_LINES}", re.MULTILINE)
@@ -27,12 +27,12 @@ _ESCAPED, _MEANT = re.compile(r"\\(.)"), {"n": "\n", "t": "\t"}
 
 
 def read_catalogue(path: str | Path) -> dict[str, str]:
-    """{msgid: msgstr} of a file."""
+    """Reads {msgid: msgstr} from a file."""
     return parse_catalogue(Path(path).read_text(encoding="utf-8"))
 
 
 def parse_catalogue(written: str) -> dict[str, str]:
-    """{msgid: msgstr} of the text of a file; the header, whose msgid is "", is left out."""
+    """Parses {msgid: msgstr} from the text of a file; the header, whose msgid is "", is omitted."""
     found = {}
     for english, text in _ENTRY.findall(written):
         found[_unquoted(english)] = _unquoted(text)
@@ -48,7 +48,7 @@ def _unquoted(lines: str) -> str:
 
 
 class Sentences:
-    """Translates sentences by a catalogue. Unknown sentences stay unchanged."""
+    """Translates sentences with a catalogue. Unknown sentences stay unchanged."""
 
     def __init__(self, catalogue: Mapping[str, str]) -> None:
         self.plain = {english: text for english, text in catalogue.items() if text}
@@ -68,7 +68,7 @@ class Sentences:
     def _by_fields(self, sentence: Sentence) -> str:
         template, names = sentence.template, PLACEHOLDER.findall(sentence.template)
         pattern, lower = PLACEHOLDER.sub("{}", template), False
-        if pattern not in self._by_pattern and " " in pattern:  # may begin small within a line
+        if pattern not in self._by_pattern and " " in pattern:  # may begin in lowercase in a line
             pattern, lower = pattern[:1].upper() + pattern[1:], True
         known, text = self._by_pattern.get(pattern, (names, template))
         if lower and text is not template:
@@ -81,7 +81,7 @@ class Sentences:
 
     @cached_property
     def _templates(self) -> list[_Template]:
-        """Entries with most words of their own first."""
+        """Entries, with those that have the most literal words first."""
         found = [english for english in self.plain if PLACEHOLDER.search(english)]
         found.sort(key=lambda text: (-len(PLACEHOLDER.sub("", text)), text.startswith("{")))
         return [_Template(english, self.plain[english]) for english in found]
@@ -91,12 +91,12 @@ class Sentences:
         return self._parts(text) if whole is None else whole
 
     def _whole(self, text: str) -> str | None:
-        """The translation where the text is that of one msgid, else None."""
+        """The translation if the text matches one msgid, otherwise None."""
         if text in self.plain:
             return self.plain[text]
         begun = (
             text[:1].upper() + text[1:]
-        )  # texts within a line, which begin with a small letter there
+        )  # texts within a line, where they begin with a lowercase letter
         if begun in self.plain and " " in text:
             return self.plain[begun][:1].lower() + self.plain[begun][1:]
         for template in self._templates:
@@ -106,12 +106,14 @@ class Sentences:
         return None
 
     def _piece(self, text: str) -> str:
-        """Of what stands in a sentence: a single word may well be somebody's name."""
+        """Translates a piece of a sentence; a single word may be a name, so it is left
+        unchanged."""
         bare = text.strip()
         return text.replace(bare, self._translated(bare)) if " " in bare else text
 
     def _parts(self, text: str) -> str:
-        """Of a line that joins several: the longest parts first, from the left."""
+        """Translates a line that joins several parts, trying the longest parts first, from the
+        left."""
         joints = list(JOINT.finditer(text))
         for joint in reversed(joints):
             whole = self._whole(text[: joint.start()]) if joint.start() else None
@@ -131,10 +133,10 @@ class Sentences:
 
 
 class _Template:
-    """A msgid with placeholders. A placeholder at its beginning or end must not be joined of
-    several parts, unless it is set off by a joint: "2 problems. 3 notes" is not "{notes} notes". If
-    the msgid has hardly a word of its own, numbers and quoted names alone stand for
-    placeholders."""
+    """A msgid with placeholders. A placeholder at its beginning or end must not match several
+    joined parts, unless it is set off by a separator: "2 problems. 3 notes" does not match "{notes}
+    notes". If the msgid has hardly any literal words, placeholders match only numbers and quoted
+    names."""
 
     def __init__(self, english: str, text: str) -> None:
         parts = PLACEHOLDER.split(english)  # literal, name, literal, ...
@@ -147,7 +149,7 @@ class _Template:
         self._single_last = not literals[-1] and not JOINT.search(literals[-2])
 
     def find(self, text: str) -> dict[str, str] | None:
-        """{placeholder: what stands for it}, or None."""
+        """Returns {placeholder: matching text}, or None."""
         if self._needle not in text:
             return None
         match = self._pattern.fullmatch(text)

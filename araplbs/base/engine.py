@@ -1,8 +1,8 @@
-"""The C extension araplbs._engine, loaded when it is first used.
+"""The C extension araplbs._engine, loaded on first use.
 
-An update of Blender's extension replaces the file of the engine. Windows refuses this while the
-file is loaded, and on other systems the memory of the running program would change. So each file
-writes `import araplbs`, which loads nothing, and uses its names in functions only.
+An update of Blender's extension replaces the engine's file. Windows refuses this while the file is
+loaded, and on other systems, the memory of the running program would change. Each file therefore
+uses `import araplbs`, which loads nothing, and accesses its names only in functions.
 """
 
 import os
@@ -22,14 +22,15 @@ _loading = threading.Lock()
 
 
 class NotLoaded(Refused, ImportError):
-    """The engine is missing, or made for another system."""
+    """The engine is missing, or built for another system."""
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """OpenBLAS starts a thread for each further processor when it is loaded, and each turns for
-    30 ms before it sleeps. The engine's own is set to one thread once it is there: not to start
-    any, it has to read so in the environment. NumPy's is loaded before and keeps its threads."""
+    """When loaded, OpenBLAS starts one thread for each additional processor, and each thread spins
+    for 30 ms before it sleeps. The engine's own OpenBLAS is set to one thread after loading, but to
+    prevent it from starting any threads, the environment must request this beforehand. NumPy's
+    OpenBLAS is loaded earlier and keeps its threads."""
     import numpy as np  # noqa: F401
 
     with _loading:
@@ -45,7 +46,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def load() -> ModuleType:
-    """The engine. Raises NotLoaded when it cannot be loaded."""
+    """Loads and returns the engine. Raises NotLoaded if it cannot be loaded."""
     try:
         with nullcontext() if NAME in sys.modules else _one_thread():
             from .. import _engine
@@ -58,7 +59,7 @@ def load() -> ModuleType:
 
 
 def engine_errors(*names: str) -> tuple[type[Exception], ...]:
-    """These exceptions of the engine, for `except` and isinstance(): none while it is not loaded,
-    since nothing can have raised them, and without those that an older one lacks."""
+    """These exceptions of the engine, for `except` and isinstance(): none before it is loaded,
+    because nothing can have raised them, and without those that an older engine lacks."""
     engine = sys.modules.get(NAME)
     return tuple(getattr(engine, name) for name in names if hasattr(engine, name))

@@ -1,8 +1,9 @@
-"""The size of an object without its far vertices, and checks for vertices so far away or so close
-together that the size is probably wrong.
+"""Measures the size of an object without its far vertices, and detects vertices so far away or so
+close together that the size is probably wrong.
 
-Far from all other points: the rule of csrc/mesh/extent.c, in Python; the engine reports such
-vertices as `far_vertices`. Far from all bones, as whole objects can be: far_from_bones().
+Vertices far from all other points are detected by the rule of csrc/mesh/extent.c, in Python; the
+engine reports them as `far_vertices`. Vertices far from all bones, which may be whole objects, are
+detected by far_from_bones().
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ import numpy as np
 
 from .arrays import Bools, Floats, Integers
 
-FENCE = 50  # of the box of all but the outermost
-SHARE = 200  # one in so many on either side of each axis is outermost, and at least one
-LEAST = 4  # points that have outliers
-FAR_FROM_BONES = 20.0  # sizes of the skeleton or of the mesh, the larger of the two
-TAKEN_AS_ONE = 0.5  # share of the vertices: less can be seams that do not quite close
+FENCE = 50  # multiple of the box of all but the outermost points
+SHARE = 200  # one in this many on either side of each axis is outermost, at least one
+LEAST = 4  # points: smaller sets have no outliers
+FAR_FROM_BONES = 20.0  # multiple of the size of the skeleton or mesh, the larger of the two
+TAKEN_AS_ONE = 0.5  # share of the vertices: fewer can be seams with small gaps
 
 
 def not_far_off(points: Floats) -> Bools:
-    """(n,) bool: the points (n, 3) that do not lie far off."""
+    """Returns (n,) bool: the points (n, 3) that are not outliers."""
     n = len(points)
     if n < LEAST:
         return np.ones(n, bool)
@@ -30,14 +31,14 @@ def not_far_off(points: Floats) -> Bools:
         [outermost, n - 1 - outermost]
     ]
     margin = FENCE * float(np.linalg.norm((high - low).astype(float)))
-    if not margin > 0:  # most points are at one place
+    if not margin > 0:  # most points coincide
         return np.ones(n, bool)
     return ((points >= low - margin) & (points <= high + margin)).all(axis=1)
 
 
 def _is_even(points: Floats, outermost: int) -> bool:
-    """Whether so many and more points lie in the outer thirds of the box, along one of its longest
-    axes: then none lies far off."""
+    """Whether at least this many points lie in the outer thirds of the bounding box along one of
+    its longest axes; in that case, none is an outlier."""
     columns = np.ascontiguousarray(points.T)
     low, high = columns.min(axis=1), columns.max(axis=1)
     size = high - low
@@ -51,13 +52,13 @@ def _is_even(points: Floats, outermost: int) -> bool:
 
 
 def size_of(points: Floats) -> float:
-    """The diagonal of the bounding box of the points (n, 3) that do not lie far off."""
+    """The diagonal of the bounding box of the points (n, 3) without outliers."""
     inside = np.ascontiguousarray(points[not_far_off(points)].T)
     return float(np.linalg.norm(inside.max(axis=1) - inside.min(axis=1)))
 
 
 def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
-    """Indices of those vertices (n, 3) that are far from the box around these bones."""
+    """Indices of the vertices (n, 3) that are far from the bounding box of these bones."""
     ends = np.concatenate([heads, tails])
     low, high = ends.min(axis=0), ends.max(axis=0)
     columns = np.ascontiguousarray(vertices.T)
@@ -65,14 +66,14 @@ def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
     if np.linalg.norm(most) <= FAR_FROM_BONES * np.linalg.norm(high - low):
         return np.zeros(0, int)
     beside = np.linalg.norm(np.maximum(0, np.maximum(low - vertices, vertices - high)), axis=1)
-    # Measured on the mesh without its outermost vertices: the size of what is not far.
+    # The size without far vertices is measured on the mesh without its outermost vertices.
     inner = np.percentile(vertices, (5, 95), axis=0)
     size = max(np.linalg.norm(high - low), np.linalg.norm(inner[1] - inner[0]))
     return np.flatnonzero(beside > FAR_FROM_BONES * size)
 
 
 def taken_as_one(vertices: Floats, welded: int) -> int:
-    """How many of the vertices (n, 3) were welded with others at different positions; 0 unless
+    """The number of vertices (n, 3) that were welded with others at different positions; 0 unless
     they are a large share of all welded vertices."""
     if welded <= TAKEN_AS_ONE * len(vertices):
         return 0

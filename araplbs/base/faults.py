@@ -1,7 +1,7 @@
-"""Shows any error to the user in one sentence.
+"""Shows any error to the user as one sentence.
 
-The messages of refusals and of file and memory errors are shown unchanged. Everything else
-is a bug: the sentence names it and asks for a report, and the traceback goes to the console.
+The messages of refusals and of file and memory errors are shown unchanged. Any other error is a
+bug: the sentence names it and asks for a report, and the traceback is printed to the console.
 """
 
 import sys
@@ -20,7 +20,7 @@ FRAMES = 8  # of a traceback that are kept
 
 
 class Fault(NamedTuple):
-    """names: those that the file had then, None if they could not be known."""
+    """names: the names in the file at that time, None if they were unknown."""
 
     text: str
     places: str
@@ -32,7 +32,7 @@ _known_names: list[Callable[[], Collection[str]]] = []
 
 
 def refusals() -> tuple[type[BaseException], ...]:
-    """The exceptions whose message says what is wrong."""
+    """The exceptions whose message describes the problem."""
     return (Refused, OSError, MemoryError, *engine_errors("InputError", "SolverError"))
 
 
@@ -51,26 +51,26 @@ def sentence(what: str, error: BaseException) -> str:
 
 
 def print_traceback(error: BaseException) -> None:
-    """To the console, line by line: it may quote names from a file."""
+    """Prints to the console, line by line, because it may quote names from a file."""
     for line in "".join(traceback.format_exception(error)).splitlines():
         print(printable(line), file=sys.stderr, flush=True)
 
 
 def last_errors() -> list[Fault]:
-    """The last errors shown since Blender was started, and for bugs, their places in the code."""
+    """The last errors shown since Blender started and, for bugs, their locations in the code."""
     return list(_last)
 
 
 def know_names(names: Callable[[], Collection[str]] | None) -> None:
-    """Sets the function that returns all names of the open file; None unsets it."""
+    """Sets the function that returns all names in the open file; None unsets it."""
     _known_names[:] = [names] if names else []
 
 
 def names_of_file() -> Collection[str] | None:
-    """All names of the open file; None if they are unknown."""
+    """All names in the open file; None if they are unknown."""
     try:
         return _known_names[0]() if _known_names else ()
-    except Exception:  # an error is being reported: that must not end in another one
+    except Exception:  # must not cause a second error while one is being reported
         return None
 
 

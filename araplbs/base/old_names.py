@@ -1,5 +1,5 @@
-"""Names of options and arguments before version 0.3. They work for one more version, with a
-warning. Files of every version work without a warning."""
+"""Old names of options and arguments from before version 0.3. They work for one more version, with
+a warning. Files of every version work without a warning."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ARGUMENTS = {
 
 
 def present(values: Mapping[str, Any], names: Mapping[str, str] = OPTIONS) -> dict[str, Any]:
-    """The values under their present names. One that is given under both has that of the present
-    one."""
+    """The values under their current names. If a value is given under both names, the current one
+    takes precedence."""
     renamed = {names[name]: value for name, value in values.items() if name in names}
     return renamed | {name: value for name, value in values.items() if name not in names}
 
@@ -38,5 +38,5 @@ def present_with_warning(values: Mapping[str, Any], level: int = 4) -> dict[str,
 
 
 def old_flags(name: str) -> list[str]:
-    """Of an option on the command line."""
+    """The old flags of an option on the command line."""
     return ["--" + old.replace("_", "-") for old, new in OPTIONS.items() if new == name]

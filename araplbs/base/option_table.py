@@ -1,4 +1,4 @@
-"""Tables of options: fields with their limits and the texts that a user reads."""
+"""Tables of options: fields with their limits and user-visible texts."""
 
 import math
 from dataclasses import Field, dataclass, field, fields
@@ -7,7 +7,7 @@ from typing import Any
 from .declared import DECLARED
 from .refusal import BadOption
 
-# Types of araplbs that take the settings of a section of csrc/settings.def.
+# Types of araplbs that accept the settings of a section of csrc/settings.def.
 SOLVER, JOINTS = ("Solver",), ("JointSolver",)
 TYPES = {"SAMPLING": SOLVER + JOINTS, "COMMON": SOLVER + JOINTS, "SOLVER": SOLVER, "JOINTS": JOINTS}
 
@@ -15,19 +15,19 @@ TYPES = {"SAMPLING": SOLVER + JOINTS, "COMMON": SOLVER + JOINTS, "SOLVER": SOLVE
 def option(default: Any, name: str, description: str, **limits: Any) -> Any:
     """A field whose metadata describes it to a user.
 
-    min, max: values outside are refused; soft_max: end of the slider; choices: (identifier,
-    name, description) of an enumeration; angle: radians, shown in degrees; decimals: shown of a
-    number; path: a text that names a file; advanced: for experts; paper: for what the paper of 2018
-    did, shown nowhere; engine: the types of araplbs that have it as a setting (araplbs.SETTINGS),
-    under the name `setting` where that is another.
+    min, max: values outside are refused; soft_max: end of the slider; choices: (identifier, name,
+    description) of an enumeration; angle: radians, shown in degrees; decimals: number of decimals
+    shown; path: a text that names a file; advanced: for experts; paper: for the method of the 2018
+    paper, not shown; engine: the types of araplbs that have it as a setting (araplbs.SETTINGS),
+    under the name `setting` if that is different.
     """
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
 
 def setting(section: str, setting: str, name: str, description: str, **limits: Any) -> Any:
-    """An option that is a setting of the engine, of this section of csrc/settings.def: default and
-    range are those declared there, unless the limits have their own `default` or a narrower
-    range."""
+    """An option that is a setting of the engine, from this section of csrc/settings.def. Its
+    default and range are those declared there, unless the limits contain their own `default` or a
+    narrower range."""
     default, least, most = DECLARED[section][setting]
     about: dict[str, Any] = {} if least is None else {"min": least, "max": most}
     if section in TYPES:
@@ -38,7 +38,7 @@ def setting(section: str, setting: str, name: str, description: str, **limits: A
 
 
 def option_of(table: "type[OptionTable]", name: str, default: Any = None) -> Any:
-    """The option of another table, with another default if one is given."""
+    """The option from another table, optionally with a different default."""
     about = next(each for each in fields(table) if each.name == name)
     return option(about.default if default is None else default, **about.metadata)
 
@@ -50,8 +50,9 @@ def _shown(number: float) -> str:
 def check_value(
     about: Field[Any], value: Any, name: str = "", *, degrees: bool = False, lower: bool = False
 ) -> None:
-    """Raises BadOption for a value outside the limits of an option. degrees, lower: the value is
-    given in degrees, or as a choice in lower case; the message then has its limits so, too."""
+    """Raises BadOption for a value outside the limits of an option. degrees, lower: whether the
+    value is given in degrees, or as a lowercase choice; the limits in the message then have the
+    same form."""
     limits, each = about.metadata, name or about.name
     if "choices" in limits:
         names = [choice[0].lower() if lower else choice[0] for choice in limits["choices"]]
@@ -68,7 +69,7 @@ def check_value(
 
 
 def given_value(about: Field[Any], value: Any, name: str, *, degrees: bool = False) -> Any:
-    """The value of an option that somebody gives under this name, a choice in lower case. degrees:
+    """The value of an option given under this name, with a lowercase choice. degrees: whether
     angles are given in degrees. Raises BadOption, with limits in the same form."""
     check_value(about, value, name, degrees=degrees, lower=True)
     if "choices" in about.metadata:
@@ -89,8 +90,8 @@ class OptionTable:
 
 
 def within_limits(option: Field[Any], value: Any) -> Any:
-    """The value of an option that a property of Blender's holds: one of 180 degrees is pi in single
-    precision, which is more than pi."""
+    """The value of an option that is stored in a Blender property, clamped to its limits: 180
+    degrees is pi in single precision, which is more than pi."""
     if isinstance(option.default, float):
         value = _as_typed(value, bool(option.metadata.get("angle")))
     if "min" in option.metadata:
@@ -99,10 +100,10 @@ def within_limits(option: Field[Any], value: Any) -> Any:
 
 
 def _as_typed(value: float, angle: bool) -> float:
-    """The number that somebody would type for a property, which holds it in single precision:
-    the command line and scripts are given that number, and the same bits come out. An angle is
-    typed in degrees, but set in radians by scripts: the shorter number is taken."""
-    import numpy as np  # the command line starts without
+    """The number that a user would type for a property that stores it in single precision. The
+    command line and scripts are given this number, which produces the same bits. An angle is typed
+    in degrees but set in radians by scripts, so the shorter number is used."""
+    import numpy as np  # the command line starts without it
 
     plain = str(np.float32(value))
     if angle:

@@ -1,5 +1,5 @@
-"""Texts for a terminal. They quote names from untrusted files, and terminals interpret control
-characters, so these are printed as numbers. Further lines are indented, so that no name can look
+"""Prints text to a terminal. The text may quote names from untrusted files, and terminals interpret
+control characters, so these are printed as numbers. Further lines are indented, so no name can look
 like one of our lines."""
 
 import sys
@@ -20,10 +20,10 @@ def _escaped(line: str) -> str:
 
 
 def say(text: str) -> None:
-    """Prints a text at once."""
+    """Prints text immediately."""
     print(printable(text), flush=True)
 
 
 def complain(text: str) -> None:
-    """Prints a text to the standard error."""
+    """Prints text to standard error."""
     print(printable(text), file=sys.stderr, flush=True)

@@ -1,20 +1,20 @@
-"""The progress of work, reported to the caller, which can cancel it."""
+"""Progress of work, reported to the caller, who can cancel it."""
 
 from collections.abc import Callable
 
 import araplbs
 
-# Called as (stage, fraction of the whole, relative energy or None, which the engine leaves out);
-# returns False to stop the work.
+# Called as (stage, fraction of the whole, relative energy or None, which the engine omits); returns
+# False to stop the work.
 Listener = Callable[..., bool | None]
 
 # Shares of the time, as measured on characters of 3,000 to 50,000 vertices: the share before the
-# iterations, and the share of the rest that one of them takes (their number is not known
-# beforehand).
+# iterations, and the share of the remaining time for one iteration (their number is not known in
+# advance).
 INITIAL_SHARE = 0.25
 ITERATION_SHARE = 0.2
 
-# The stages of a solver before its first iteration, in their order.
+# The stages of a solver before its first iteration, in order.
 STAGES = {
     "mesh": 0,
     "links between parts": 1,
@@ -27,10 +27,10 @@ LAST_STAGE = 5
 
 
 class Progress:
-    """The progress of a piece of work: fractions from 0 to 1, which never go back.
+    """The progress of a task, as fractions from 0 to 1 that never decrease.
 
-    Calling it returns False if the work is to stop, as the engine's functions expect; check()
-    raises araplbs.Cancelled there.
+    Calling it returns False if the work should stop, as the engine's functions expect; check()
+    raises araplbs.Cancelled instead.
     """
 
     def __init__(self, listener: Listener | None = None) -> None:
@@ -54,8 +54,8 @@ class Progress:
     def part(
         self, begin: float, size: float, stage: str | None = None, energies: bool = False
     ) -> "Progress":
-        """The progress of a part of this work. stage: the name shown for the part, regardless of
-        its own name. energies: whether the energies of the part are those of the whole."""
+        """The progress of a part of this work. stage: the name shown for the part instead of its
+        own name. energies: whether the energies of the part are those of the whole."""
         return Progress(
             lambda own, fraction, energy: self(
                 stage or own, begin + size * fraction, energy if energies else None
@@ -64,7 +64,7 @@ class Progress:
 
 
 class SolverProgress(Progress):
-    """The progress of a solver, whose iterations cannot be counted beforehand. No energy is
+    """The progress of a solver, whose number of iterations is not known in advance. No energy is
     reported before the first one."""
 
     def __init__(self, listener: Listener | None = None) -> None:
@@ -78,7 +78,7 @@ class SolverProgress(Progress):
         return super().__call__(stage, self._begin + self._size * fraction, self._energy)
 
     def iterated(self, energy: float) -> None:
-        """Another iteration begins."""
+        """Records the beginning of another iteration."""
         self._begin += self._size
         self._size = ITERATION_SHARE * (1 - self._begin)
         self._energy = energy

@@ -2,10 +2,10 @@
 
 
 class Refused(Exception):
-    """The work cannot be done on this object; the message is one sentence for people that names
+    """The work cannot be done on this object. The message is one sentence for the user that names
     the object and the reason.
 
-    Raised by load_gltf(), by GltfCharacter.weigh() and by everything that reads files and options.
+    Raised by load_gltf(), GltfCharacter.weigh() and all functions that read files and options.
     """
 
     def __init__(self, *arguments: object) -> None:
@@ -17,11 +17,12 @@ class BadOption(Refused, ValueError):
 
 
 class NothingNew(Refused):
-    """There is nothing to do: all of it was done before. For a program that is not a failure."""
+    """There is nothing to do because all work was done before. Programs do not treat this as a
+    failure."""
 
 
 class Changed(Refused):
-    """The data of the work has changed since it was read."""
+    """The data used by the work has changed since it was read."""
 
     def __init__(self, name: str, how: str) -> None:
         super().__init__(f"'{name}' {how}: nothing was written")

@@ -1,5 +1,5 @@
-"""Sentences for people that keep their parts as fields, so that they can be translated without
-parsing the English text (base/catalogue.py)."""
+"""Sentences for the user that keep their parts as fields, so they can be translated without parsing
+the English text (base/catalogue.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
 
 class Sentence(str):
-    """An English text made of a template with {placeholders} and their fields, which may be
+    """An English text built from a template with {placeholders} and their fields, which may be
     Sentences. It can be used like any str."""
 
     template: str
@@ -28,18 +28,18 @@ class Sentence(str):
 
 
 def joined(parts: Sequence[str], joint: str) -> Sentence:
-    """The parts in one line."""
+    """Joins the parts on one line."""
     template = joint.join(f"{{_{k}}}" for k in range(len(parts)))
     return Sentence(template, **{f"_{k}": part for k, part in enumerate(parts)})
 
 
 def counted(count: int, one: str, several: str) -> Sentence:
-    """Sentence(one) or Sentence(several), which has a {count}."""
+    """Returns Sentence(one) or Sentence(several), which contains a {count}."""
     return Sentence(one) if count == 1 else Sentence(several, count=f"{count:,}")
 
 
 def names_in_line(names: Sequence[str]) -> str:
-    """'A, B, C and 4 more'."""
+    """Formats names as 'A, B, C and 4 more'."""
     shown = ", ".join(names[:MOST_NAMES])
     more = len(names) - MOST_NAMES
     return Sentence("{shown} and {more} more", shown=shown, more=more) if more > 0 else shown

@@ -1,4 +1,4 @@
-"""Work in short steps: a generator yields whenever the window may redraw."""
+"""Work in short steps: a generator yields whenever the window may be redrawn."""
 
 import threading
 from collections.abc import Generator
@@ -25,5 +25,6 @@ def finish(steps: Steps[T]) -> T:
 
 
 def is_at_once() -> bool:
-    """Whether finish() runs the caller: then nobody waits for a turn, and steps may be long."""
+    """Whether the caller runs under finish(). In that case, nobody waits between steps, so they may
+    be long."""
     return getattr(_at_once, "runs", False)

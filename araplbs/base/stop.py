@@ -1,4 +1,4 @@
-"""Signals that ask a process to end, as an exception between two steps of its work."""
+"""Signals that ask a process to end, raised as an exception between two steps of its work."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Stopped(BaseException):
 
 
 class Stop:
-    """Turns the first signal that asks for the end into Stopped, so that the work ends in order
-    and leaves nothing temporary; signals that a caller ignores stay ignored."""
+    """Converts the first termination signal into Stopped, so the work ends in order and leaves no
+    temporary files. Signals that a caller ignores stay ignored."""
 
     number = None
-    held = False  # a signal waits for release()
+    held = False  # whether a signal waits for release()
 
     def __enter__(self) -> Stop:
         self.former = {}
@@ -45,7 +45,7 @@ class Stop:
                 raise Stopped(number)
 
     def hold(self) -> None:
-        """Delays signals until release(), so that work that begins now is finished."""
+        """Delays signals until release(), so work that begins now can finish."""
         self.check()
         self.held = True
 
@@ -54,6 +54,6 @@ class Stop:
         self.check()
 
     def check(self) -> None:
-        """Raises Stopped again if code in between has swallowed it."""
+        """Raises Stopped again if intermediate code has swallowed it."""
         if self.number is not None:
             raise Stopped(self.number)

@@ -1,4 +1,4 @@
-"""A thread that works while the window stays alive. It never touches Blender's data."""
+"""A thread that works while the window stays responsive. It never accesses Blender's data."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .steps import Steps, T, is_at_once
 if TYPE_CHECKING:
     from .progress import Listener
 
-PATIENCE = 0.01  # seconds between two looks at whether it has ended
+PATIENCE = 0.01  # seconds between checks whether it has ended
 
 
 class Worker:
-    """Calls work(progress) in a thread; progress is that of solve.py, for the engine too.
+    """Calls work(progress) in a thread; progress has the form used in solve.py and in the engine.
 
-    stage, fraction, energy: the latest progress. first_energy: the first reported.
-    result: the value that the work has returned. error: the exception that ended it, if one did.
-    Plain attributes: each is set at once by the thread, and read by others.
+    stage, fraction, energy: the latest progress. first_energy: the first reported energy. result:
+    the return value of the work. error: the exception that ended it, if any. These are plain
+    attributes, each set atomically by the thread and read by others.
     """
 
     energy: float | None
@@ -31,7 +31,7 @@ class Worker:
         self.stage, self.fraction, self.energy = "start", 0.0, None
         self.result = self.error = self.first_energy = None
         self._cancelled = threading.Event()
-        # A daemon, so that quitting Blender need not wait for it.
+        # A daemon, so quitting Blender need not wait for it.
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
 
@@ -42,13 +42,13 @@ class Worker:
             self.error = error
 
     def progress(self, stage: str, fraction: float, energy: float | None = None) -> bool:
-        """To be called by the work; False: stop."""
+        """Called by the work; False: stop."""
         self.first_energy = self.first_energy or energy
         self.stage, self.fraction, self.energy = stage, fraction, energy
         return not self.cancelled
 
     def cancel(self) -> None:
-        """Ask to stop; the work ends between two steps of the solver."""
+        """Requests cancellation; the work ends between two steps of the solver."""
         self._cancelled.set()
 
     @property
@@ -64,8 +64,8 @@ class Worker:
 
 
 def work_in_steps(work: Callable[[Listener], T]) -> Steps[T]:
-    """The result of work(progress), done by a Worker, as a generator of short steps; if nobody
-    waits for turns, the caller does it."""
+    """The result of work(progress), run by a Worker, as a generator of short steps. If nobody waits
+    between steps, the caller runs the work."""
     if is_at_once():
         return work(lambda *_progress: True)
     worker = Worker(work)

@@ -23,7 +23,7 @@ def bind(
     progress: Listener | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Computes skinning weights for mesh objects and binds them to an armature. In scripts, it
+    """Compute skinning weights for mesh objects and bind them to an armature. In scripts, it
     replaces bpy.ops.object.parent_set(type="ARMATURE_AUTO").
 
     meshes: one mesh object, or several to weight together. armature: the armature object. The
@@ -86,7 +86,7 @@ def _enabled() -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Implements python -m araplbs.blender with the commands of blender -c araplbs, and returns the
+    """Implement python -m araplbs.blender with the commands of blender -c araplbs, and return the
     exit code."""
     try:
         code: int = _script().run(argv)

@@ -49,7 +49,7 @@ class Blender:
 
 @dataclass(frozen=True)
 class _Work:
-    """The requested work, once it is known to be possible."""
+    """The requested work, after it has been found possible."""
 
     command: Command
     plan: Plan
@@ -110,7 +110,7 @@ def _run(argv: list[str], blender: Blender, results: list[dict[str, Any]], prog:
 def _begin(
     arguments: argparse.Namespace, blender: Blender, results: list[dict[str, Any]], stop: Stop
 ) -> int:
-    """Finds the work to do before any of it begins."""
+    """Determines all work to do before any of it begins."""
     tasks.check(arguments)
     arguments.input = inputs_of(arguments.input)
     command: Command = arguments.does
@@ -130,7 +130,7 @@ def _begin(
 
 
 def _print_any_name() -> None:
-    """Allows names to be printed that are not UTF-8 or that the terminal cannot show."""
+    """Allows printing names that are not UTF-8 or that the terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -169,7 +169,7 @@ def _do_files(
 
 
 def _do_here(work: _Work, blender: Blender, results: list[dict[str, Any]]) -> None:
-    """One file after the other in this process."""
+    """Processes one file after another in this process."""
     arguments = work.arguments
     for source, target in work.plan:
         work.stop.check()
@@ -181,8 +181,8 @@ def _do_here(work: _Work, blender: Blender, results: list[dict[str, Any]]) -> No
             result |= blender.do_file(
                 work.command, source, target, arguments, work.stop, work.outputs
             )
-        except Exception as error:  # the other files are done all the same
-            of_blender = type(error) is RuntimeError  # the other files are processed anyway
+        except Exception as error:  # the other files are processed anyway
+            of_blender = type(error) is RuntimeError  # how Blender's operators fail
             result["error"] = str(error) if of_blender else sentence("The work", error)
             if isinstance(error, FileNotFoundError) and error.filename == str(source):
                 result["error"] = "no such file"
@@ -198,7 +198,7 @@ def _do_here(work: _Work, blender: Blender, results: list[dict[str, Any]]) -> No
 
 
 def _refuse(error: Exception | str, results: list[dict[str, Any]]) -> int:
-    """If no file has a result, the reason is the only one."""
+    """Reports a refusal. The reason becomes the only result if no file has one yet."""
     if not results:
         results.append({"error": str(error)})
     return _fail(error)
@@ -210,8 +210,8 @@ def _fail(error: BaseException | str) -> int:
 
 
 class Lines:
-    """Progress as lines: a new one for each stage, the later ones by tens of percent. named: all
-    stages count, by their names."""
+    """Reports progress as lines, one for each stage and for every ten percent; later stages are
+    combined. named: whether all stages are reported by name."""
 
     def __init__(self, name: str, stop: Stop, named: bool = False) -> None:
         self.name, self.stop, self.named = name, stop, named
@@ -228,7 +228,7 @@ class Lines:
 
 
 def warn(lines: list[str]) -> list[str]:
-    """Prints warnings, which it returns."""
+    """Prints warnings and returns them."""
     for line in lines:
         say(f"  warning: {line}")
     return lines

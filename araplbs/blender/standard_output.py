@@ -1,5 +1,5 @@
-"""Standard output of the command for --json - and --quiet. Everything else that Blender and our
-code print goes to standard error or nowhere. (Blender prints lines of its own.)"""
+"""Standard output of the command for --json - and --quiet. All other output of Blender and our code
+is sent to standard error or discarded. (Blender prints lines of its own.)"""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
-"""Bodies in a skeleton, found by shape alone: mirrored chains, legs, arms, trunk, and their
-motions in a walk."""
+"""Finds bodies in a skeleton by shape alone (mirrored chains, legs, arms and trunk), and moves them
+as in a walk."""

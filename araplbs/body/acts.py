@@ -1,8 +1,8 @@
-"""The motions of a body that walks and reaches, and how its bones turn for that.
+"""The motions of a body that walks and reaches, and the bone rotations for them.
 
-A limb of two segments reaches a position by the triangle of its lengths. A limb of more segments
-folds: its segments keep their planes through the line from root to end, and move toward that line
-or away from it by one common factor.
+A limb of two segments reaches a position by solving the triangle of its lengths. A limb of more
+segments folds: its segments keep their planes through the line from root to end, and all move
+toward this line or away from it by the same factor.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ..base.arrays import Floats
 from .body import Body
 from .limbs import Limb
 
-MOST_BENT = 0.995  # of the length of a limb: it reaches no further
+MOST_BENT = 0.995  # of the length of a limb: its maximum reach
 STRIDE, LIFT = 0.35, 0.22  # of a leg
 ARM_SWING, ARM_DOWN, ARM_OUT = math.radians(25), 0.9, 0.15  # of an arm
-BENDS = 0.03  # of the length of a limb: what bends by more at rest goes on in this direction
+BENDS = 0.03  # of the length of a limb: a larger bend at rest keeps its direction
 CROUCH = 0.25  # of a leg
 NECK, TAIL, BACK = math.radians(60), math.radians(70), math.radians(40)  # of all bones together
-MOST_FOLDED, HALVINGS = 4.0, 50  # times as far off the way as at rest
+MOST_FOLDED, HALVINGS = 4.0, 50  # maximum ratio of the deviation to the one at rest
 
-STEPS = ("contact", "down", "passing", "up")  # of a walk, once for each side
-# Name: toward up, forward and the side of the hand, of an arm's length.
+STEPS = ("contact", "down", "passing", "up")  # frames of a walk, one half for each side
+# Name: components toward up, forward and the side of the hand, in arm lengths.
 REACHES = (
     ("forward", (0.0, 0.95, 0.1)),
     ("up", (0.95, 0.05, 0.15)),
@@ -34,12 +34,12 @@ REACHES = (
     ("down", (-0.95, 0.05, 0.15)),
 )
 
-Turns = dict[int, Floats]  # bone: (4, 4) from rest in armature space
+Turns = dict[int, Floats]  # {bone: (4, 4) from rest in armature space}
 
 
 @dataclass(frozen=True)
 class Act:
-    """goals: targets of the ends of limbs. turns: of the trunk."""
+    """goals: targets for the ends of limbs. turns: rotations of the trunk."""
 
     name: str
     goals: list[tuple[Limb, Floats]] = field(default_factory=list)
@@ -47,8 +47,8 @@ class Act:
 
 
 def acts_of(body: Body, heads: Floats) -> list[Act]:
-    """A walk in place; arms that reach; steps up of two legs, a crouch of more; neck, tail and back
-    to all sides. heads (m, 3): of all bones at rest."""
+    """A walk in place; reaching arms; steps for two legs, a crouch for more; neck, tail and back to
+    all sides. heads (m, 3): of all bones at rest."""
     found = []
     for k in range(2 * len(STEPS)):
         phase, side = k / (2 * len(STEPS)), "LR"[k // len(STEPS)]
@@ -83,8 +83,8 @@ def acts_of(body: Body, heads: Floats) -> list[Act]:
 
 
 def _later(number: int, count: int) -> float:
-    """Of a walk: by how much a pair of legs is behind the last one. Four feet come down one after
-    the other; of six, three together."""
+    """The delay of a pair of legs relative to the last pair in a walk. Four feet come down one
+    after another; of six, three move together."""
     return 0.25 * number if count == 2 else 0.5 * (number % 2)
 
 
@@ -93,7 +93,7 @@ def _arms(body: Body) -> list[tuple[int, Limb]]:
 
 
 def _side(body: Body, number: int) -> Floats:
-    """(3,) outward, of the left limb or the right one."""
+    """The outward direction of the left or right limb, (3,)."""
     return -body.left if number else body.left
 
 
@@ -104,7 +104,8 @@ def _reached(body: Body, arm: Limb, number: int, way: tuple[float, float, float]
 
 
 def _foot(body: Body, leg: Limb, phase: float) -> Floats:
-    """It stands and moves back for half of the time, and comes forward through the air."""
+    """The foot stands and moves back for half of the time, and then moves forward through the
+    air."""
     if phase < 0.5:
         ahead, lift = 1 - 4 * phase, 0.0
     else:
@@ -114,7 +115,7 @@ def _foot(body: Body, leg: Limb, phase: float) -> Floats:
 
 
 def _hand(body: Body, arm: Limb, phase: float, number: int) -> Floats:
-    """It swings next to the body."""
+    """The hand swings next to the body."""
     angle = ARM_SWING * math.cos(2 * math.pi * phase)
     way = math.sin(angle) * body.forward - math.cos(angle) * body.up
     return arm.root + arm.length * (ARM_DOWN * way + ARM_OUT * _side(body, number))
@@ -136,7 +137,7 @@ def _to_all_sides(
 
 
 def _curled(bones: tuple[int, ...], axis: Floats, angle: float, heads: Floats) -> Turns:
-    """Each bone turns by an angle on the one before it."""
+    """Rotates each bone by an angle relative to the previous one."""
     found: Turns = {}
     above = np.eye(4)
     for bone in bones:
@@ -149,15 +150,15 @@ def _curled(bones: tuple[int, ...], axis: Floats, angle: float, heads: Floats) -
 
 
 def within_reach(limb: Limb, goal: Floats) -> Floats:
-    """(3,) the goal, or the nearest place that the limb reaches."""
+    """The goal or the nearest point that the limb can reach, (3,)."""
     way = goal - limb.root
     away = float(np.linalg.norm(way))
     return limb.root + way * min(1.0, MOST_BENT * limb.length / max(away, 1e-12))
 
 
 def turns_to(body: Body, limb: Limb, goal: Floats) -> Turns:
-    """The turns that take the end of a limb to a goal; feet stay as they stand. For limbs with
-    bones."""
+    """The rotations that move the end of a limb to a goal; feet keep their orientation. Only for
+    limbs with bones."""
     goal = within_reach(limb, goal)
     is_leg = any(limb is leg for pair in body.legs for leg in pair)
     hint = body.forward if is_leg else _elbow(body, limb)
@@ -179,15 +180,16 @@ def turns_to(body: Body, limb: Limb, goal: Floats) -> Turns:
 
 
 def _elbow(body: Body, limb: Limb) -> Floats:
-    """(3,) outward, back and down."""
+    """The direction of the elbow, (3,): outward, back and down."""
     arms = body.arms or ()
     side = _side(body, int(len(arms) == 2 and limb is arms[1]))
     return 0.5 * side - 0.6 * body.forward - body.up
 
 
 def _bent(joints: Floats, goal: Floats, hint: Floats, keeps: bool) -> Floats:
-    """Joints of a limb of one or two segments whose end is at a goal. It bends toward the hint. If
-    it should keep its bending direction, it does so only if it is nearly straight at rest."""
+    """The joints of a limb of one or two segments whose end is at a goal. The limb bends toward the
+    hint. If it should keep its bending direction, the hint is used only for a nearly straight rest
+    pose."""
     root, end = joints[0], joints[-1]
     way = goal - root
     along = way / max(float(np.linalg.norm(way)), 1e-12)
@@ -211,15 +213,15 @@ def _bent(joints: Floats, goal: Floats, hint: Floats, keeps: bool) -> Floats:
 
 
 def _folded(joints: Floats, goal: Floats, hint: Floats) -> tuple[Floats, list[Floats]]:
-    """(joints, rotations of the segments) of a limb whose end is as far from its root as the goal,
-    in that direction; nearest to it where it cannot fold so far."""
+    """Returns (joints, rotations of the segments) of a limb whose end is at the distance and in the
+    direction of the goal, or as near as possible if the limb cannot fold far enough."""
     rest = np.diff(joints, axis=0)
     lengths = np.linalg.norm(rest, axis=1)
     units = rest / np.maximum(lengths, 1e-12)[:, None]
     along = joints[-1] - joints[0]
     along = along / max(float(np.linalg.norm(along)), 1e-12)
     off = units - (units @ along)[:, None] * along
-    if np.linalg.norm(off, axis=1).max() < BENDS:  # straight: it folds in halves
+    if np.linalg.norm(off, axis=1).max() < BENDS:  # straight: it folds in the middle
         across = hint - (hint @ along) * along
         across = across / max(float(np.linalg.norm(across)), 1e-12)
         first = np.arange(len(units)) < len(units) / 2
@@ -254,17 +256,17 @@ def _carried(turn: Floats, before: Floats, after: Floats) -> Floats:
 
 
 def about(axis: Floats, angle: float) -> Floats:
-    """(3, 3) rotation about a unit vector."""
+    """The rotation about a unit vector, (3, 3)."""
     x, y, z = axis
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
 
 
 def between(before: Floats, after: Floats) -> Floats:
-    """(3, 3) the least rotation that turns one direction into another."""
+    """The smallest rotation between two directions, (3, 3)."""
     a, b = (each / max(float(np.linalg.norm(each)), 1e-300) for each in (before, after))
     cross, cosine = np.cross(a, b), float(a @ b)
-    if cosine < -1 + 1e-9:  # half a turn, about anything across
+    if cosine < -1 + 1e-9:  # half a turn about any perpendicular axis
         axis = np.cross(a, np.eye(3)[np.abs(a).argmin()])
         axis = axis / np.linalg.norm(axis)
         return 2 * np.outer(axis, axis) - np.eye(3)

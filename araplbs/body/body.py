@@ -1,10 +1,10 @@
-"""Legs, arms and trunk of a body.
+"""Finds the legs, arms and trunk of a body.
 
 chains.py finds the pairs of chains. A pair that reaches down to the lowest joints is a pair of
 legs; a second pair far from it makes a quadruped, more pairs an insect. A pair on the trunk, above
-the hips and about as long as any other pair there, is a pair of arms. So tails, hair, ears, skirts
-and weapons are excluded: they are not pairs, do not end low, or hang on the head. Names play no
-part."""
+the hips and about as long as any other pair there, is a pair of arms. Tails, hair, ears, skirts and
+weapons are therefore excluded, because they are not pairs, do not end low, or are children of the
+head. Names are not used."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..base.arrays import Floats
 from .chains import Chain, Pair, Plane, Tree, find_pairs
 from .limbs import Limb, as_arm, as_leg
 
-LOW, DROP = 0.25, 0.1  # of the height: legs end below, and come from so much farther up
-FLOOR = 0.12  # of the height: feet that hang on no leg are below
-UPRIGHT = 0.15  # of a leg's length: the least by which it goes down; wings lie
-LEAST_LIMB = 0.12  # of the height: shorter ones are ears and fingers
-LEAST_DROP = 0.5  # of that of the first pair: others that come from less far up are not legs
-APART = 0.5  # of their length: legs whose feet are nearer to those of others are skirts
-ABOVE = 0.15  # of the way from the hips to the top: arms begin above
-AS_LONG = 0.4  # of the longest pair up there: shorter ones are not arms
-NO_TURN = 0.01  # of the size: feet that point ahead by less do not say where ahead is
-MIDDLE = 0.04  # of the size: bones of the trunk are so near to the plane of symmetry
-LEAST_TRUNK = 0.1  # of the size: shorter necks and tails do not count
-ALSO_LOW = 0.7  # of the drop of two legs: what else goes down so far makes them fingers of a hand
+LOW, DROP = 0.25, 0.1  # of the height: legs end below, and begin at least this much higher
+FLOOR = 0.12  # of the height: feet that are not children of a leg are below
+UPRIGHT = 0.15  # of a leg's length: the minimum drop; wings are horizontal
+LEAST_LIMB = 0.12  # of the height: shorter chains are ears and fingers
+LEAST_DROP = 0.5  # of the height of the first pair: lower starts are not legs
+APART = 0.5  # of their length: legs with feet this close to those of others are skirts
+ABOVE = 0.15  # of the distance from the hips to the top: arms begin above
+AS_LONG = 0.4  # of the longest pair above the hips: shorter ones are not arms
+NO_TURN = 0.01  # of the size: feet that point forward by less do not determine the direction
+MIDDLE = 0.04  # of the size: maximum distance of trunk bones from the symmetry plane
+LEAST_TRUNK = 0.1  # of the size: shorter necks and tails are ignored
+ALSO_LOW = 0.7  # of the drop of two legs: other chains with this drop make them fingers of a hand
 
 
 @dataclass(frozen=True)
 class Body:
     """legs: pair by pair from behind, the left one of each first. spine, neck, tail: bones in the
-    middle, those above others first."""
+    middle, parents first."""
 
     legs: tuple[tuple[Limb, Limb], ...]
     arms: tuple[Limb, Limb] | None
@@ -58,7 +58,7 @@ class Body:
 
 
 def find_body(tree: Tree, chains: list[Chain], up: Floats) -> Body | None:
-    """The Body that these chains are of, or None. up (3,): a unit vector."""
+    """Finds the Body formed by these chains, or None. up (3,): a unit vector."""
     if not chains:
         return None
     joints = np.vstack([tree.heads[tree.bones], *(chain.joints for chain in chains)])
@@ -73,7 +73,7 @@ def find_body(tree: Tree, chains: list[Chain], up: Floats) -> Body | None:
     if not legs:
         return None
     forward = _forward(tree, chains, legs, plane, up, size)
-    if forward @ np.cross(plane.normal, up) < 0:  # the normal is to point to the left
+    if forward @ np.cross(plane.normal, up) < 0:  # the normal should point to the left
         legs = [(pair, (right, left)) for pair, (left, right) in legs]
     legs.sort(key=lambda leg: float(_feet_of(leg) @ forward))
     arms = None
@@ -94,7 +94,7 @@ Leg = tuple[Pair, tuple[Limb, Limb]]
 def _legs(
     tree: Tree, pairs: list[Pair], up: Floats, size: float, low: float, height: float
 ) -> list[Leg]:
-    """Pairs that come from farthest up first."""
+    """The pairs of legs; those that begin highest come first."""
     found: list[tuple[float, Leg]] = []
     for pair in pairs:
         left, right = (as_leg(tree, chain, up, size, low + FLOOR * height) for chain in pair)
@@ -116,8 +116,8 @@ def _legs(
 
 
 def _helps(tree: Tree, leg: Leg, other: Leg) -> bool:
-    """Whether this chain of one bone hangs above another of several bones, as the pole target of a
-    knee does."""
+    """Whether this chain of one bone is above another of several bones, like the pole target of a
+    knee."""
     above, trunk = leg[0].left.above, tree.lineage(other[0].left.above)
     return len(leg[1][0].bones) < min(2, len(other[1][0].bones)) and above in [-1, *trunk[1:]]
 
@@ -130,7 +130,7 @@ def _feet_of(leg: Leg) -> Floats:
 def _forward(
     tree: Tree, chains: list[Chain], legs: list[Leg], plane: Plane, up: Floats, size: float
 ) -> Floats:
-    """(3,) the direction in which feet point and knees bend; for a quadruped, the direction of its
+    """The direction in which feet point and knees bend, (3,); for a quadruped, the direction of its
     feet, or of the highest end of its trunk. Otherwise -Y, as for most characters."""
     ahead = np.cross(plane.normal, up)
     ahead = ahead if ahead[np.abs(ahead).argmax()] < 0 else -ahead
@@ -185,7 +185,7 @@ def _arms(
 
 
 def _is_hand(chains: list[Chain], leg: Leg, up: Floats, low: float, height: float) -> bool:
-    """Whether other chains go down as these legs do."""
+    """Whether other chains have a similar drop to these legs."""
     pair, _limbs = leg
     own = {chain.bones[:1] for chain in pair}
     drop = float((pair.root - _feet_of(leg)) @ up)
@@ -201,7 +201,7 @@ def _is_hand(chains: list[Chain], leg: Leg, up: Floats, low: float, height: floa
 def _with_trunk(
     tree: Tree, chains: list[Chain], body: Body, legs: list[Pair], plane: Plane, size: float
 ) -> Body:
-    """With neck, tail and, between the legs of a quadruped, spine."""
+    """Adds neck, tail and, between the legs of a quadruped, spine."""
     if any(not chain.bones for pair in legs for chain in pair):
         return body
     middle = {b for b in tree.bones if abs(plane.side(tree.heads[b])) < MIDDLE * size}
@@ -232,7 +232,7 @@ def _with_trunk(
 
 
 def _to_the_head(tree: Tree, neck: list[int]) -> list[int]:
-    """Its bones up to the first one with several children."""
+    """The bones of a chain up to the first one with several children."""
     for k, bone in enumerate(neck):
         if len(tree.children.get(bone, [])) > 1:
             return neck[: k + 1]

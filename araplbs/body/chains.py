@@ -1,10 +1,10 @@
-"""Chains and pairs of chains of bones, found by shape alone: no names, and joints rather than
-tails.
+"""Finds chains of bones and pairs of chains by shape alone, using joints rather than tails, and no
+names.
 
-A chain begins wherever bones branch, and continues along the longest branch. Two chains form a
-pair if their joints are mirror images, from the first one and over half of their length. The plane
-is the one with the most such chains. So a sword in one hand does not matter. If the tails are
-meaningless, as importers leave them, chains end at their last joint.
+A chain begins wherever bones branch, and continues along the longest branch. Two chains form a pair
+if their joints are mirror images, from the first one and over half of their length. The plane is
+the one with the most such chains, so a sword in one hand does not matter. If the tails are
+meaningless, as after an import, chains end at their last joint.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 
-IMAGE = 0.06  # of the size of the skeleton: how far a joint may be off its mirror image
-ALIKE = 0.5  # of the shorter chain of two: so much of a pair has images
-OWN = 0.1  # what a chain in the plane counts, of what a pair of its length does
-LOOKED_AT = 12  # joints of a chain that are compared
+IMAGE = 0.06  # of the size of the skeleton: tolerance for mirrored joints
+ALIKE = 0.5  # of the shorter of two chains: minimum share with images in a pair
+OWN = 0.1  # weight of a chain in the plane, relative to a pair of its length
+LOOKED_AT = 12  # compared joints of a chain
 LEAST_CHAIN = 0.04  # of the size: shorter chains are not compared
-MOST_CHAINS = 120  # the longest: all pairs of them are compared
-LEAST_WIDE = 0.02  # of the size: planes are not taken from chains nearer to each other
-LEVEL = 0.2  # of a way across the plane: more of it upward, and it crosses no upright plane
-MOST_PLANES = 60  # that are tried
-DRAWN = 0.57  # of the way to the nearest child: tails that are farther off it mean nothing
-ONE_PLACE = 0.2  # of the way there: palms that begin so near to each other hang on a forearm
-FINGERS = 3  # bones that hang on a hand
+MOST_CHAINS = 120  # number of longest chains: all their pairs are compared
+LEAST_WIDE = 0.02  # of the size: chains closer to each other do not determine planes
+LEVEL = 0.2  # of a line across the plane: if its upward share is larger, the plane is not upright
+MOST_PLANES = 60  # number of planes tried
+DRAWN = 0.57  # of the distance to the nearest child: tails farther from it are meaningless
+ONE_PLACE = 0.2  # of this distance: palms that begin this close together belong to a forearm
+FINGERS = 3  # children of a hand
 
 
 def lengths_of(joints: Floats) -> Floats:
@@ -36,13 +36,13 @@ def lengths_of(joints: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Chain:
-    """Bones in sequence, or the chain that a control moves."""
+    """A sequence of bones, or the chain that a control moves."""
 
-    joints: Floats  # (k + 1, 3) from its first joint on; (k, 3) where the last has no end
+    joints: Floats  # (k + 1, 3) from its first joint on; (k, 3) if the last bone has no end
     bones: tuple[int, ...] = ()
-    above: int = -1  # the bone on which it hangs
+    above: int = -1  # the parent bone
     ends: int = 1  # of all branches
-    hand: int = -1  # the last bone with fingers, by its place in the chain
+    hand: int = -1  # the last bone with fingers, by its index in the chain
     control: int = -1
     reach: float = 0.0
 
@@ -55,7 +55,7 @@ class Chain:
         return self.reach or float(lengths_of(self.joints).sum())
 
     def up_to(self, count: int) -> Chain:
-        """The first joints alone."""
+        """Only the first joints."""
         return replace(self, joints=self.joints[:count], bones=self.bones[:count])
 
 
@@ -75,8 +75,8 @@ class Plane:
 
 @dataclass(frozen=True)
 class Pair:
-    """The left one is where the plane's normal points. count: joints from the first on that are
-    images of each other."""
+    """A pair of chains, left on the side of the plane's normal. count: the number of joints, from
+    the first on, that are mirror images."""
 
     left: Chain
     right: Chain
@@ -107,7 +107,7 @@ class Tree:
         self.drawn = self._tails_are_drawn()
 
     def _tails_are_drawn(self) -> bool:
-        """Whether an artist drew them: importers leave tails that miss every child."""
+        """Whether an artist drew the tails; those from importers miss every child."""
         misses = []
         for b in self.bones:
             ways = [self.heads[k] - self.heads[b] for k in self.children.get(b, [])]
@@ -136,7 +136,7 @@ class Tree:
         return found
 
     def longest(self, bone: int) -> list[int]:
-        """The chain from a bone on that reaches farthest along its joints."""
+        """The chain from a bone that reaches farthest along its joints."""
         best: dict[int, tuple[float, list[int]]] = {}
         for b in reversed(self.below(bone)):
             own = float(np.linalg.norm(self.tails[b] - self.heads[b])) if self.drawn else 0.0
@@ -163,13 +163,13 @@ class Tree:
         return len(self.children.get(bone, [])) >= FINGERS
 
     def _at_one_place(self, bone: int) -> bool:
-        """Whether the children of a bone begin at its end, as palms do on a forearm."""
+        """Whether the children of a bone begin at its end, like palms at a forearm."""
         begin = self.heads[self.children[bone]]
         away = float(np.linalg.norm(begin - self.heads[bone], axis=1).mean())
         return bool(np.ptp(begin, axis=0).max() < ONE_PLACE * away)
 
     def chains(self) -> list[Chain]:
-        """From every place where bones branch, and from the roots."""
+        """Chains from every branching point and from the roots."""
         return [
             self.chain(b)
             for above, children in self.children.items()
@@ -181,8 +181,8 @@ class Tree:
 def find_pairs(
     tree: Tree, chains: list[Chain], up: Floats, size: float
 ) -> tuple[list[Pair], Plane] | None:
-    """The pairs of chains that are mirror images in one upright plane, and this plane; None
-    without any. If chains contain each other, the first counts."""
+    """Returns the pairs of chains that are mirror images in one upright plane, and this plane; None
+    without pairs. If chains contain each other, the first one counts."""
     chains = [c for c in chains if c.length > LEAST_CHAIN * size and len(c.joints) > 1]
     chains = sorted(chains, key=lambda chain: -chain.length)[:MOST_CHAINS]
     if len(chains) < 2:
@@ -206,7 +206,7 @@ def find_pairs(
 
 
 class _Compared:
-    """Joints of chains, held against the images of others."""
+    """Joints of chains, compared with the images of others."""
 
     def __init__(self, chains: list[Chain], size: float) -> None:
         self.size, n = size, len(chains)
@@ -221,8 +221,8 @@ class _Compared:
                 self.along[k, 1] = chain.reach
 
     def planes(self, up: Floats) -> Iterator[Plane]:
-        """Upright planes in which the second joints of two chains are images of each other; the
-        longest chains come first."""
+        """Upright planes in which the second joints of two chains are mirror images; the longest
+        chains come first."""
         i, j = np.triu_indices(len(self.lengths), 1)
         shorter = np.minimum(self.lengths[i], self.lengths[j])
         way = self.joints[i, 1] - self.joints[j, 1]
@@ -235,8 +235,8 @@ class _Compared:
             yield Plane(normal, float(self.joints[[i[k], j[k]], 1].mean(0) @ normal))
 
     def images(self, plane: Plane) -> tuple[list[tuple[int, int, int]], float]:
-        """([(left, right, joints that are images)], length of all chains with an image). Chains in
-        the plane are their own."""
+        """Returns ([(left, right, joints that are images)], length of all chains with an image).
+        Chains in the plane are their own images."""
         off = np.linalg.norm(plane.image(self.joints)[:, None] - self.joints[None], axis=-1)
         fits = np.cumprod(np.nan_to_num(off, nan=np.inf) <= IMAGE * self.size, axis=-1)
         counts = fits.sum(-1).astype(int)
@@ -246,7 +246,7 @@ class _Compared:
         enough = ALIKE * np.minimum(self.lengths[:, None], self.lengths)
         alike = np.where((counts > 1) & (alike >= enough), alike, 0)
         mean = np.where(fits > 0, np.nan_to_num(off), 0).sum(-1) / np.maximum(counts, 1)
-        order = alike - 1e-3 * mean  # of equal ones the nearest
+        order = alike - 1e-3 * mean  # the nearest of equal ones
         own = float(np.diag(alike).sum())
         np.fill_diagonal(order, np.where(np.diag(alike) > 0, np.diag(order), -np.inf))
         nearest, found, total = order.argmax(1), [], OWN * own

@@ -1,8 +1,9 @@
-"""Legs and arms out of chains of bones.
+"""Finds legs and arms in chains of bones.
 
-A limb is the part of a chain that bends: an upper and a lower arm up to the hand, or a leg from
-the hip to the first joint near the ground. Twist bones are not joints. The two parts of a limb are
-two segments that are about equal, straight and most of the chain, with any number of bones.
+A limb is the part of a chain that bends: an upper and a lower arm up to the hand, or a leg from the
+hip to the first joint near the ground. Twist bones are not joints. The two parts of a limb are two
+segments, each with any number of bones, that are of similar length, straight, and most of the
+chain.
 """
 
 from __future__ import annotations
@@ -14,26 +15,26 @@ import numpy as np
 from ..base.arrays import Floats
 from .chains import Chain, Tree, lengths_of
 
-SUBDIVIDED, STRAIGHT = 0.9, float(np.cos(np.radians(3)))  # equal lengths, in one line: one bone
-BALANCED = 0.55  # the shorter of two parts of a limb, of the longer
-IN_TWO = 0.75  # balanced and straight so far, two parts of a leg are its thigh and shin
-WHOLE_ARM = 0.6  # of the way to the hand: two segments that are most of it are an arm
-GROUND = 0.25  # of a leg's height: its end is the first joint below
-LEADS, ACROSS = 0.4, 0.5  # of the next segment, and its slope: such a first one only leads to a leg
-NEAR = 0.15  # of the length of a leg: feet that are nearer to its end go with it
-FARTHEST, STEEP = 0.35, 0.6  # of the size, and of the way there: a foot below a leg without an end
+SUBDIVIDED, STRAIGHT = 0.9, float(np.cos(np.radians(3)))  # equal lengths in one line are one bone
+BALANCED = 0.55  # ratio of the shorter to the longer part of a limb
+IN_TWO = 0.75  # with this balance and straightness, two parts of a leg are its thigh and shin
+WHOLE_ARM = 0.6  # of the distance to the hand: two segments with this share are an arm
+GROUND = 0.25  # of a leg's height: the leg ends at the first joint below
+LEADS, ACROSS = 0.4, 0.5  # of the next segment, and its slope: such a first one leads to a leg
+NEAR = 0.15  # of the length of a leg: feet within this distance of its end follow it
+FARTHEST, STEEP = 0.35, 0.6  # of the size, and of the way there: a foot below an endless leg
 
 
 @dataclass(frozen=True)
 class Limb:
-    """Of one side. Places at rest, in armature space."""
+    """A limb on one side. Positions are at rest, in armature space."""
 
-    joints: Floats  # (k + 1, 3) from its root to its end; 2 where a control has its end
-    bones: tuple[int, ...] = ()  # k, that turn; none where a control has its end
-    feet: tuple[int, ...] = ()  # what goes with its end and keeps its direction
+    joints: Floats  # (k + 1, 3) from its root to its end; 2 if a control has its end
+    bones: tuple[int, ...] = ()  # k bones that turn; none if a control has its end
+    feet: tuple[int, ...] = ()  # bones that follow its end and keep their direction
     beyond: Floats | None = None  # (j, 3) joints after its end
-    control: int = -1  # what its end goes with
-    reach: float = 0.0  # how far it does so from its root
+    control: int = -1  # the bone that its end follows
+    reach: float = 0.0  # how far it follows from its root
 
     @property
     def root(self) -> Floats:
@@ -49,8 +50,8 @@ class Limb:
 
 
 def as_arm(chain: Chain) -> Limb:
-    """An upper and a lower arm: up to the hand, if there is one with fingers, else the two longest
-    segments in a row."""
+    """An upper and a lower arm: up to the hand if there is one with fingers, otherwise the two
+    longest consecutive segments."""
     if chain.control >= 0:
         return Limb(chain.joints, control=chain.control, reach=chain.reach)
     whole = chain.joints[: chain.hand + 1] if chain.hand > 1 else chain.joints
@@ -67,9 +68,9 @@ def as_arm(chain: Chain) -> Limb:
 
 
 def as_leg(tree: Tree, chain: Chain, up: Floats, size: float, floor: float) -> Limb:
-    """From the hip to the first joint near the ground. A foot may hang on the root, as in rigs with
-    inverse kinematics, below the height `floor`: where tails mean nothing, the leg ends where its
-    foot begins."""
+    """A leg from the hip to the first joint near the ground. A foot may be a child of the root
+    below the height `floor`, as in rigs with inverse kinematics. If tails are meaningless, the leg
+    ends where its foot begins."""
     if chain.control >= 0:
         return as_arm(chain)
     apart = _foot_apart(tree, chain, up, size, floor)
@@ -102,8 +103,8 @@ def as_leg(tree: Tree, chain: Chain, up: Floats, size: float, floor: float) -> L
 
 
 def _in_two(joints: Floats, whole: bool = False) -> tuple[list[int], float]:
-    """([first, middle, last joint], how equal, straight and long they are) of the best two parts
-    that end at the last of three joints or more; whole: those of all joints."""
+    """Returns ([first, middle, last joint], how equal, straight and long they are) for the best
+    division of three or more joints into two parts; whole: for all joints."""
     last, best = len(joints) - 1, ([0, 1, len(joints) - 1], -1.0)
     along = np.concatenate([[0], np.cumsum(lengths_of(joints))])
     for first in range(1 if whole else last - 1):
@@ -129,8 +130,8 @@ def _limb(chain: Chain, places: list[int]) -> Limb:
 
 
 def _whole_bones(joints: Floats) -> list[int]:
-    """The joints that remain if bones of equal length in one line count as one, such as an upper
-    arm and its twist. All joints, if this leaves no two parts of similar length."""
+    """The joints that remain if aligned bones of equal length count as one, such as an upper arm
+    and its twist. All joints, if this leaves no two parts of similar length."""
     ways = np.diff(joints, axis=0)
     lengths = np.linalg.norm(ways, axis=1)
     ways = ways / np.maximum(lengths, 1e-12)[:, None]
@@ -150,7 +151,7 @@ def _whole_bones(joints: Floats) -> list[int]:
 
 
 def _foot_apart(tree: Tree, chain: Chain, up: Floats, size: float, floor: float) -> int:
-    """The bone at the end of a leg that does not hang on it, -1 for none."""
+    """The bone at the end of a leg that is not its child, -1 for none."""
     own = {*tree.below(chain.bones[0]), *tree.lineage(chain.bones[0])}
     heights, found = chain.joints @ up, []
     ground = heights.min() + GROUND * np.ptp(heights)

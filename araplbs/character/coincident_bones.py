@@ -1,9 +1,9 @@
 """Branches of deform bones that lie on others, such as those of a backpack on the spine. Their own
-loose parts follow them, everything else follows the other bones, and no vertex follows both.
+loose parts follow them, all other vertices follow the other bones, and no vertex follows both.
 
-A branch is a double if most of its bones lie on others and fewer bones hang on it than on these.
-Its own parts are not nearer to other bones, and do not surround the bones that it lies on, as body
-and clothes do. If these parts are as small as buttons, nothing is divided.
+A branch is a double if most of its bones lie on others and it has fewer descendants than these. Its
+own parts are not nearer to other bones, and they do not surround the bones it lies on, unlike body
+and clothes. If these parts are as small as buttons, nothing is divided.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
     from .mesh import Mesh
 
-COINCIDENT = 0.05  # of the shorter one's length: ends so near are at one place (control_bones.c)
+COINCIDENT = 0.05  # of the shorter one's length: ends this close coincide (control_bones.c)
 LEAST = 2  # bones of a double that lie on others
 MOST = 0.5  # of the bones of a double, and of the vertices of its parts
-SMALL = 0.1  # of the skin nearest to a double, by area: less is too little for bones of its own
+SMALL = 0.1  # of the skin nearest to a double, by area: smaller parts do not justify separate bones
 LEAST_COPIES = 3  # bones whose names differ from those of others by the same words
-DECISIVE = 1.0  # evidence that decides between two chains, for each of their bones
+DECISIVE = 1.0  # evidence that decides between two chains, per bone
 DEFORM_WORDS = {"def", "deform", "skin", "bind"}
-REACHED = 0.4  # of the rays from a bone: a part that meets fewer is not around it (rigid_search.c)
+REACHED = 0.4  # of the rays from a bone: a part hit by fewer does not surround it (rigid_search.c)
 SECTIONS, RAYS = 4, 12  # along a bone and around it
 
 
@@ -46,7 +46,7 @@ class Double:
 
 
 def find_doubles(skeleton: Skeleton) -> list[Double]:
-    """[Double] of a Skeleton; no bone is of two branches."""
+    """Finds the [Double] of a Skeleton; no bone belongs to two branches."""
     same_place = _same_place(skeleton)
     if not same_place.any():
         return []
@@ -76,7 +76,7 @@ def find_doubles(skeleton: Skeleton) -> list[Double]:
 
 
 def _same_place(skeleton: Skeleton) -> Bools:
-    """(m, m) bool: both ends of these two deform bones are at one place."""
+    """Returns (m, m) bool: whether both ends of these two deform bones coincide."""
     deform = np.flatnonzero(skeleton.deform)
     heads, tails = skeleton.heads[deform], skeleton.tails[deform]
     length = np.linalg.norm(tails - heads, axis=1)
@@ -88,7 +88,8 @@ def _same_place(skeleton: Skeleton) -> Bools:
 
 
 def parts_of_doubles(meshes: Sequence[Mesh], skeleton: Skeleton) -> list[tuple[Double, Bools]]:
-    """[(Double, (vertices of all meshes,) bool: its own parts)] of those that have parts."""
+    """Returns [(Double, (vertices of all meshes,) bool: its own parts)] for those that have
+    parts."""
     doubles = find_doubles(skeleton)
     if not doubles:
         return []
@@ -109,7 +110,7 @@ def parts_of_doubles(meshes: Sequence[Mesh], skeleton: Skeleton) -> list[tuple[D
 
 
 def bones_with_parts(meshes: Sequence[Mesh], skeleton: Skeleton) -> Bools:
-    """(m,) bool: bones of doubles that have parts."""
+    """Returns (m,) bool: bones of doubles that have parts."""
     found = np.zeros(len(skeleton.names), bool)
     for double, _own in parts_of_doubles(meshes, skeleton):
         found |= double.bones
@@ -117,20 +118,21 @@ def bones_with_parts(meshes: Sequence[Mesh], skeleton: Skeleton) -> Bools:
 
 
 def lesser_doubles(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
-    """(m,) bool: bones that lie on another one, where both are skin by the sums (m,) of
-    bone_evidence.py, the other more so, and neither has loose parts of its own."""
+    """Returns (m,) bool: bones that lie on another one, if the sums (m,) of bone_evidence.py
+    classify both as skin, the other more clearly, and neither has loose parts of its own."""
     skin = (sums <= SKIN) & ~has_parts
     more = skin & (sums < sums[:, None])
     return (_same_place(skeleton) & more).any(1) & skin
 
 
 def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
-    """(m,) bool: the controls among whole chains that lie on others and have their names with
-    something added, such as `DEF_`, as tools for retargeting make them.
+    """Returns (m,) bool: the controls among complete chains that lie on others and have the same
+    names with an addition such as `DEF_`, as created by retargeting tools.
 
-    All of a chain have one role. Other evidence about them decides, by the sums (m,) of
-    bone_evidence.py; else skin are the bones with the names of an engine's skeleton, those to which
-    a word for deforming is added, or the originals. Chains with loose parts of their own stay.
+    All bones of a chain have the same role. The sums (m,) of bone_evidence.py decide, if there is
+    other evidence; otherwise, the skin bones are those with the names of a game engine's skeleton,
+    those with an added word for deforming, or the originals. Chains with loose parts of their own
+    stay.
     """
     found, pairs = np.zeros(len(skeleton.names), bool), defaultdict(list)
     for original, copy in np.argwhere(_same_place(skeleton)).tolist():
@@ -139,7 +141,7 @@ def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
             pairs[tuple(longer.split(name, 1))].append((original, copy))
     for added, chain in pairs.items():
         originals, copies = np.array(chain).T
-        joined = np.isin(skeleton.parents[copies], copies)  # not so twist bones, on their originals
+        joined = np.isin(skeleton.parents[copies], copies)  # unlike twist bones, on their originals
         if len(chain) < LEAST_COPIES or 2 * np.count_nonzero(joined) < len(chain):
             continue
         if has_parts[[*originals, *copies]].any():
@@ -163,7 +165,7 @@ def _areas(whole: JoinedMeshes) -> Floats:
 
 
 def _distance(points: Floats, skeleton: Skeleton, bones: Bools) -> Floats:
-    """(n,) from the nearest of these bones (m,) bool."""
+    """Distances from the nearest of these bones (m,) bool, as (n,)."""
     nearest = np.full(len(points), np.inf)
     for bone in np.flatnonzero(bones):
         np.minimum(nearest, distances_from_own(points, skeleton, bone), out=nearest)
@@ -173,7 +175,7 @@ def _distance(points: Floats, skeleton: Skeleton, bones: Bools) -> Floats:
 def _around(
     whole: JoinedMeshes, part: Integers, asked: Bools, skeleton: Skeleton, bones: Bools
 ) -> Integers:
-    """The parts (parts,) bool that reach around one of these bones (m,) bool."""
+    """The parts, (parts,) bool, that surround one of these bones (m,) bool."""
     triangles = whole.triangles[asked[part[whole.triangles[:, 0]]]]
     order = np.argsort(part[triangles[:, 0]], kind="stable")
     corners = whole.points[triangles[order]]
@@ -190,7 +192,7 @@ def _around(
 
 
 def _rays_across(along: Floats) -> Floats:
-    """(RAYS, 3) unit vectors"""
+    """Unit vectors, (RAYS, 3)."""
     x = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
     x /= np.linalg.norm(x)
     y = np.cross(along / np.linalg.norm(along), x)
@@ -199,7 +201,7 @@ def _rays_across(along: Floats) -> Floats:
 
 
 def _hits(corners: Floats, rays: Floats) -> Bools:
-    """(rays, f) bool: a ray from the origin meets a triangle (f, 3, 3)."""
+    """Returns (rays, f) bool: whether a ray from the origin hits a triangle (f, 3, 3)."""
     a, b, c = np.moveaxis(corners, 1, 0)
     sides = [rays @ np.cross(p, q).T for p, q in ((a, b), (b, c), (c, a))]
     turn = (a * np.cross(b, c)).sum(1)
@@ -207,8 +209,8 @@ def _hits(corners: Floats, rays: Floats) -> Bools:
 
 
 def part_doubles(meshes: list[Mesh], skeleton: Skeleton) -> list[Mesh]:
-    """The Meshes, each vertex of which may follow a double or other bones, not both: the former if
-    it is of its own parts."""
+    """The Meshes, with each vertex restricted to either a double or other bones: to the double if
+    it belongs to its own parts."""
     found = parts_of_doubles(meshes, skeleton)
     if not found:
         return meshes

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
     from .mesh import Mesh
 
-# Identifier, name, description; the position is the code, up to SERVED what the engine answers.
+# Identifier, name and description. The index is the code; codes up to SERVED are results of the
+# engine.
 REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
     ("ROOT", "Next to Body", "A root next to the body, which is its child"),
@@ -55,13 +56,13 @@ def leave_out_in_steps(
     read_weights: Callable[[Bools], Sequence[SparseWeights | None]] | None = None,
     motion: Motion | None = None,
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
-    """(meshes, skeleton) without the control bones; a generator of short steps.
+    """Returns (meshes, skeleton) without the control bones, as a generator of short steps.
 
-    facts: BoneFacts, of names alone if need be. motion: reads the animations, if these facts lack
-    what those tell. read_weights: returns the SparseWeights of the meshes, in their order, for at
-    least these bones (m,) bool; they are read only if they could keep a bone. These bones stay:
-    those that the user keeps, those with locked weights or edits, and those whose partner on the
-    other side deforms. Raises Refused if no other bone is free.
+    facts: BoneFacts, possibly only about names. motion: reads the animations, if these facts do not
+    include theirs. read_weights: returns the SparseWeights of the meshes, in their order, for at
+    least these bones (m,) bool; it is called only if weights could keep a bone. These bones stay:
+    those that the user keeps, those with locked weights or edits, and those whose mirror image
+    deforms. Raises Refused if no other bone is free.
     """
     facts = facts or BoneFacts(
         skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
@@ -113,8 +114,8 @@ def leave_out_in_steps(
 
 
 def _without_skin(facts: BoneFacts, skeleton: Skeleton, stays: Bools) -> BoneFacts:
-    """The BoneFacts with those leaves and controls of ends that are so on both sides, if there are
-    two, and need not stay; never all bones."""
+    """The BoneFacts with only those leaves and end controls that have the same role on both sides,
+    if there are two, and need not stay; never all bones."""
     other, none = skeleton.other_side, np.zeros(len(stays), bool)
     leaf, end = (each & ~stays for each in (facts.leaf, facts.steers_end))
     leaf, end = (each & (each[other] | ~skeleton.deform[other]) for each in (leaf, end))
@@ -125,7 +126,7 @@ def _without_skin(facts: BoneFacts, skeleton: Skeleton, stays: Bools) -> BoneFac
 def _find_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, threads: int, facts: BoneFacts, evidence: Floats
 ) -> Steps[Integers]:
-    """(m,) codes of REASONS. Leaf bones and controls of ends are found by evidence in the file,
+    """Codes of REASONS, (m,). Leaf bones and end controls are found by evidence in the file,
     because the skin at the ends of limbs is nearest to them."""
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
@@ -161,7 +162,8 @@ def _painted(
 
 
 def _asked_for(mesh: Mesh, bones: int) -> Bools:
-    """(m,) bool: bones whose weights are locked somewhere, or that edits give an influence."""
+    """Returns (m,) bool: bones with weights locked in some mesh, or to which edits give an
+    influence."""
     asked = np.zeros(bones, bool)
     if mesh.locked_bones is not None:
         asked[mesh.weights.bones[mesh.weights.weights > 0]] = True
@@ -172,8 +174,8 @@ def _asked_for(mesh: Mesh, bones: int) -> Bools:
 
 
 def _without_weights(mesh: Mesh, skeleton: Skeleton) -> Mesh:
-    """The Mesh without present weights of bones that are left out. Vertices without others follow
-    the nearest bone."""
+    """The Mesh without current weights of excluded bones. Vertices without other weights follow the
+    nearest bone."""
     rows = mesh.weights
     if rows is None or not skeleton.left_out[rows.bones].any():
         return mesh

@@ -1,6 +1,6 @@
 """The directions of bones: to their tails or, in armatures with meaningless tails, from joint to
-joint, because FBX and glTF importers keep the joints. The engine decides and finds them
-(bone_directions)."""
+joint, because FBX and glTF importers preserve the joints. The engine chooses and computes the
+directions (bone_directions)."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
     from .mesh import Mesh
 
-# The sources of skeletons, in the engine's words and in those of a report.
+# The sources of skeletons, under their names in the engine and in a report.
 FOUND = {"tails": "TAILS", "lengths": "LENGTHS", "joints": "JOINTS"}
 
 
 def read_directions_in_steps(
     meshes: Sequence[Mesh], skeleton: Skeleton, choice: str, threads: int = 0
 ) -> Steps[Skeleton]:
-    """The Skeleton with the tails, ways and directions of a choice of the options, a generator of
-    short steps. Call it again after bones have been left out, because other bones may have become
-    leaves."""
+    """Returns the Skeleton with the tails, ways and directions selected by the options, as a
+    generator of short steps. Call it again after excluding bones, because other bones may have
+    become leaves."""
     drawn = replace(skeleton, tails=skeleton.drawn_tails, ways=None, directions="TAILS")
     bendy = np.array([kind == BENDY for kind in skeleton.kinds], bool)
     if choice == "TAILS" or (choice == "AUTOMATIC" and bendy.any()):
@@ -55,7 +55,7 @@ def read_directions_in_steps(
         return drawn
     limits = skeleton.limits
     if found == "joints":
-        # Bendy bones bend along their own tails; limits are about the axes that these give.
+        # Bendy bones bend along their own tails, and limits refer to the resulting axes.
         parents = skeleton.solver_parents
         ways &= ~((parents >= 0) & bendy[parents])
         limited = ~np.isnan(limits).all(axis=(1, 2))
@@ -70,7 +70,7 @@ def read_directions_in_steps(
 
 
 def _to_leaves(skeleton: Skeleton, goes_on: Bools, tails: Floats) -> None:
-    """The last bones of chains end at the leaf bones that an exporter added, not at the skin
+    """Ends the last bones of chains at the leaf bones that an exporter added, not at the skin
     beyond their joint."""
     for leaf in np.flatnonzero(skeleton.control == LEAF).tolist():
         up = skeleton.parents[leaf]

@@ -22,35 +22,34 @@ class Mesh:
     name: str
     vertices: np.ndarray  # (n, 3) in its own space
     triangles: np.ndarray  # (f, 3)
-    edges: np.ndarray  # (e, 2) edges of no face
+    edges: np.ndarray  # (e, 2) edges without faces
     matrix: np.ndarray  # (4, 4) to armature space
     reflections: list[Reflection] = field(default_factory=list)
-    weights: SparseWeights | None = None  # present ones; needed where something is locked
-    locked_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
-    locked_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
+    weights: SparseWeights | None = None  # current weights; required if something is locked
+    locked_bones: np.ndarray | None = None  # (m,) bool: bones with locked weights
+    locked_vertices: np.ndarray | None = None  # (n,) bool: vertices with locked weights
     edits: Edits = field(default_factory=Edits)
-    held_on: int = -1  # bone that all of it stays on, by its edits; -1: none
+    held_on: int = -1  # bone that the whole mesh follows, by its edits; -1: none
     # values: as of edits.influences; see coincident_bones.py
     doubles: Pairs = field(default_factory=Pairs)
     deformer: Deformer | None = None  # None: linear blending by vertex groups
 
     @property
     def points(self) -> Floats:
-        """(n, 3) its vertices in armature space"""
+        """The vertices in armature space, (n, 3)."""
         return moved(self.vertices, self.matrix)
 
     @property
     def has_locks(self) -> bool:
-        """Whether some of the present weights stay."""
+        """Whether some of the current weights are locked."""
         return any(
             lock is not None and lock.any() for lock in (self.locked_bones, self.locked_vertices)
         )
 
 
 def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
-    """The data that is written for a mesh: (bones with groups, bones with weights, vertices), all
-    bool."""
-    bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
+    """The data written for a mesh: (bones with groups, bones with weights, vertices), all bool."""
+    bones = skeleton.deform | skeleton.left_out  # whose old weights would otherwise still deform
     vertices = np.ones(len(mesh.vertices), bool)
     if mesh.locked_bones is not None:
         bones &= ~mesh.locked_bones
@@ -58,6 +57,6 @@ def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
         vertices = ~mesh.locked_vertices
     groups = bones & skeleton.deform
     if any(reflection.flip for reflection in mesh.reflections):
-        # The images need groups to follow, if only empty ones.
+        # The images need groups to follow, even empty ones.
         groups |= bones[skeleton.opposite] & skeleton.deform
     return groups, bones, vertices

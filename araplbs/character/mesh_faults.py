@@ -1,10 +1,10 @@
-"""Faults of meshes that were generated: shells inside or on others, edges that are split, parts
-that float free, noise. Meshes without such faults are recognized quickly.
+"""Faults of generated meshes: shells inside or on others, split edges, floating parts and noise.
+Meshes without such faults are recognized quickly.
 
 A shell is a part of a mesh that runs along a larger part of the same mesh everywhere. A double
-shell lies close to it and covers most of it; an inner shell lies behind it and is as large.
+shell lies close to this part and covers most of it; an inner shell lies behind it and is as large.
 Clothes, which leave much of a body bare, eyes and teeth are not shells. An edge is split if two
-boundaries lie on each other, exactly or nearly.
+boundaries coincide exactly or nearly.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ from ..base.extent import size_of
 if TYPE_CHECKING:
     from .problem import Problem
 
-# Shares of the size of the mesh.
-CLOSE = 0.01  # from a double to what it lies on
+# Shares of the mesh size.
+CLOSE = 0.01  # between a double and the part it lies on
 SEAM = 5e-5  # between the sides of a split edge
-SAME = 1e-6  # vertices at one place (ARAP_WELD_TOLERANCE)
-FREE = 0.05  # from an island to all else (FAR of links.c)
+SAME = 1e-6  # coincident vertices (ARAP_WELD_TOLERANCE)
+FREE = 0.05  # between an island and all other parts (FAR of links.c)
 
-MOST = 0.95  # of the vertices of a shell: so many are close to the other part, or behind it
-COVERED = 0.6  # of the vertices of the other part, that a double is close to
+MOST = 0.95  # of the vertices of a shell: minimum share close to the other part, or behind it
+COVERED = 0.6  # of the vertices of the other part: minimum share close to a double
 LEAST_AREA = 0.2  # of a shell, as a share of the area of the other part
-AS_LONG = 0.4  # of the extent of the other part: an inner shell is no smaller
+AS_LONG = 0.4  # of the extent of the other part: minimum for an inner shell
 LEAST_FACES = 40  # of a shell
-SMALL = 0.05  # of the area of a mesh: a larger part is not an island
-LONG = 3  # times the width of a seam: shorter edges are not looked at
+SMALL = 0.05  # of the area of a mesh: maximum for an island
+LONG = 3  # multiple of the seam width: shorter edges are ignored
 STEEP = np.cos(np.radians(35))  # between neighbors in noise
-OPEN = 0.05  # of the edges of what an inner shell is in: so many may have one side
+OPEN = 0.05  # of the edges of the part around an inner shell: maximum share with one side
 MASK = (1 << 32) - 1
-NOISY, LEAST_NOISY = 0.3, 20000  # of the edges are steep, of so many faces at least
+NOISY, LEAST_NOISY = 0.3, 20000  # share of steep edges, and minimum number of faces
 
 
 @dataclass
 class Shell:
-    """The faults of the vertices of a problem."""
+    """A shell that is a fault, with its vertices in a problem."""
 
     kind: str  # DOUBLE or INNER
     mesh: int
     vertices: np.ndarray  # (k,)
     faces: int
-    host: np.ndarray  # (f,) triangles of what it goes with
+    host: np.ndarray  # (f,) triangles of the part it follows
 
 
 @dataclass
 class Split:
-    """Pairs of places of a boundary that lie on each other. The vertices are those of a problem."""
+    """Pairs of boundary positions that lie on each other. The vertices are those of a problem."""
 
-    groups: np.ndarray  # (n,) the first vertex at this place, itself where there is no other
-    edges: int  # that are split
-    exact: bool  # all are at one place
+    groups: np.ndarray  # (n,) the first vertex at this position, or the vertex itself
+    edges: int  # split vertices
+    exact: bool  # all coincide
 
 
 class Surface:
-    """The triangles of a Problem, its parts and what lies at one place."""
+    """The triangles of a Problem, its parts and coincident vertices."""
 
     def __init__(self, problem: Problem) -> None:
         arguments = problem.arguments
@@ -75,12 +75,12 @@ class Surface:
         self.mesh = np.repeat(np.arange(len(first) - 1), np.diff(first))
 
     def is_of(self, problem: Problem) -> bool:
-        """Whether the problem still has the arrays from which this was made."""
+        """Whether the problem still has the arrays from which this was built."""
         return all(a is b for a, b in zip(self._made_of, _geometry(problem), strict=True))
 
     @cached_property
     def split(self) -> Split | None:
-        """The places where boundaries of one mesh lie on each other; None without any."""
+        """The positions where boundaries of one mesh lie on each other; None without any."""
         return _find_split(self)
 
     @property
@@ -90,7 +90,8 @@ class Surface:
 
     @cached_property
     def parts(self) -> Integers:
-        """(n,) the part of each vertex: joined by triangles, edges, places and split edges."""
+        """The part of each vertex, (n,); parts are connected by triangles, edges, coincident
+        vertices and split edges."""
         edges = self.edges
         if self.split:
             own = np.flatnonzero(self.split.groups != np.arange(len(self.vertices)))
@@ -101,7 +102,7 @@ class Surface:
         return found[3]
 
     def is_closed(self, triangles: Integers) -> bool:
-        """Whether nearly all edges of these triangles have two sides."""
+        """Whether nearly all edges of these triangles have two adjacent triangles."""
         place = np.arange(len(self.vertices)) if self.split is None else self.split.groups
         _there, counts = _counted(_sides(place[self.triangles[triangles]]))
         return bool((counts == 1).mean() <= OPEN)
@@ -116,7 +117,7 @@ def _geometry(problem: Problem) -> list[Any]:
 
 
 def find_shells(surface: Surface, threads: int = 0) -> list[Shell]:
-    """The shells of all meshes, each after the part that it goes with."""
+    """The shells of all meshes, each after the part that it follows."""
     triangles = surface.triangles
     if not len(triangles):
         return []
@@ -161,14 +162,14 @@ def find_shells(surface: Surface, threads: int = 0) -> list[Shell]:
 
 
 def _members(label: Integers, which: Integers) -> list[Integers]:
-    """The places of each of these labels."""
+    """The indices of each of these labels."""
     order = np.argsort(label, kind="stable")
     begin, end = (np.searchsorted(label[order], which, side) for side in ("left", "right"))
     return [order[a:b] for a, b in zip(begin, end, strict=True)]
 
 
 def _box(points: Floats) -> Floats:
-    """(2, 3)"""
+    """The bounding box, (2, 3)."""
     return np.array([points.min(axis=0), points.max(axis=0)])
 
 
@@ -180,7 +181,8 @@ def _kind(
     own_triangles: Integers,
     threads: int,
 ) -> str | None:
-    """DOUBLE, INNER or None, of points and triangles, those of another part in `there`, `host`."""
+    """DOUBLE, INNER or None for points and triangles; the data of the other part is in `there` and
+    `host`."""
     near = CLOSE * surface.size
     heights = nearest_on(surface, host, points, threads)[2]
     if (np.abs(heights) <= near).mean() >= MOST:
@@ -236,19 +238,19 @@ def _find_split(surface: Surface) -> Split | None:
 
 
 def _keys(pairs: Integers) -> Integers:
-    """(k,) of edges, in either direction."""
+    """Keys of edges in either direction, (k,)."""
     return np.minimum(*pairs.T).astype(np.int64) << 32 | np.maximum(*pairs.T)
 
 
 def _sides(triangles: Integers) -> Integers:
-    """(3f,) keys of the sides of triangles: all first ones, all second, all third."""
+    """Keys of the sides of triangles, (3f,): first sides, then second and third ones."""
     return _keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]))
 
 
 def _sides_at_rims(triangles: Integers, n: int) -> Integers:
-    """(k,) keys of sides: those of all edges with one triangle, and few others. If the sides
-    from a vertex come back to it along the same edges, it has no such edge: sums over both, of a
-    number for each vertex at the other end, are equal then, and hardly ever elsewhere."""
+    """Keys of sides, (k,): those of all edges with one triangle, and few others. If the sides from
+    a vertex return to it along the same edges, it has no such edge. In this case, sums over both of
+    a number for each vertex at the other end are equal, and otherwise almost never."""
     number = np.random.default_rng(0).integers(1 << 32, size=n).astype(float)  # sums are exact
     corners = np.ascontiguousarray(triangles.T)
     a, b, c = number[corners]
@@ -259,15 +261,16 @@ def _sides_at_rims(triangles: Integers, n: int) -> Integers:
 
 
 def _counted(keys: Integers) -> tuple[Integers, Integers]:
-    """(distinct values, ascending, and their counts), by a stable sort, which is the fastest for
-    sides of triangles in order of places."""
+    """Returns (distinct values, ascending, and their counts) with a stable sort, which is the
+    fastest for triangle sides in the order of positions."""
     ordered = np.sort(keys, kind="stable")
     first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
     return ordered[first], np.diff(first, append=len(keys))
 
 
 def _near(points: Floats, mesh: Integers, width: float) -> Integers:
-    """(k,) the first of the points of one mesh that lie within a width of each other, in chains."""
+    """The first of the points of one mesh that lie within a width of each other, in chains,
+    (k,)."""
     cell = np.floor((points - points.min(axis=0)) / width).astype(np.int64) + 1
     span = cell.max(axis=0) + 2
     keys = ((mesh * span[0] + cell[:, 0]) * span[1] + cell[:, 1]) * span[2] + cell[:, 2]
@@ -302,8 +305,8 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
 
 
 def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers, int]]:
-    """[(mesh, vertices, count)] of parts that float free of everything else, together for each
-    mesh."""
+    """Returns [(mesh, vertices, count)] of parts that float apart from all others, combined for
+    each mesh."""
     triangles = surface.triangles
     if not len(triangles):
         return []
@@ -337,8 +340,8 @@ def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers
 
 
 def noise(surface: Surface, mesh: int) -> tuple[float, int]:
-    """(share of the edges between two faces of a mesh at which the surface is bent steeply, faces):
-    a large value means rough all over; 0 for meshes of few faces."""
+    """Returns (share of the edges between two faces of a mesh at which the surface bends steeply,
+    faces). A large value means that the whole mesh is rough; it is 0 for meshes with few faces."""
     triangles = surface.triangles[surface.mesh[surface.triangles[:, 0]] == mesh]
     if len(triangles) < LEAST_NOISY:
         return 0.0, len(triangles)
@@ -355,15 +358,15 @@ def noise(surface: Surface, mesh: int) -> tuple[float, int]:
 
 
 def closed_vertices(surface: Surface) -> dict[str, Floats]:
-    """The argument "vertices" of a solver, in which both sides of split edges that are a little
-    apart are at one place; {} without such edges."""
+    """The argument "vertices" of a solver, in which both sides of slightly open split edges
+    coincide; {} without such edges."""
     if surface.split is None or surface.split.exact:
         return {}
     return {"vertices": surface.vertices[surface.split.groups]}
 
 
 def untouched(problem: Problem, vertices: Integers) -> Bools:
-    """(k,) bool: vertices without locks and without edits."""
+    """Returns (k,) bool: vertices without locks and edits."""
     arguments = problem.arguments
     found = np.ones(len(vertices), bool)
     if "locked_vertices" in arguments:

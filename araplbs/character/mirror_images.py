@@ -1,4 +1,4 @@
-"""Vertices at the mirrored places of others, on the other side of X = 0."""
+"""Vertices at the mirrored positions of others, on the other side of X = 0."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.extent import not_far_off
 
-MIRROR_DISTANCE = 1e-3  # of the mesh's size: how far a mirrored vertex may be off
+MIRROR_DISTANCE = 1e-3  # of the mesh size: tolerance for a mirrored vertex
 
 
 def images_of(points: Floats, vertices: Integers) -> Integers:
-    """(k, 2) pairs (position in `vertices`, vertex at the mirrored place) where there is one.
-    points: (n, 3) of all vertices."""
+    """Pairs (k, 2) of an index in `vertices` and the vertex at the mirrored position, if there is
+    one. points: (n, 3) of all vertices."""
     most = MIRROR_DISTANCE * float(np.ptp(points[not_far_off(points)], axis=0).max())
     wanted = points[vertices] * np.array((-1, 1, 1), np.float32)
     order = np.argsort(points[:, 0])

@@ -1,4 +1,4 @@
-"""The half that a Mirror modifier adds, so that the solver sees the whole character."""
+"""Adds the half created by a Mirror modifier, so that the solver works on the whole character."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Reflection:
     """One axis of a Mirror modifier.
 
-    matrix (4, 4): reflection in the space of the mesh. merge: distance below which a vertex and
-    its image become one, None for never. flip: the image of a vertex group is that of the
+    matrix (4, 4): reflection in the space of the mesh. merge: distance below which a vertex and its
+    image are merged, None for never. flip: whether the image of a vertex group is the group of the
     opposite bone.
     """
 
@@ -32,19 +32,19 @@ class Reflection:
 
 @dataclass
 class Whole:
-    """A mesh and its images. The mesh itself comes first; arrays are in its own space."""
+    """A mesh and its images, the mesh itself first. Arrays are in its own space."""
 
     vertices: np.ndarray  # (n, 3)
     triangles: np.ndarray  # (f, 3)
     edges: np.ndarray  # (e, 2)
-    source: np.ndarray  # (n,) the vertex of the mesh that each one is an image of
-    flipped: np.ndarray  # (n,) bool: its weights are those of the opposite bones
+    source: np.ndarray  # (n,) the source vertex in the mesh for each vertex
+    flipped: np.ndarray  # (n,) bool: weights are those of the opposite bones
 
 
 def reflect(
     vertices: Floats, triangles: Integers, edges: Integers, reflections: Sequence[Reflection]
 ) -> Whole:
-    """The Whole of a mesh under reflections, applied one after the other as Blender does."""
+    """The Whole of a mesh under reflections, applied in sequence as in Blender."""
     whole = Whole(
         vertices,
         triangles,
@@ -58,7 +58,8 @@ def reflect(
 
 
 def reflect_moves(vertices: Floats, moves: Floats, reflections: Sequence[Reflection]) -> Floats:
-    """Displacements (..., k, 3) of all vertices of the Whole from those (..., n, 3) of the mesh."""
+    """Displacements (..., k, 3) of all vertices of the Whole, given those of the mesh, (..., n,
+    3)."""
     for reflection in reflections:
         image, added = _image(vertices, reflection)
         mirrored = moves[..., added, :] @ reflection.matrix[:3, :3].T
@@ -68,7 +69,7 @@ def reflect_moves(vertices: Floats, moves: Floats, reflections: Sequence[Reflect
 
 
 def _image(vertices: Floats, reflection: Reflection) -> tuple[Floats, Bools]:
-    """Their images, and a mask (n,) bool of the images that are separate vertices."""
+    """Returns their images and a mask (n,) bool of the images that are separate vertices."""
     image = moved(vertices, reflection.matrix)
     added = np.ones(len(vertices), bool)
     if reflection.merge is not None:
@@ -82,12 +83,12 @@ def _reflect_once(whole: Whole, reflection: Reflection) -> Whole:
     to = np.arange(n)
     to[added] = n + np.arange(np.count_nonzero(added))
     triangles, edges = to[whole.triangles], to[whole.edges]
-    # A vertex in the mirror plane is its own image and must not be there twice.
+    # A vertex in the mirror plane is its own image and must not be duplicated.
     triangles = triangles[~np.all(triangles == whole.triangles, axis=1)]
     edges = edges[~np.all(edges == whole.edges, axis=1)]
     return Whole(
         np.concatenate([whole.vertices, image[added]]),
-        np.concatenate([whole.triangles, triangles[:, ::-1]]),  # outside stays outside
+        np.concatenate([whole.triangles, triangles[:, ::-1]]),  # keeps the outside on the outside
         np.concatenate([whole.edges, edges]),
         np.concatenate([whole.source, whole.source[added]]),
         np.concatenate([whole.flipped, whole.flipped[added] ^ reflection.flip]),
@@ -95,7 +96,7 @@ def _reflect_once(whole: Whole, reflection: Reflection) -> Whole:
 
 
 def image_rows(rows: SparseWeights, whole: Whole, opposite: Integers) -> SparseWeights:
-    """Weights of all vertices of a Whole from those of its mesh. opposite (m,): bone indices."""
+    """Weights of all vertices of a Whole, given those of its mesh. opposite (m,): bone indices."""
     per_vertex = np.diff(rows.start)[whole.source]
     vertices = np.repeat(np.arange(len(whole.source)), per_vertex)
     within = np.arange(len(vertices)) - np.repeat(np.cumsum(per_vertex) - per_vertex, per_vertex)

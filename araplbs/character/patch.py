@@ -1,15 +1,15 @@
-"""The part of meshes around new vertices. The cost of a solve depends on the number of new
-vertices.
+"""The part of meshes around new vertices, which makes the cost of a solve depend on the number of
+new vertices.
 
-The energy of a vertex has the rotations of its neighbors, these have their neighbors, and the
-weights of edges depend on the faces next to them: with RINGS rings around the new vertices,
-everything that depends on their weights is the same as in the whole mesh. The vertices of the rings
-are locked. Rings are added until a patch has LEAST vertices, because a smaller piece of a limb does
-not show the bones inside.
+The energy of a vertex depends on the rotations of its neighbors, which depend on their own
+neighbors, and the weights of edges depend on the adjacent faces. With RINGS rings around the new
+vertices, everything that depends on their weights is the same as in the whole mesh. The vertices of
+the rings are locked. Rings are added until a patch has LEAST vertices, because a smaller piece of a
+limb does not reveal the bones inside.
 
-A new part without connection gets the nearest surface of any mesh, with its rings. It is linked to
-it by the rule of csrc/mesh/links.c, with the nearest vertices instead of the nearest triangles:
-the engine's own rule depends on the size of the mesh, and a patch has another size.
+A disconnected new part is combined with the nearest surface of any mesh and its rings. The link
+follows the rule of csrc/mesh/links.c, but with the nearest vertices instead of the nearest
+triangles. The engine's rule depends on the mesh size, and a patch has a different size.
 """
 
 from __future__ import annotations
@@ -31,27 +31,28 @@ if TYPE_CHECKING:
 
 RINGS = 3
 LEAST = 600
-SAME_PLACE = 1e-6  # of the size of all meshes: vertices that lie nearer are one
-PAIRS_AT_ONCE = 4_000_000  # distances held at a time
+SAME_PLACE = 1e-6  # of the size of all meshes: vertices within this distance coincide
+PAIRS_AT_ONCE = 4_000_000  # distances in memory at a time
 FAR, TOUCHING, LAYERED = 0.05, 0.02, 0.1  # as in csrc/mesh/links.c
 
 
 @dataclass
 class Patch:
-    """The part of one mesh that is solved."""
+    """The part of one mesh to solve."""
 
-    mesh: Mesh  # of these vertices alone; all but the new ones are locked
-    vertices: np.ndarray  # (k,) of the whole mesh, ascending
+    mesh: Mesh  # of these vertices only; all except the new ones are locked
+    vertices: np.ndarray  # (k,) in the whole mesh, ascending
     new: np.ndarray  # (k,) bool
 
 
 def cut_patches(
     meshes: Sequence[Mesh], new: Sequence[Bools], link_parts: bool = True
 ) -> tuple[list[Patch | None], Integers]:
-    """([Patch for each Mesh, None if it has no part in it], links (e, 2)).
+    """Returns ([Patch for each Mesh, None if it is not affected], links (e, 2)).
 
-    meshes: with their weights. new: (n,) bool for each. links: pairs of vertices of the meshes one
-    after the other, between new parts and what they sit on; edges of the energy.
+    meshes: with their weights. new: (n,) bool for each. links: pairs of vertices of the
+    concatenated meshes, between new parts and the surface they sit on; they are edges of the
+    energy.
     """
     whole, fresh = JoinedMeshes(meshes), np.concatenate(new)
     weighted = ~fresh & (np.concatenate([mesh.weights.sums() for mesh in meshes]) > 0)
@@ -76,8 +77,8 @@ def cut_patches(
 def patch_links(
     links: Integers, patches: Sequence[Patch | None], sizes: Sequence[int], first: Iterable[int]
 ) -> Integers:
-    """The links (e, 2) of cut_patches() in vertices of the problem of its patches. patches: with
-    None; sizes: of the meshes; first: vertices of the problem at which the patches begin."""
+    """The links (e, 2) of cut_patches() as vertices of the problem of its patches. patches:
+    including None; sizes: of the meshes; first: the first vertex of each patch in the problem."""
     to, starts = np.full(sum(sizes), -1), iter(first)
     for begin, patch in zip(np.cumsum([0, *sizes[:-1]]), patches, strict=True):
         if patch:
@@ -86,7 +87,7 @@ def patch_links(
 
 
 class JoinedMeshes:
-    """All meshes in armature space; vertices at one place are one."""
+    """All meshes in armature space, with coincident vertices merged."""
 
     def __init__(self, meshes: Sequence[Mesh]) -> None:
         self.points = np.concatenate([m.points for m in meshes])
@@ -95,7 +96,7 @@ class JoinedMeshes:
         cells = np.round(self.points / (SAME_PLACE * self.size))
         _cells, firsts, place = np.unique(cells, axis=0, return_index=True, return_inverse=True)
         self.place = place.reshape(-1)
-        self.twins = firsts[self.place]  # (n,) the first vertex that is at the place of each
+        self.twins = firsts[self.place]  # (n,) the first vertex at the position of each
         self.places = len(firsts)
         joined, faces = [], []
         for mesh, first in zip(meshes, self.first[:-1], strict=True):
@@ -107,7 +108,7 @@ class JoinedMeshes:
         self.edges = np.concatenate([self.faces[:, :2], self.faces[:, 1:], pairs])
 
     def grow(self, vertices: Bools, rings: int) -> Bools:
-        """(n,) bool: these (bool) and `rings` rings around them."""
+        """Returns (n,) bool: these vertices (bool) and `rings` rings around them."""
         near = np.zeros(self.places, bool)
         near[self.place[vertices]] = True
         for _ in range(rings):
@@ -118,11 +119,12 @@ class JoinedMeshes:
         return near[self.place]
 
     def parts(self) -> Integers:
-        """(n,) equal numbers for vertices that faces and edges join."""
+        """Equal numbers for vertices connected by faces and edges, (n,)."""
         return _parts(self.places, self.edges)[self.place]
 
     def fill_up(self, near: Bools) -> Bools:
-        """(n,) bool: these and rings around them until there are LEAST, or no more."""
+        """Returns (n,) bool: these vertices and rings around them, until there are LEAST vertices
+        or no more."""
         while (before := np.count_nonzero(near)) < LEAST:
             near = self.grow(near, 1)
             if np.count_nonzero(near) == before:
@@ -130,19 +132,19 @@ class JoinedMeshes:
         return near
 
     def loose(self, new: Bools, weighted: Bools) -> Bools:
-        """(n,) bool: new vertices that no path over new ones joins to a weighted one."""
+        """Returns (n,) bool: new vertices without a path over new ones to a weighted vertex."""
         is_new, reached = np.zeros((2, self.places), bool)
         is_new[self.place[new]] = True
         reached[self.place[weighted]] = True
         edges = self.edges[is_new[self.edges].any(1)]
         parts = _parts(self.places, edges[is_new[edges].all(1)])
         held = np.zeros(self.places, bool)
-        held[parts[edges[reached[edges].any(1)]]] = True  # also parts of weighted ones alone
+        held[parts[edges[reached[edges].any(1)]]] = True  # also parts of weighted vertices alone
         held[parts[reached]] = True
         return new & ~held[parts[self.place]]
 
     def links(self, loose: Integers, nearest: Integers, distances: Floats) -> Integers:
-        """(e, 2) links of these vertices to those nearest to them."""
+        """Links (e, 2) from these vertices to the nearest ones."""
         own = np.zeros(self.places, bool)
         own[self.place[loose]] = True
         parts = _parts(self.places, self.edges[own[self.edges].all(1)])[self.place[loose]]
@@ -162,7 +164,7 @@ class JoinedMeshes:
         return np.column_stack([loose[linked], nearest[linked]])
 
     def _normals(self) -> Floats:
-        """(n, 3) area-weighted, not unit."""
+        """Area-weighted normals (n, 3), not normalized."""
         corners = self.points[self.triangles]
         each = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         out = np.zeros((self.places, 3))
@@ -173,7 +175,7 @@ class JoinedMeshes:
 
 
 def _parts(count: int, edges: Integers) -> Integers:
-    """(count,) the least of the vertices that these edges join to each one."""
+    """The lowest vertex connected to each one by these edges, (count,)."""
     label = np.arange(count)
     while len(edges):
         ends = label[edges]
@@ -188,9 +190,9 @@ def _parts(count: int, edges: Integers) -> Integers:
 
 
 def nearest_of(points: Floats, of: Integers, among: Integers) -> tuple[Integers, Floats]:
-    """(vertices of `among` nearest to each of `of`, their distances)."""
+    """Returns (vertices of `among` nearest to each of `of`, their distances)."""
     nearest, distances = np.empty(len(of), np.int64), np.empty(len(of))
-    middle = points[among].mean(0)  # far from it squares would lose digits
+    middle = points[among].mean(0)  # far from the origin, squares would lose digits
     targets = points[among] - middle
     squares = (targets**2).sum(1)
     step = max(PAIRS_AT_ONCE // len(among), 1)

@@ -1,4 +1,4 @@
-"""The poses that a problem is solved and measured in."""
+"""The poses in which a problem is solved and measured."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 
-MEASURED = 24  # so many measure what is seen: more change it by a percent
+MEASURED = 24  # sufficient for visible measures: more change them by a percent
 
 
 def pose_set(problem: Problem, options: Options, parents: Integers | None = None) -> Poses:
-    """The Poses that a solver of this problem uses. parents: as of sample()."""
+    """The Poses that a solver of this problem uses. parents: as in sample()."""
     arguments, given = problem.arguments, None
     if "poses" in arguments:
         whole = "pose_count" in arguments
@@ -34,22 +34,22 @@ def pose_set(problem: Problem, options: Options, parents: Integers | None = None
 
 
 def checked_poses(problem: Problem, options: Options) -> Poses:
-    """The Poses in which present weights are judged: those of pose_set(), except that bones on the
-    root that begin at the end of a chain stay there. No weights help if poses tear the two
-    apart."""
+    """The Poses in which current weights are judged: those of pose_set(), except that bones on the
+    root that begin at the end of a chain stay there. If poses separate the two, no weights help."""
     skeleton = problem.skeleton
     return pose_set(problem, options, hung_on_ends(skeleton, skeleton.solver_parents))
 
 
 def measured_poses(problem: Problem, options: Options) -> Poses:
-    """The Poses in which a result is measured: those of pose_set(), with fewer random ones."""
+    """The Poses in which a result is measured, as in pose_set() but with fewer random ones."""
     return pose_set(problem, replace(options, pose_count=min(options.pose_count, MEASURED)))
 
 
 def with_random(
     problem: Problem, options: Options, given: Poses | None, parents: Integers | None = None
 ) -> Poses:
-    """The Poses that a solver would use with these given ones, or None. parents: as of sample()."""
+    """The Poses that a solver would use in addition to these given ones, or None. parents: as in
+    sample()."""
     if given is not None and given.whole:
         return given
     sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"), parents)

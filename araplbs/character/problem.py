@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 def join_geometry(meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, Array]:
-    """Vertices in armature space, triangles and edges of all meshes, each as its whole."""
+    """Returns vertices in armature space, triangles and edges of all meshes, including their
+    images."""
     vertices, triangles, edges, first = [], [], [], 0
     for mesh, whole in zip(meshes, wholes, strict=True):
         vertices.append(moved(whole.vertices, mesh.matrix))
@@ -55,7 +56,7 @@ class Problem:
         start: str = "FRESH",
         rigid_parts: str = "MARKED",
     ) -> None:
-        """start, rigid_parts: as in the options; with "PRESENT" all meshes come with their
+        """start, rigid_parts: as in the options; with "PRESENT", all meshes include their
         weights."""
         self.skeleton = skeleton
         self.posed_by = poses.posed_by if poses else None
@@ -97,13 +98,13 @@ class Problem:
             self.start_from(self.present(meshes))
         self.arguments.update(self.edit_arguments([mesh.edits for mesh in meshes]))
         self.numbers: list[Integers] | None = (
-            None  # of patches: for each mesh its vertices in the whole mesh
+            None  # for patches: the vertices of each mesh in the whole mesh
         )
         self._surface: Surface | None = None
 
     @property
     def surface(self) -> Surface:
-        """Its triangles and derived data, rebuilt when the triangles change."""
+        """The triangles and derived data, rebuilt when the triangles change."""
         if self._surface is None or not self._surface.is_of(self):
             self._surface = Surface(self)
         return self._surface
@@ -111,15 +112,16 @@ class Problem:
     def solver(
         self, options: Options, threads: int = 0, progress: Listener | None = None, **more: Any
     ) -> araplbs.Solver:
-        """The araplbs.Solver of this problem. Settings of the problem (poses that are whole settle
-        pose_count) comes before the options, and `more` before both."""
+        """The araplbs.Solver of this problem. Settings of the problem take precedence over the
+        options (for example, complete poses determine pose_count), and `more` takes precedence over
+        both."""
         closed = closed_vertices(self.surface)
         arguments = {**options.solver_arguments(), **self.arguments, **closed, **more}
         return araplbs.Solver(**arguments, threads=threads, progress=progress)
 
     @property
     def parameters(self) -> Floats | None:
-        """(vertices of the problem, m) places along bones, NaN where they are linear, or None."""
+        """Positions along bones, (vertices of the problem, m), NaN for linear ones, or None."""
         return self.arguments.get("parameters")
 
     @parameters.setter
@@ -135,7 +137,8 @@ class Problem:
         return {"poses": poses.transforms, **poses.weight_arguments, **joints, **count}
 
     def images(self, mesh: int, vertices: Integers) -> tuple[Integers, Integers]:
-        """(positions in `vertices`, vertices of the problem): these of a mesh and their images."""
+        """Returns (indices in `vertices`, vertices of the problem): these vertices of a mesh and
+        their images."""
         source = self.sources[mesh]
         if len(source) == self.sizes[mesh]:
             return np.arange(len(vertices)), vertices + self.first[mesh]
@@ -160,7 +163,7 @@ class Problem:
             which, vertices = self.images(mesh, own.smoothed.vertices)
             smoothed[0].append(vertices)
             smoothed[1].append(own.smoothed.values[which])
-        # A bone that is given a weight must be in the influence set.
+        # A bone with a given weight must be in the influence set.
         wanted = constraints.values > 0
         vertices = np.concatenate([influences.vertices, constraints.vertices[wanted]])
         bones = np.concatenate([influences.bones, constraints.bones[wanted]])
@@ -187,7 +190,7 @@ class Problem:
         )
 
     def present(self, meshes: Sequence[Mesh]) -> SparseWeights:
-        """The SparseWeights of these Meshes, which come with theirs, for all of the problem."""
+        """The SparseWeights of these Meshes, which include theirs, for the whole problem."""
         opposite = self.skeleton.opposite
         wholes = [
             Whole(None, None, None, source, flipped)
@@ -201,8 +204,8 @@ class Problem:
         )
 
     def start_from(self, rows: SparseWeights) -> None:
-        """Start from these weights. `unweighted` is the number of vertices without weights. They
-        start from fresh weights; if all are unweighted, no weights are passed."""
+        """Uses these as initial weights. `unweighted` is the number of vertices without weights,
+        which get fresh ones; if all are unweighted, no weights are passed."""
         locked = self.arguments.get("locked_vertices", np.zeros(rows.count, bool))
         empty = (rows.sums() <= 0) & ~locked
         self.unweighted = int(np.count_nonzero(empty))
@@ -211,7 +214,7 @@ class Problem:
         self.arguments.update(weights=rows, start_from_weights=True)
 
     def _locks(self, meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, Any]:
-        """Every mesh has two sets of locks: its own, and for images those of the other side."""
+        """Every mesh has two sets of locks: its own and, for images, those of the other side."""
         m = len(self.skeleton.names)
         opposite = self.skeleton.opposite
         rows, bones, vertices, sets = [], [], [], []
@@ -244,7 +247,7 @@ class Problem:
         ]
 
     def locked_entries(self, rows: SparseWeights) -> Bools:
-        """(entries,) bool: which of these weights are locked, not solved for."""
+        """Returns (entries,) bool: which of these weights are locked and therefore not solved."""
         locked = np.zeros(len(rows.bones), bool)
         if "locked_bones" in self.arguments:
             vertices = rows.vertices
@@ -254,7 +257,8 @@ class Problem:
         return locked
 
     def far_from_bones(self) -> list[dict[str, Any]]:
-        """[{"object", "count", "vertex", "all"}] of objects with vertices far from all bones."""
+        """Returns [{"object", "count", "vertex", "all"}] for objects with vertices far from all
+        bones."""
         skeleton, vertices, found = self.skeleton, self.arguments["vertices"], []
         heads, tails = skeleton.heads[skeleton.deform], skeleton.tails[skeleton.deform]
         for name, first, size in zip(self.names, self.first, self.sizes, strict=False):
@@ -267,8 +271,8 @@ class Problem:
         return found
 
     def place(self, vertex: Index) -> tuple[str, int]:
-        """(name of the mesh, vertex in it) of a vertex of the problem; for an image, that of its
-        source."""
+        """Returns (name of the mesh, vertex in it) for a vertex of the problem; for an image, those
+        of its source."""
         mesh = int(np.searchsorted(self.first, vertex, side="right")) - 1
         source = self.sources[mesh][vertex - self.first[mesh]]
         return self.names[mesh], int(source if self.numbers is None else self.numbers[mesh][source])

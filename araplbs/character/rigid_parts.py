@@ -1,5 +1,5 @@
-"""Parts that stay rigid: all vertices of one have the same weights. Finds marked parts and parts
-with one row of present weights, and lists all for the report."""
+"""Rigid parts, in which all vertices have the same weights. Finds marked parts and parts with a
+single row of current weights, and lists all of them for the report."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from .mesh import Mesh
     from .problem import Problem
 
-SAME = 1e-3  # weights that differ by less are the same
+SAME = 1e-3  # weights with smaller differences are equal
 
 
 def loose_parts(mesh: Mesh) -> Integers:
-    """(n,) number of the loose part of each vertex of a Mesh; vertices at one place are one."""
+    """The number of the loose part of each vertex of a Mesh, (n,); coincident vertices count as
+    one."""
     order = np.lexsort(mesh.vertices.T[::-1])
     ordered = mesh.vertices[order]
     own = np.zeros(len(order), int)
@@ -41,8 +42,8 @@ def loose_parts(mesh: Mesh) -> Integers:
 
 
 def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
-    """[[vertices of a part]] for each Mesh: its loose parts with the same present weights for all
-    their vertices. None if all vertices of all meshes have the same weights, because then the
+    """Returns [[vertices of a part]] for each Mesh: its loose parts whose vertices all have the
+    same current weights. None if all vertices of all meshes have the same weights, because then the
     character has not been weighted."""
     found: list[list[Integers]] = []
     rows = []
@@ -63,7 +64,7 @@ def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
 
 
 def _same_row(weights: SparseWeights, vertices: Integers) -> dict[int, float] | None:
-    """{bone: weight} of these vertices, {} without any, None if they differ."""
+    """The common weights {bone: weight} of these vertices, {} without any, None if they differ."""
     begins = weights.start[vertices]
     sizes = weights.start[vertices + 1] - begins
     entries = np.arange(sizes.sum()) + np.repeat(begins + sizes - np.cumsum(sizes), sizes)
@@ -83,10 +84,10 @@ def _same_row(weights: SparseWeights, vertices: Integers) -> dict[int, float] | 
 def labels(
     problem: Problem, edits: Sequence[Edits], found: Sequence[Sequence[Integers]]
 ) -> Integers | None:
-    """(vertices of the problem,) numbers for Solver(rigid_parts=...), None without rigid parts.
+    """Numbers for Solver(rigid_parts=...), (vertices of the problem,); None without rigid parts.
 
-    edits: of each mesh; found: of each mesh, parts where nothing is marked. Images of a Mirror
-    modifier are parts of their own, unless the part reaches the plane.
+    edits: for each mesh; found: for each mesh, the detected parts, used if nothing is marked.
+    Images of a Mirror modifier are separate parts, unless the part reaches the plane.
     """
     label, count = np.full(problem.first[-1], -1, np.int32), 0
     for mesh, (own, others) in enumerate(zip(edits, found, strict=True)):
@@ -107,8 +108,8 @@ def labels(
 
 
 def rigid_bones(label: Integers, rows: SparseWeights) -> list[tuple[int, int, int]]:
-    """[(first vertex, vertices, bone)] of the rigid parts with these labels (Solver.rigid_parts);
-    the bone is the one with the largest weight in SparseWeights."""
+    """Returns [(first vertex, vertices, bone)] for the rigid parts with these labels
+    (Solver.rigid_parts); the bone is the one with the largest weight in SparseWeights."""
     numbers, first, sizes = np.unique(label, return_index=True, return_counts=True)
     found, parts = [], np.stack([first, sizes], axis=1)[numbers >= 0]
     for vertex, size in parts.tolist():

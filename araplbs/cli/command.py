@@ -14,7 +14,7 @@ from ..base.progress import Listener
 
 @dataclass
 class Job:
-    """One file of a run."""
+    """One input file of a run."""
 
     source: Path
     target: Path | None

@@ -1,12 +1,12 @@
-"""The size of the character in a .blend file, and whether the file is complete, without opening it
-in Blender.
+"""Determines the size of the character in a .blend file, and whether the file is complete, without
+opening it in Blender.
 
 A .blend file is a sequence of blocks, each with a code and the number of its struct in the table
-DNA1 near the end of the file. Vertices are read from the blocks of meshes, bones are counted.
-Cost: the file is read once, compressed ones through their decompressor.
+DNA1 near the end of the file. The number of vertices is read from the mesh blocks, and bones are
+counted. Cost: the file is read once; compressed files go through a decompressor.
 
-A whole file has all its bytes: a compressed file ends with a table of the sizes of its frames (the
-seekable format of zstd), any other with the block ENDB.
+A complete file contains all its bytes: a compressed file ends with a table of the sizes of its
+frames (the seekable format of zstd), any other with the block ENDB.
 """
 
 import gzip
@@ -20,12 +20,12 @@ from typing import Any
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 FOOTER = struct.Struct("<IBI")  # of the table: number of frames, checksums or not, SEEKABLE
 SEEKABLE = 0x8F92EAB1
-KEPT = 4096  # bytes of a mesh's block that are looked at: its struct is smaller
+KEPT = 4096  # bytes of a mesh block that are read: its struct is smaller
 
 
 @contextmanager
 def _plain(path: str | Path) -> Iterator[Any]:
-    """The file, decompressed while it is read. Raises ValueError for what cannot be."""
+    """The file, decompressed while reading. Raises ValueError for unreadable content."""
     with open(path, "rb") as file:
         start = file.read(4)
         file.seek(0)
@@ -48,9 +48,10 @@ def _skip(file: Any, size: int) -> None:
 
 
 def _blocks(file: Any) -> Iterator[tuple[bytes, int, int, int]]:
-    """(code, number of the struct, count, size) of each block; the file stands at its content."""
+    """Yields (code, number of the struct, count, size) for each block, with the file positioned at
+    its content."""
     header = file.read(12)
-    if header[:9] == b"BLENDER17":  # of Blender 5.0: five more bytes, larger blocks
+    if header[:9] == b"BLENDER17":  # Blender 5.0: five more bytes, larger blocks
         header += file.read(5)
         head = struct.Struct("<4sIQqq")
         little, order = header[12:13] == b"v", (0, 1, 4, 3)
@@ -69,10 +70,10 @@ def _blocks(file: Any) -> Iterator[tuple[bytes, int, int, int]]:
 
 
 def count(path: str | Path) -> tuple[int, int]:
-    """(vertices of all meshes, bones of all armatures). Raises OSError, or ValueError for other
-    files."""
+    """Returns (vertices of all meshes, bones of all armatures). Raises OSError, or ValueError for
+    other files."""
     meshes, table = [], None
-    structs: dict[int, int] = {}  # how many of each there are, by its number
+    structs: dict[int, int] = {}  # number of each, by struct number
     with _plain(path) as file:
         for code, number, many, size in _blocks(file):
             kept = size if code == b"DNA1" else min(size, KEPT) if code == b"ME\0\0" else 0
@@ -92,8 +93,8 @@ def count(path: str | Path) -> tuple[int, int]:
 
 
 def is_whole(path: str | Path) -> bool:
-    """Whether a file that Blender has written is complete. Blender may report a file as
-    saved although the disk was full."""
+    """Whether a file written by Blender is complete. Blender may report a file as saved although
+    the disk was full."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         if file.read(4) == ZSTD:
@@ -126,7 +127,8 @@ def _is_whole_zstd(file: Any, size: int) -> bool:
 
 
 def _read_table(table: bytes) -> tuple[list[str], int]:
-    """Names of the structs by their numbers, and where a Mesh has its number of vertices."""
+    """Returns the names of the structs by number, and the position of the vertex count in a
+    Mesh."""
     place = 8  # behind SDNANAME
 
     def strings() -> list[str]:

@@ -1,7 +1,7 @@
-"""Writes files as a whole or not at all, and finds out whether two paths are one file.
+"""Writes files completely or not at all, and determines whether two paths refer to the same file.
 
-A file is written under a temporary name next to its place and moved there in one step. If a killed
-process leaves such a file, it is removed by the next one that writes into the folder.
+A file is written under a temporary name next to its destination and then moved there in one step.
+If a killed process leaves such a file, the next process that writes into the folder removes it.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ from ..base.refusal import Refused
 
 MARK = ".araplbs"
 TEMPORARY = re.compile(re.escape(MARK) + r"-(\w+)-(\d+)-[0-9a-f]{8}(\..*)?")
-FORGOTTEN = 24 * 3600  # seconds after which a temporary file of other processes counts as left
+FORGOTTEN = 24 * 3600  # seconds until a temporary file of another process counts as abandoned
 
 
 def _process_space() -> str:
-    """A name for all processes that numbers are counted among: those of this machine or, on Linux,
+    """A name for the set of processes with common process IDs: those of this machine or, on Linux,
     of this container, under any name."""
     words = [platform.node()]
-    with suppress(OSError):  # where there is a /proc
+    with suppress(OSError):  # if there is a /proc
         words.append(Path("/proc/sys/kernel/random/boot_id").read_text())
         words.append(str(os.stat("/proc/self/ns/pid").st_ino))
     return hashlib.sha256("\n".join(words).encode(errors="replace")).hexdigest()[:16]
@@ -40,9 +40,10 @@ SPACE = _process_space()
 
 
 def identity(path: str | Path) -> str | tuple[int, int]:
-    """Equal for paths of one file: through links, hard links and, on file systems without case,
-    other cases. Two paths that do not exist and differ only in case are one."""
-    real = os.path.realpath(path)  # settles `..` after a folder that is not there, as placed()
+    """A key that is equal for paths to the same file, including through links, hard links and, on
+    case-insensitive file systems, other cases. Two nonexistent paths that differ only in case have
+    equal keys."""
+    real = os.path.realpath(path)  # resolves `..` after a nonexistent folder, like placed()
     try:
         found = os.stat(real)
     except OSError:
@@ -51,7 +52,8 @@ def identity(path: str | Path) -> str | tuple[int, int]:
 
 
 def refuse_input(path: str | Path) -> None:
-    """Raises Refused for anything except a file on a disk: opening a FIFO would wait forever."""
+    """Raises Refused for anything except a file on a disk, because opening a FIFO would wait
+    forever."""
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         raise Refused("a folder, not a .blend file")
@@ -60,7 +62,7 @@ def refuse_input(path: str | Path) -> None:
 
 
 def refuse_output(path: str | Path) -> None:
-    """Raises Refused if no file could be written there: before the work and not after it."""
+    """Raises Refused if no file could be written there, before the work rather than after it."""
     real = resolved(path)
     if real.is_dir():
         raise Refused(f"'{path}' is a folder")
@@ -70,7 +72,7 @@ def refuse_output(path: str | Path) -> None:
         if not (os.stat(real).st_mode & 0o222 and os.access(real, os.W_OK)):
             raise Refused(f"'{path}' is write-protected")
     for folder in Path(path).parents:
-        if folder.is_symlink() and not folder.exists():  # to a disk that is not there, say
+        if folder.is_symlink() and not folder.exists():  # for example, a disk that does not exist
             raise Refused(f"'{folder}' is a link that leads nowhere")
     for folder in {real.parent, placed(path).parent}:
         while not os.path.lexists(folder):
@@ -82,8 +84,8 @@ def refuse_output(path: str | Path) -> None:
 
 
 def placed(path: str | Path) -> Path:
-    """The absolute path of a name in its real folder, itself a link or not. Resolves `..` after a
-    link, which Blender reads literally."""
+    """The absolute path of a name in its real folder; the name itself may be a link. Resolves `..`
+    after a link, which Blender reads literally."""
     return Path(os.path.realpath(Path(path).parent), Path(path).name)
 
 
@@ -96,7 +98,7 @@ def resolved(path: str | Path) -> Path:
 
 
 def content_mark(path: str | Path) -> dict[str, Any]:
-    """A key that identifies a content, independent of its times. Raises Refused for anything except
+    """A key that identifies content independently of its times. Raises Refused for anything except
     a file."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise Refused(f"'{path}' is not a regular file")
@@ -106,26 +108,26 @@ def content_mark(path: str | Path) -> dict[str, Any]:
 
 
 def has_content(path: str | Path, mark: Mapping[str, Any]) -> bool:
-    """Whether a file has the content of a mark. Raises OSError if it cannot be read."""
+    """Whether a file has the content identified by a mark. Raises OSError if it cannot be read."""
     return os.path.getsize(path) == mark["bytes"] and content_mark(path) == mark
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Gives a path to write to, and makes that the file at `path` when the block ends well.
+    """Provides a path for writing, and moves the result to `path` when the block ends successfully.
 
-    The temporary file lies in the folder of `path`, so that Blender makes relative paths fit. A
-    file that exists keeps its owner and mode, a link stays and what it leads to is replaced.
+    The temporary file is in the folder of `path`, so Blender writes correct relative paths. An
+    existing file keeps its owner and mode. A link is kept, and its target is replaced.
     """
     path, real = placed(path), resolved(path)
     for folder in {path.parent, real.parent}:
         folder.mkdir(parents=True, exist_ok=True)
     made = [_temporary(path)]
     old = os.stat(real) if real.exists() else None
-    mask = os.umask(0o077) if old else None  # nobody else reads it in this time either
+    mask = os.umask(0o077) if old else None  # so nobody else can read it in this time
     try:
         yield made[0]
-        if real.parent != path.parent:  # perhaps on another disk
+        if real.parent != path.parent:  # possibly on another disk
             made.append(_temporary(real))
             shutil.copyfile(made[0], made[1])
         if old:
@@ -137,7 +139,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
             os.umask(mask)
         for left in made:
             left.unlink(missing_ok=True)
-            Path(f"{left}@").unlink(missing_ok=True)  # Blender's own, while it saves
+            Path(f"{left}@").unlink(missing_ok=True)  # Blender's own file during saving
 
 
 def _temporary(path: Path) -> Path:
@@ -146,19 +148,19 @@ def _temporary(path: Path) -> Path:
 
 def _keep_permissions(path: Path, old: os.stat_result) -> None:
     if hasattr(os, "chown"):
-        with suppress(PermissionError):  # only root gives files away
+        with suppress(PermissionError):  # only root can change the owner
             os.chown(path, old.st_uid, old.st_gid)
     os.chmod(path, stat.S_IMODE(old.st_mode))
 
 
 def _sync(path: Path) -> None:
-    """Forces a file to the disk before its name is valid, even if the machine fails."""
+    """Forces a file to the disk before its name is valid, in case the machine fails."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 
 
 def remove_leftovers(folder: str | Path) -> None:
-    """Removes what processes that were killed have left in a folder."""
+    """Removes files left in a folder by killed processes."""
     try:
         names = [entry.name for entry in os.scandir(folder)]
     except OSError:
@@ -166,12 +168,12 @@ def remove_leftovers(folder: str | Path) -> None:
     for name in names:
         parts = TEMPORARY.fullmatch(name)
         if parts and _is_forgotten(Path(folder, name), parts[1], int(parts[2])):
-            with suppress(OSError):  # another user's
+            with suppress(OSError):  # belongs to another user
                 Path(folder, name).unlink()
 
 
 def _is_forgotten(path: Path, space: str, process: int) -> bool:
-    """Whether the process belongs to this space and is gone, or the file is older than any file
+    """Whether the process belongs to this space and has ended, or the file is older than any file
     still being written."""
     if space == SPACE and (process == os.getpid() or not _lives(process)):
         return True
@@ -182,16 +184,16 @@ def _is_forgotten(path: Path, space: str, process: int) -> bool:
 
 
 def _lives(process: int) -> bool:
-    """Whether there is a process of this number."""
-    if sys.platform == "win32":  # where os.kill would end it
+    """Whether there is a process with this number."""
+    if sys.platform == "win32":  # os.kill would end it here
         import ctypes
 
         synchronize, access_denied, timeout = 0x100000, 5, 258
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
         handle = kernel.OpenProcess(synchronize, False, process)
         if not handle:
-            return ctypes.get_last_error() == access_denied  # it is another user's
-        # One that has ended can be opened for as long as another holds on to it.
+            return ctypes.get_last_error() == access_denied  # it belongs to another user
+        # An ended process can be opened as long as another one holds a handle to it.
         lives = kernel.WaitForSingleObject(handle, 0) == timeout
         kernel.CloseHandle(handle)
         return lives
@@ -200,5 +202,5 @@ def _lives(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        pass  # it is another user's
+        pass  # it belongs to another user
     return True

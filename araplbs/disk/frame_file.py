@@ -1,4 +1,5 @@
-"""Frames of a mesh in a temporary file: memory does not grow with their number. No bpy."""
+"""Stores frames of a mesh in a temporary file, so memory does not grow with their number. This
+module does not use bpy."""
 
 import tempfile
 from collections.abc import Callable
@@ -12,8 +13,8 @@ from ..base.steps import T
 
 
 class FrameFile:
-    """A sequence of arrays (n, 3), float32, to be filled by append(). The file disappears when
-    this is closed or no longer referenced, even if the program crashes."""
+    """A sequence of arrays (n, 3), float32, filled by append(). The file disappears when this
+    object is closed or no longer referenced, even if the program crashes."""
 
     def __init__(self, folder: str | Path) -> None:
         self._folder, self._count = folder, 0

@@ -1,5 +1,5 @@
-"""Reads untrusted files: only regular files, because a FIFO could block and a device may never
-end, and only as many bytes as a file of that kind can have."""
+"""Reads untrusted files: only regular files, because a FIFO could block and a device may never end,
+and only as many bytes as a file of the expected kind can have."""
 
 import os
 import stat
@@ -9,8 +9,8 @@ from ..base.refusal import Refused
 
 
 def read_input(path: str | Path, most: int) -> bytes:
-    """All bytes of a file. Raises Refused, which names the file; also if it has more than
-    `most`."""
+    """All bytes of a file. Raises Refused, naming the file, if it cannot be read or has more than
+    `most` bytes."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path, flags)
@@ -23,7 +23,7 @@ def read_input(path: str | Path, most: int) -> bytes:
             raise Refused(f"'{path}' is a folder")
         if not stat.S_ISREG(found.st_mode):
             raise Refused(f"'{path}' is not a regular file")
-        if found.st_size <= most:  # files of /proc have more than they say
+        if found.st_size <= most:  # files in /proc have more bytes than reported
             while len(content) <= most and (part := os.read(descriptor, 1 << 20)):
                 content += part
     except OSError as error:
@@ -36,7 +36,7 @@ def read_input(path: str | Path, most: int) -> bytes:
 
 
 def read_input_text(path: str | Path, most: int) -> str:
-    """The content as text. Raises Refused if it is not UTF-8."""
+    """The content of a file as text. Raises Refused if it is not UTF-8."""
     try:
         return read_input(path, most).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,11 +1,11 @@
-"""Rules for written files: the kinds of our files, the mark by which each is recognized, and files
-that a run must not replace.
+"""Rules for written files: the kinds of our files, the mark that identifies each kind, and the
+files that a run must not replace.
 
-A file is replaced only by one of its kind, a report by a report and a page by a page. The first
-bytes of the present file must be the mark of its kind; its name does not matter. An empty file
-holds nothing to lose. `Outputs` compares all files that a run will write with its inputs and with
-each other before any work begins; `replaced` checks again just before a file is moved into place.
-Nothing else writes.
+A file is replaced only by one of the same kind, a report by a report and a page by a page. The
+first bytes of the existing file must be the mark of its kind; its name does not matter. An empty
+file may always be replaced. `Outputs` compares all files that a run will write with its inputs and
+with each other before any work begins; `replaced` checks again just before a file is moved into
+place. No other code writes files.
 """
 
 import json
@@ -21,12 +21,12 @@ from typing import Any
 from ..base.refusal import Refused
 from .files import identity, placed, refuse_output, resolved, whole_file
 
-START = 1000  # bytes of a file that are looked at
+START = 1000  # bytes of a file that are examined
 
 
 @dataclass(frozen=True)
 class Kind:
-    """generator: the origin that such a file names; mark: the pattern of its first bytes."""
+    """generator: the origin named in such a file; mark: the pattern of its first bytes."""
 
     name: str
     generator: str
@@ -44,7 +44,7 @@ def _page(name: str, generator: str) -> Kind:
 
 
 def _picture(name: str, generator: str) -> Kind:
-    """A chunk of text, which follows the first one."""
+    """A text chunk, placed after the first chunk."""
     text = b"Software\0" + generator.encode()
     chunk = re.escape(len(text).to_bytes(4, "big") + b"tEXt" + text)
     mark = rb"\x89PNG\r\n\x1a\n.{25}%b" % chunk
@@ -83,8 +83,8 @@ def carries(path: str | Path, kind: Kind) -> bool:
 
 
 def is_stream(path: str | Path) -> bool:
-    """Whether the path takes data and keeps nothing, such as a pipe or a terminal. The link
-    /dev/fd/3 to a pipe leads to a name without a file, but can still be opened."""
+    """Whether the path accepts data but does not store it, like a pipe or a terminal. The link
+    /dev/fd/3 to a pipe leads to a name without a file but can still be opened."""
     for name in (os.path.realpath(path), path):
         try:
             mode = os.stat(name).st_mode
@@ -95,7 +95,8 @@ def is_stream(path: str | Path) -> bool:
 
 
 def refuse_foreign(path: str | Path, kind: Kind) -> None:
-    """Raises Refused if no file of this kind could be put, or another kind would be replaced."""
+    """Raises Refused if no file of this kind could be written, or a file of another kind would be
+    replaced."""
     refuse_output(path)
     real = resolved(path)
     try:
@@ -107,18 +108,18 @@ def refuse_foreign(path: str | Path, kind: Kind) -> None:
 
 
 class Outputs:
-    """The files that a run reads and will write. Each add() raises Refused if one of these would
-    be replaced, under any of its names, or a file that is not ours."""
+    """The files that a run reads and will write. Each add() raises Refused if it would replace one
+    of these under any of its names, or a foreign file."""
 
     def __init__(self, inputs: Iterable[str | Path], named: Iterable[tuple[str, str]] = ()) -> None:
         self._inputs: dict[str | tuple[int, int], list[str | Path]] = {}  # paths by identity()
-        self._taken: dict[str | tuple[int, int], str] = {}  # present files, also
+        self._taken: dict[str | tuple[int, int], str] = {}  # the same for existing files
         self._kinds: dict[str | Path, Kind] = {}  # by path
         for path in inputs:
             self._inputs.setdefault(identity(path), []).append(path)
-        for name, path in named:  # files that options name as inputs
+        for name, path in named:  # input files named by options
             self._taken[identity(path)] = f"the {name} {path}"
-        for stream in (1, 2):  # where what is printed goes to a file
+        for stream in (1, 2):  # the file that receives printed output
             with suppress(OSError):
                 found = os.fstat(stream)
                 if stat.S_ISREG(found.st_mode):
@@ -128,7 +129,7 @@ class Outputs:
     def add(
         self, path: str | Path, kind: Kind, what: str, source: str | Path | None = None
     ) -> None:
-        """what: its name in a sentence. source: the input from which it is made, and which it may
+        """what: its name in a message. source: the input from which it is made, and which it may
         replace under its own name."""
         key = identity(path)
         if key in self._taken:
@@ -144,15 +145,14 @@ class Outputs:
             refuse_foreign(path, kind)
 
     def add_all(self, files: Iterable[tuple[str | Path, Kind]]) -> None:
-        """The items of [(path, kind)] that do not exist yet."""
+        """Adds the items of [(path, kind)] that do not exist yet."""
         for path, kind in files:
             if self._kinds.get(path) is not kind:
                 self.add(path, kind, kind.name)
 
     def refuse_used(self, used: Iterable[str | Path], target: str | Path) -> None:
-        """Raises Refused if one of the paths that an opened file uses (libraries, pictures...)
-        would be replaced by its output, or by a file that is written in addition to the .blend
-        files."""
+        """Raises Refused if the output of an opened file, or a file written in addition to the
+        .blend files, would replace one of the paths that it uses (libraries, pictures...)."""
         found = {identity(path): path for path in used}
         for path, kind in self._kinds.items():
             if (path == target or kind is not BLEND) and identity(path) in found:
@@ -160,7 +160,7 @@ class Outputs:
                 raise Refused(f"{path} would replace {used_path}, which the file uses")
 
     def folders(self) -> set[Path]:
-        """The folders that are written into, by the names given and where links lead."""
+        """The folders written to, by the names given and by the targets of links."""
         paths = list(self._kinds)
         return {placed(path).parent for path in paths} | {
             Path(os.path.realpath(path)).parent for path in paths
@@ -173,8 +173,8 @@ def _same_name(one: str | Path, other: str | Path) -> bool:
 
 @contextmanager
 def replaced(path: str | Path, kind: Kind) -> Iterator[Path]:
-    """whole_file() for a file of this kind, which replaces only files of its kind: checked before
-    the block and after it. Raises Refused."""
+    """A whole_file() for a file of this kind, which replaces only files of the same kind; this is
+    checked before and after the block. Raises Refused."""
     refuse_foreign(path, kind)
     with whole_file(path) as temporary:
         yield temporary
@@ -187,8 +187,8 @@ def json_text(kind: Kind, content: dict[str, Any]) -> str:
 
 
 def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
-    """A JSON file as a whole or not at all; straight into anything except a regular file, such as
-    /dev/stdout or a pipe."""
+    """Writes a JSON file completely or not at all; directly to anything except a regular file, such
+    as /dev/stdout or a pipe."""
     text = json_text(kind, content)
     if is_stream(path):
         Path(path).write_text(text, encoding="utf-8")
@@ -198,8 +198,8 @@ def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
 
 
 def write_content(path: str | Path, kind: Kind, content: bytes | str) -> None:
-    """A file that begins with the mark of its kind, as a whole or not at all. Of a text, names that
-    are not UTF-8 are shown by their bytes."""
+    """Writes a file that begins with the mark of its kind, completely or not at all. In text, names
+    that are not UTF-8 are shown as bytes."""
     if isinstance(content, str):
         content = content.encode("utf-8", "backslashreplace")
     if not kind.mark.match(content):

@@ -1,5 +1,5 @@
 """Weights of a mesh as bytes that a file can store: JSON with "version", "vertices", "names" and
-"entries", a zero, and three arrays, all of it compressed."""
+"entries", a zero byte, and three arrays, all compressed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 from ..base.arrays import Array
 
 VERSION = 1
-LARGEST = 1 << 30  # bytes of one mesh: more is not ours
+LARGEST = 1 << 30  # bytes of one mesh: larger data is not ours
 KINDS: tuple[Any, ...] = (np.int32, np.int32, np.float32)  # of vertices, groups, weights
 Entries = tuple[Array, Array, Array]
 
 
 def pack(size: int, names: Sequence[str], entries: Entries) -> bytes:
-    """size: number of the vertices; names: of the groups."""
+    """size: the number of vertices; names: the group names."""
     head = {"version": VERSION, "vertices": size, "names": list(names)}
     head["entries"] = len(entries[0])
     arrays = [np.ascontiguousarray(a, k).tobytes() for a, k in zip(entries, KINDS, strict=True)]
@@ -27,7 +27,8 @@ def pack(size: int, names: Sequence[str], entries: Entries) -> bytes:
 
 
 def unpack(data: bytes, size: int) -> tuple[tuple[str, ...], Entries] | None:
-    """(names, entries); None if the bytes are damaged or not about so many vertices."""
+    """Returns (names, entries); None if the bytes are damaged or describe a different number of
+    vertices."""
     try:
         decompressor = zlib.decompressobj()
         text, _end, body = decompressor.decompress(data, LARGEST).partition(b"\0")

@@ -1,4 +1,4 @@
-"""The presets of the add-on, and presets of Blender's operators, read without running them."""
+"""Presets of the add-on and of Blender's operators, read without running them."""
 
 import ast
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from .inputs import read_input_text
 
 MOST_BYTES = 1 << 20
 FOLDER = "operator/object.araplbs_auto_weight"  # of Blender's presets
-# {option: value} of the recipe of the paper of 2018: the add-on's preset of that name.
+# {option: value} for the method of the 2018 paper, the add-on's preset of that name.
 AS_PUBLISHED: dict[str, Any] = {
     "max_influences": 0,
     "bone_spring_stiffness": 0.0,
@@ -28,10 +28,10 @@ AS_PUBLISHED: dict[str, Any] = {
 
 
 def preset_values(text: str) -> dict[str, Any]:
-    """{property: value} of a preset file of Blender, read without running it.
+    """Returns {property: value} for a Blender preset file, read without running it.
 
-    Raises SyntaxError, or ValueError for expressions that would have to be run, or that are not
-    plain values.
+    Raises SyntaxError, or ValueError for expressions that would have to be run, or are not plain
+    values.
     """
     try:
         nodes = ast.parse(text).body
@@ -52,7 +52,7 @@ def preset_values(text: str) -> dict[str, Any]:
 
 
 def _plain(node: ast.Assign) -> Any:
-    """The number, word or switch of an assignment. Raises ValueError."""
+    """The number, word or switch on the right of an assignment. Raises ValueError."""
     try:
         value = ast.literal_eval(node.value)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
@@ -63,11 +63,11 @@ def _plain(node: ast.Assign) -> Any:
 
 
 def read_preset(path: str | Path) -> dict[str, Any]:
-    """preset_values() of a file. Raises Refused, SyntaxError and ValueError."""
+    """Applies preset_values() to a file. Raises Refused, SyntaxError and ValueError."""
     return preset_values(read_input_text(path, MOST_BYTES))
 
 
-# Changes of the defaults by the presets of the add-on, in the order of its menu.
+# Changes to the defaults in the presets of the add-on, in menu order.
 PRESETS: dict[str, dict[str, Any]] = {
     "Game 4": {},
     "Game 8": {"max_influences": 8},
@@ -82,11 +82,11 @@ PRESETS: dict[str, dict[str, Any]] = {
     "As published (2018 paper)": AS_PUBLISHED,
 }
 ORDER = tuple(PRESETS)
-AS_GOOD_AS = 1e-6  # settings are kept in single precision
+AS_GOOD_AS = 1e-6  # settings are stored in single precision
 
 
 def is_in_use(values: Mapping[str, Any], settings: object) -> bool:
-    """Whether settings are those of a preset; settings that it does not name are free."""
+    """Whether settings match a preset; settings that it does not name are free."""
     known = {name: value for name, value in values.items() if hasattr(settings, name)}
     return bool(known) and all(
         _same(value, getattr(settings, name)) for name, value in known.items()
@@ -100,14 +100,14 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def preset_text(values: Mapping[str, Any]) -> str:
-    """A preset file of Blender with these values of the operator."""
+    """The text of a Blender preset file with these operator values."""
     lines = [f"op.{name} = {value!r}" for name, value in values.items()]
     return "\n".join(["import bpy", "", "op = bpy.context.active_operator", "", *lines, ""])
 
 
 def preset_files(defaults: Mapping[str, Any]) -> dict[str, str]:
-    """{name: text} of the files of the add-on's presets, for Blender: each sets everything that one
-    of them changes. defaults: of the options."""
+    """Returns {name: text} of the files of the add-on's presets for Blender. Each file sets every
+    option that any of the presets changes. defaults: of the options."""
     usual = {name: defaults[name] for name in AS_PUBLISHED}
     return {
         f"{name.replace(' ', '_')}.py": preset_text(usual | changes)
@@ -116,19 +116,19 @@ def preset_files(defaults: Mapping[str, Any]) -> dict[str, str]:
 
 
 def presets_in(folders: Iterable[str | Path]) -> dict[str, Path]:
-    """{name: file} of the presets in these folders, under the names that a shell takes: game-4,
-    unity, as-published. A later folder comes first."""
+    """Returns {name: file} for the presets in these folders, under shell-friendly names: game-4,
+    unity, as-published. A later folder takes precedence."""
     files = (file for folder in folders for file in sorted(Path(folder).glob("*.py")))
     return {_short(file.stem): file for file in files}
 
 
 def own_presets() -> dict[str, dict[str, Any]]:
-    """{name: changes of the defaults} of the add-on's presets, under such names."""
+    """Returns {name: changes to the defaults} for the add-on's presets, under such names."""
     return {_short(name): changes for name, changes in PRESETS.items()}
 
 
 def preset_named(name: str, folders: Iterable[str | Path] = ()) -> dict[str, Any]:
-    """The values of the preset of this name, in any letters, in one of these folders or of the
+    """The values of the preset with this name, in any case, in one of these folders or in the
     add-on. Raises Refused."""
     files, own, short = presets_in(folders), own_presets(), _short(name)
     if short not in files and short not in own:
@@ -143,6 +143,6 @@ def preset_named(name: str, folders: Iterable[str | Path] = ()) -> dict[str, Any
 
 
 def _short(name: str) -> str:
-    """'As_published_(2018_paper)' is as-published."""
+    """Converts 'As_published_(2018_paper)' to as-published."""
     letters = (c if c.isalnum() else " " for c in name.partition("(")[0].lower())
     return "-".join("".join(letters).split())

@@ -1,2 +1,2 @@
-"""Many .blend files: on several processes of Blender on one machine, or on a farm. It does not
-need Blender itself: a task is one file and the arguments that weight it (tasks.py)."""
+"""Processing of many .blend files, in several Blender processes on one machine or on a farm. It
+does not need Blender itself; a task is one file and the arguments for weighting it (tasks.py)."""

@@ -1,4 +1,4 @@
-"""Plans on a farm, outside of Blender:
+"""Runs plans on a farm, outside of Blender:
 
 python -m araplbs.farm run PLAN --scheduler ADDRESS
 """
@@ -17,7 +17,7 @@ from .templates import TEMPLATES, make
 
 
 def main(argv: list[str]) -> int:
-    """The exit code."""
+    """Returns the exit code."""
     parser = argparse.ArgumentParser(prog="farm", description="Weights files on a farm.")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run a plan by Dask distributed")

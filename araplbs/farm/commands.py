@@ -1,4 +1,4 @@
-"""The command line on many files; cli.py does the work on one of them."""
+"""Command line for processing many files; cli.py processes each one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HELPS = {"merge": "write the table and the page of a folder of reports"}
 
 
 def add_commands(commands: Any) -> None:
-    """The commands other than those that weight. Programs alone call the first two."""
+    """Adds the commands that do not weight. Only programs call the first two."""
     task = commands.add_parser(
         "task",
         description="Runs one of the tasks that --plan printed; a farm calls this command.",
@@ -68,15 +68,15 @@ def _merge(arguments: argparse.Namespace, _run: Run) -> int:
 
 
 def reason_of(error: Refused | OSError) -> str:
-    """Of a file that cannot be read, without its name."""
+    """The reason why a file cannot be read, without its name."""
     if isinstance(error, FileNotFoundError):
         return "no such file"
     return str(error) if isinstance(error, Refused) else error.strerror or str(error)
 
 
 def merge_and_warn(folder: str | Path) -> int:
-    """Writes the table and the page of a folder of reports, and says which of them cannot be read;
-    how many rows there are."""
+    """Writes the table and the page of a folder of reports, warns about unreadable reports, and
+    returns the number of rows."""
     count, bad = merge(folder)
     for line in bad:
         say(f"  warning: {line}")
@@ -94,7 +94,7 @@ def left_to_do(plan: Plan, arguments: argparse.Namespace) -> Plan:
 
 
 def print_plan(plan: Plan, arguments: argparse.Namespace) -> int:
-    """Prints the tasks, the most expensive first; the exit code."""
+    """Prints the tasks, the most expensive first, and returns the exit code."""
     tasks, code = [], 0
     for source, target in plan:
         try:
@@ -114,7 +114,7 @@ def run_jobs(
     failed: Callable[[str], object],
     stop: Stop,
 ) -> list[dict[str, Any]]:
-    """--jobs; the results in the order of the plan."""
+    """Runs --jobs and returns the results in the order of the plan."""
     threads = max(1, (arguments.threads or processors()) // arguments.jobs)
     settings = vars(arguments) | {"threads": threads}
     tasks: list[Task] = []

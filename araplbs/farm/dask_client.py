@@ -1,8 +1,9 @@
-"""Runs a plan on many machines with Dask distributed. Dask schedules, retries, and watches its
-workers; this file has the work of a task there, and the lines printed here.
+"""Runs a plan on many machines with Dask distributed. Dask schedules and retries tasks and monitors
+its workers; this file contains the code that runs on a worker and the lines printed on this
+machine.
 
-A worker needs Dask and a Blender with the extension, and sees the files under the same paths. It
-keeps a Blender for each of its threads (process.py), and these end with the worker.
+A worker needs Dask and a Blender with the extension, and must access the files under the same
+paths. It keeps a Blender process for each of its threads (process.py), which ends with the worker.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from . import process
 from .pool import Finished, Progress
 from .tasks import Task
 
-LOST = 3  # times that a task may lose its worker, or its Blender, before it has failed
+LOST = 3  # times a task may lose its worker or its Blender before it fails
 
 
 def _load() -> Any:
@@ -38,7 +39,7 @@ def _load() -> Any:
 
 
 class _Sent:
-    """A function that travels as a whole: the other end reads the function."""
+    """A function that is sent as a whole: the receiver reads the function itself."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -53,9 +54,9 @@ class _Sent:
 
 
 def on_worker(task: Task, command: list[str], kind: Any) -> dict[str, Any]:
-    """The work of a worker: returns the reply of Blender, and its place. Raises process.Died when
-    Blender did not outlive the task, which Dask then gives to a worker again. `kind` is
-    BlenderProcess, which travels with the call."""
+    """Runs on a worker: returns the reply of Blender and its host. Raises process.Died if Blender
+    did not survive the task, which Dask then assigns to a worker again. `kind` is BlenderProcess,
+    which is sent with the call."""
     import os
     import socket
 
@@ -106,7 +107,7 @@ class Farm:
         self.client: Any = None
 
     def _connect(self) -> None:
-        """A new client. Raises Refused when no scheduler answers."""
+        """Returns a new client. Raises Refused if no scheduler answers."""
         if self.client:
             self.client.close(timeout=1)
         end = time.monotonic() + self.patience
@@ -126,17 +127,18 @@ class Farm:
                 time.sleep(0.5)
 
     def _resources(self, task: Task, kinds: Sequence[dict[str, Any]]) -> dict[str, float]:
-        """Resources that a task asks of a worker: memory, if workers have said how much they
-        have."""
+        """The resources that a task requires from a worker: memory, if workers have declared how
+        much they have."""
         declared = [kind["MEMORY"] for kind in kinds if "MEMORY" in kind]
         return {"MEMORY": min(task["bytes"], max(declared))} if declared else {}
 
     def run(
         self, tasks: Sequence[Task], finished: Finished, say: Callable[[str], None] = print
     ) -> None:
-        """Calls finished(task, result) for each, as they come. Results are {"error"?, "host"}."""
+        """Calls finished(task, result) for each result as it arrives. Results are {"error"?,
+        "host"}."""
         tasks = sorted(tasks, key=lambda task: -task["seconds"])
-        for task in tasks:  # of a task that is done twice, the second finds the first one's output
+        for task in tasks:  # if a task is done twice, the second run finds the output of the first
             if _has_report(task) and "--resume" not in task["arguments"]:
                 task["arguments"].append("--resume")
         left = dict(enumerate(tasks))
@@ -201,7 +203,7 @@ class Farm:
 
     def _leave(self, left: dict[int, Task]) -> None:
         try:
-            if left:  # of those that run now, Blender ends in order
+            if left:  # for running tasks, Blender ends in order
                 self.client.cancel(self.futures)
             else:
                 self.client.run(_Sent(_end_idle), on_error="ignore")
@@ -215,7 +217,7 @@ def _has_report(task: Task) -> bool:
 
 
 def run_plan(tasks: Sequence[Task], address: str, command: str, patience: float) -> int:
-    """The exit code."""
+    """Returns the exit code."""
     farm = Farm(address, command, patience)
     progress = Progress(tasks, 1)
     failures = 0

@@ -11,9 +11,9 @@ from ..cli.errors import WrongArguments
 
 
 def inputs_of(patterns: Sequence[str | Path]) -> list[Path]:
-    """[Path] of these names and patterns, each once. Raises WrongArguments for a pattern that
-    matches nothing, and if none of the names is that of a file. A file that is missing among others
-    fails by itself, and the others are done."""
+    """The files [Path] for these names and patterns, without duplicates. Raises WrongArguments for
+    a pattern that matches nothing, and if none of the names is a file. If some files are missing,
+    only these fail, and the others are processed."""
     found: dict[Path, None] = {}
     missing = []
     for pattern in map(str, patterns):

@@ -1,4 +1,4 @@
-"""All files that a run of the command line will write, decided before any work begins."""
+"""All files that a run of the command line will write, determined before any work begins."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PICTURE_NAME = re.compile(r"(.*)\.\d+\.png", re.DOTALL)
 
 
 def plan_outputs(inputs: Sequence[Path], output: str | None, in_place: bool = False) -> Plan:
-    """[(input, output)]. Raises WrongArguments if it is not clear what is to be written, or one
-    output would hold several inputs."""
+    """Returns [(input, output)]. Raises WrongArguments if the outputs are ambiguous or one output
+    would hold several inputs."""
     if in_place:
         if output is not None:
             raise WrongArguments("--in-place and --output exclude each other")
@@ -64,7 +64,7 @@ def _name_of(path: Path | None) -> str:
 
 
 def all_outputs(plan: Plan, arguments: argparse.Namespace) -> Outputs:
-    """The Outputs of a plan [(input, output)]. Raises Refused as they do."""
+    """The Outputs of a plan [(input, output)]. Raises Refused like its methods."""
     outputs = Outputs(arguments.input, named_files(arguments).items())
     in_place = getattr(arguments, "in_place", False)
     for source, target in plan:
@@ -80,7 +80,8 @@ def all_outputs(plan: Plan, arguments: argparse.Namespace) -> Outputs:
 
 
 def _add_reports(outputs: Outputs, targets: Sequence[Path], arguments: argparse.Namespace) -> None:
-    """How many pictures there will be is known when a file is open: those that are there count."""
+    """Adds the report files. The number of pictures is known only after opening a file, so existing
+    ones are counted."""
     folder = arguments.report
     pictures: defaultdict[str, set[str]] = defaultdict(set)
     if os.path.isdir(folder):

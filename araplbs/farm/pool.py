@@ -1,5 +1,5 @@
-"""--jobs: processes of Blender on this machine that take tasks, the longest first, while there is
-enough memory."""
+"""--jobs: runs Blender processes on this machine that take tasks, the longest first, as long as
+there is enough memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .process import BlenderProcess, Died, Withdrawn, result_of
 from .tasks import Task
 
 Finished = Callable[[Task, dict[str, Any]], None]
-ATTEMPTS = 2  # a file that ends two processes is not tried again
+ATTEMPTS = 2  # a file that ends two processes is not retried
 
 
 def processors() -> int:
@@ -26,7 +26,7 @@ def processors() -> int:
 
 
 def free_memory() -> int | None:
-    """Bytes that can be taken, None if that cannot be known."""
+    """Available memory in bytes; None if unknown."""
     try:
         with open("/proc/meminfo") as file:
             for line in file:
@@ -41,8 +41,8 @@ def free_memory() -> int | None:
 
 
 class Pool:
-    """The tasks of a plan on `jobs` processes. `finished(task, result)` is called in the thread
-    that calls run()."""
+    """The tasks of a plan, distributed over `jobs` processes. `finished(task, result)` is called in
+    the thread that calls run()."""
 
     def __init__(self, command: Sequence[str], jobs: int, memory: int | None = None) -> None:
         self.command, self.jobs, self.memory = command, jobs, memory
@@ -53,8 +53,8 @@ class Pool:
         self.ending = False
 
     def run(self, tasks: Sequence[Task], finished: Finished, stop: Stop) -> None:
-        """stop: a Stop. A signal ends all processes at once, and none is left when this returns or
-        raises Stopped: wherever the signal comes, it counts between two looks at the tasks."""
+        """stop: a Stop. A signal ends all processes immediately, and none is left when this returns
+        or raises Stopped. The signal takes effect between two checks of the tasks."""
         stop.hold()
         try:
             self._run(tasks, finished, stop.check)
@@ -88,7 +88,7 @@ class Pool:
                 thread.join()
 
     def _take(self) -> Task | None:
-        """The next task that there is memory for, None when there are no more."""
+        """The next task that fits into memory; None if there are no more."""
         with self.changed:
             while True:
                 if self.ending or not (self.pending or self.running):
@@ -140,7 +140,7 @@ class Pool:
 
 
 class Progress:
-    """One line about all files: over itself in a terminal, else a new one for each file."""
+    """A line about all files: overwritten in a terminal, otherwise one new line per file."""
 
     def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
         self.files, self.jobs = len(tasks), jobs

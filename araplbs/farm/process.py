@@ -1,12 +1,13 @@
-"""A Blender as a server: it takes tasks over a pipe, one after the other, until the pipe ends.
+"""A Blender process as a server that receives tasks over a pipe, one after another, until the pipe
+closes.
 
 Tasks are lines of JSON on its standard input. Replies come back on its original standard output,
-which nothing else uses: before the first task, all prints of Blender are redirected to the
-standard error. A reply consists of its length in eight bytes and that many bytes of JSON, so no
-name can look like a reply or tear one. A secret key of this process announces the first one.
+which nothing else uses: before the first task, all of Blender's output is redirected to standard
+error. A reply consists of its length in eight bytes and that many bytes of JSON, so no name can be
+mistaken for a reply or split one. A secret key of this process announces the first reply.
 
-This side needs only the standard library, because dask_client.py sends this file to machines that
-have the add-on only in Blender.
+The client side needs only the standard library, because dask_client.py sends this file to machines
+that have the add-on only in Blender.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any
 
-LENGTH = 8  # bytes of the number before a reply
+LENGTH = 8  # bytes of the length before a reply
 LONGEST = 1 << 28  # bytes of a reply
-FOUND = 3  # exit code of a task that is done: what --if-worse asks for
-PATIENCE = 20  # seconds for a process to end in order
+FOUND = 3  # exit code of a completed task, as requested by --if-worse
+PATIENCE = 20  # seconds for an orderly exit of a process
 
 
 class Died(Exception):
-    """The process has ended in the middle of a task."""
+    """The process ended in the middle of a task."""
 
 
 class Withdrawn(Exception):
-    """The task is not wanted any more."""
+    """The task is no longer wanted."""
 
 
 class BlenderProcess:
-    """command: the words that start Blender, up to and with the name of our command."""
+    """command: the words that start Blender, up to and including the name of our command."""
 
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str] | None = None
@@ -54,10 +55,10 @@ class BlenderProcess:
             env=environment,
         )
         self.replies: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        # Lines: of its start, and since.
+        # Output lines: since startup, and since the last task.
         self.before: deque[str] = deque(maxlen=20)
         self.printed: deque[str] = deque(maxlen=20)
-        self.fault: str | None = None  # of a reply that makes no sense
+        self.fault: str | None = None  # of an invalid reply
         self.readers = [
             threading.Thread(target=target, daemon=True)
             for target in (self._read_replies, self._read_printed)
@@ -66,7 +67,7 @@ class BlenderProcess:
             reader.start()
 
     def _read_replies(self) -> None:
-        """Puts replies, and None when there will be no more, for any reason."""
+        """Queues replies, and None when there will be no more for any reason."""
         stdout = self.process.stdout
         try:
             while not (line := stdout.readline()).endswith(greeting(self.key)):
@@ -94,15 +95,15 @@ class BlenderProcess:
         wanted: Callable[[], bool] = lambda: True,
         timeout: float = 0,
     ) -> dict[str, Any]:
-        """{"code", "results"} of a task; if no reply comes within `timeout` seconds, unless that
-        is 0, the process is gone and the result an error. Raises Died, and Withdrawn when `wanted`
-        says no more, and then the process is gone, too."""
+        """Returns {"code", "results"} for a task. If no reply arrives within `timeout` seconds,
+        unless it is 0, the process is ended and the result is an error. Raises Died, and Withdrawn
+        if `wanted` returns false, which also ends the process."""
         start = time.monotonic()
         try:
             self.process.stdin.write(json.dumps(arguments).encode() + b"\n")
             self.process.stdin.flush()
         except OSError:
-            pass  # it has ended, as is found next
+            pass  # it has ended, which is detected next
         while True:
             try:
                 reply = self.replies.get(timeout=0.2)
@@ -120,7 +121,7 @@ class BlenderProcess:
             return reply
 
     def _how_it_ended(self) -> str:
-        """The process is gone afterwards."""
+        """Describes how the process ended; the process is gone afterwards."""
         if self.fault:
             self.end()
             return self.fault
@@ -138,7 +139,7 @@ class BlenderProcess:
         return f"Blender ended by {how}" + (f", its last line: {last[0]}" if last else "")
 
     def end(self) -> None:
-        """Ends the process, in order if it can; the file that it was writing is whole or
+        """Ends the process, in order if possible. The file that it was writing is complete or
         missing."""
         if self.lives:
             self.process.terminate()
@@ -150,7 +151,7 @@ class BlenderProcess:
         self._close()
 
     def leave(self) -> None:
-        """Lets it end by itself, without a task to do."""
+        """Lets the process end by itself, without another task."""
         self._close()
         try:
             self.process.wait(PATIENCE)
@@ -173,7 +174,8 @@ def greeting(key: str) -> bytes:
 
 
 def read_reply(stream: IO[bytes]) -> dict[str, Any] | None:
-    """The next reply, None if the stream ends before it. Raises ValueError for anything else."""
+    """Reads the next reply, or None if the stream ends before it. Raises ValueError for invalid
+    data."""
     head = stream.read(LENGTH)
     if not head:
         return None
@@ -195,7 +197,7 @@ def read_reply(stream: IO[bytes]) -> dict[str, Any] | None:
 
 
 def result_of(reply: dict[str, Any]) -> dict[str, Any]:
-    """The entry of a reply for the one file of its task."""
+    """The entry in a reply for the only file of its task."""
     result = dict(reply["results"][0]) if reply["results"] else {}
     if reply["code"] not in (0, FOUND) and "error" not in result:
         result["error"] = f"exit code {reply['code']}"
@@ -209,8 +211,8 @@ def write_reply(stream: IO[bytes], reply: dict[str, Any]) -> None:
 
 
 def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """The standard input and output for tasks and replies alone. Others find nothing to read, and
-    their output goes to the standard error, from any part of Blender. (On Windows a library could
+    """Reserves standard input and output for tasks and replies. Other code finds nothing to read,
+    and its output goes to standard error, from any part of Blender. (On Windows, a library could
     not even be loaded while a thread waits for its standard input.)"""
     sys.stdout.flush()
     tasks, replies, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
@@ -227,8 +229,8 @@ def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
 def serve(
     run: Callable[[list[str], list[dict[str, Any]]], int], key: str, end: Callable[[], None]
 ) -> None:
-    """The other side: `run(arguments, results)` does a task and gives its exit code; `end` is
-    called when the pipe ends in the middle of one, since nobody waits for it then."""
+    """Runs the server side. `run(arguments, results)` processes a task and returns its exit code.
+    `end` is called if the pipe closes in the middle of a task, because nobody waits for it then."""
     tasks: queue.Queue[bytes | None] = queue.Queue()
     busy, left = threading.Event(), threading.Event()
     lines, replies = _own_pipes()
@@ -244,7 +246,7 @@ def serve(
     replies.write(greeting(key))
     threading.Thread(target=read, daemon=True).start()
     while True:
-        while True:  # a wait that signals can end
+        while True:  # a wait that signals can interrupt
             try:
                 line = tasks.get(timeout=0.5)
                 break
@@ -254,7 +256,7 @@ def serve(
             return
         results: list[dict[str, Any]] = []
         busy.set()
-        if left.is_set():  # before the task was begun
+        if left.is_set():  # before the task has begun
             end()
         code = run(json.loads(line), results)
         busy.clear()

@@ -1,8 +1,8 @@
-"""Reports of files, one each, and a table and a page of all of them, the worst first.
+"""Writes one report per file, and a table and a page of all files, the worst first.
 
-The folder has OUTPUT.blend.json for each file with pictures OUTPUT.blend.0.png ..., one for each
-armature, table.json and index.html. Every file is written as a whole, so it can be read while a
-farm works. A mark identifies reports, under any names of the outputs.
+The folder contains OUTPUT.blend.json for each file, with pictures OUTPUT.blend.0.png ... for its
+armatures, and table.json and index.html. Every file is written as a whole, so it can be read while
+a farm works. A mark identifies reports regardless of the output names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ..disk.outputs import (
 from ..measures.deformation import in_percent
 from .tasks import MOST_BYTES, fingerprint, report_path
 
-# They had no mark of their own; read, and never replaced.
+# Older reports without a mark of their own; they are read and never replaced.
 OF_0_1_0 = Kind("report", "", re.compile(rb'\{\s*"version": "0\.1\.0",\s*"files": \['))
 INDEX, TABLE_NAME = "index.html", "table.json"
 MOST_PICTURES = 24
@@ -62,8 +62,8 @@ td { vertical-align: top } td.number { text-align: right } tr.failed { backgroun
 
 
 def write_report(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
-    """Writes the report of one file: its outcome, or why it failed. An older output that is whole
-    stays with its report when the file fails now."""
+    """Writes the report of one file with its outcome or the reason for its failure. If the file
+    fails now, an older complete output keeps its report."""
     if "error" not in result:
         contents = result["contents"] | {"output": content_mark(result["output"])}
         result = result | {"contents": contents}
@@ -76,7 +76,7 @@ def write_report(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
 
 
 def picture_name(target: str | Path, number: int) -> str:
-    """That of an armature of a file, by its number."""
+    """The name of the picture of an armature in a file, by its number."""
     return f"{Path(target).name}.{number}.png"
 
 
@@ -86,8 +86,8 @@ def write_pictures(
     reports: Sequence[dict[str, Any]],
     pictures: Sequence[bytes | None],
 ) -> None:
-    """PNG files, one for each of the reports of armatures of a file, which get their names; None
-    where nothing is drawn."""
+    """Writes one PNG file for each armature report of a file and returns the names; None if nothing
+    is drawn."""
     for k, (report, picture) in enumerate(zip(reports, pictures, strict=True)):
         if picture:
             report["picture"] = picture_name(target, k)
@@ -95,8 +95,8 @@ def write_pictures(
 
 
 def read_reports(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """(rows of all reports in a folder, [why one cannot be read]). Raises Refused if there is
-    no report."""
+    """Returns (rows of all reports in a folder, [reason why one cannot be read]). Raises Refused if
+    there is no report."""
     if not Path(folder).is_dir():
         raise WrongArguments(f"there is no folder {folder}")
     found: list[dict[str, Any]] = []
@@ -120,8 +120,8 @@ def read_reports(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _rows(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row for each armature of a file, one for a file that failed. Raises TypeError, KeyError...
-    for what no report says."""
+    """One row for each armature of a file, or one for a failed file. Raises TypeError, KeyError...
+    for content that no report has."""
     about = {"file": _text(entry["input"]), "output": _text(entry["output"])}
     if "error" in entry:
         return [about | {"error": _text(entry["error"])}]
@@ -160,8 +160,8 @@ def _number(value: Any) -> Any:
 
 
 def merge(folder: str | Path) -> tuple[int, list[str]]:
-    """Writes the table and the page, failed files first, then those with the most strain; how many
-    rows they have, and [why a report cannot be read]."""
+    """Writes the table and the page, with failed files first, then those with the most strain.
+    Returns their number of rows, and [reason why a report cannot be read]."""
     table, index = Path(folder, TABLE_NAME), Path(folder, INDEX)
     found, bad = read_reports(folder)
     refuse_foreign(table, TABLE)
@@ -173,7 +173,7 @@ def merge(folder: str | Path) -> tuple[int, list[str]]:
 
 
 def page(found: Sequence[dict[str, Any]]) -> str:
-    """A page by itself: no script, nothing from elsewhere."""
+    """A self-contained page without scripts or external resources."""
     failed = sum("error" in row for row in found)
     lines = [
         f"{page_head(REPORT_PAGE)}<title>Weights</title><style>{STYLE}</style></head><body>",
@@ -189,7 +189,7 @@ def page(found: Sequence[dict[str, Any]]) -> str:
 
 
 def _gallery(found: Sequence[dict[str, Any]]) -> list[str]:
-    """Pictures of the worst."""
+    """Pictures of the worst results."""
     with_strain = [row for row in found if row.get("surface_strain") is not None]
     shown = [row for row in with_strain if row["picture"]][:MOST_PICTURES]
     if not shown:

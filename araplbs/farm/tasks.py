@@ -1,9 +1,9 @@
-"""Tasks: one file each, with all data that a Blender on any machine needs to weight it.
+"""Tasks, each with one file and all data that Blender on any machine needs to weight it.
 
-A task is a dictionary that JSON takes:
+A task is a JSON-compatible dictionary:
   input, output   absolute paths
-  arguments       what follows `blender -c araplbs`
-  seconds, bytes  what it will cost, about: processor time and memory
+  arguments       the arguments after `blender -c araplbs`
+  seconds, bytes  the approximate cost: processor time and memory
   timeout         seconds after which it has failed, 0 for none
 """
 
@@ -30,22 +30,22 @@ Task = dict[str, Any]
 Plan = list[tuple[Path, Any]]  # of (input, output or None)
 
 MOST_BYTES = 1 << 28  # of a plan, or of a report
-# Options that do not change the weights.
+# Options that do not affect the weights.
 APART = (
     *("help", "input", "output", "json", "threads", "jobs", "timeout", "resume", "report", "plan"),
     *("merge", "in_place", "quiet", "preset"),
 )
 
-# Measured with one thread and 80 poses (docs/farm.md): seconds and bytes of a process that has
-# opened no file, and what a file, a vertex and a vertex for each bone add.
+# Measured with one thread and 80 poses (docs/farm.md): seconds and bytes of a process without an
+# open file, and the increments per file, per vertex, and per vertex and bone.
 FILE_SECONDS, VERTEX_SECONDS = 0.3, 1.6e-4
 START_BYTES, VERTEX_BYTES, BONE_BYTES = 270e6, 4e3, 35
 POSES = 80
-BYTES_OF_VERTEX = 60  # of a file that cannot be looked into
+BYTES_OF_VERTEX = 60  # for a file whose content is unknown
 
-# Where --timeout does not say: an hour, or this many times what the file will cost.
+# The default of --timeout: an hour, or this multiple of the expected time.
 TIMEOUT, SLOWER = 3600.0, 30.0
-# Commands that no task has: these do tasks, or reports of them.
+# Commands that are not allowed in tasks, because they run tasks or write reports about them.
 NO_TASKS = ("task", "serve", "merge")
 
 # Files that are read in addition to the input: their name in a report and the option that names
@@ -53,7 +53,7 @@ NO_TASKS = ("task", "serve", "merge")
 READ_FILES = {"tets": "tet_file", "kept weights": "file"}
 WRITES_FILE = "keep"
 
-# Substitutes of commands for these arguments that are for one file after the other only.
+# Values of these arguments for commands that only process one file after another.
 NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
 
 
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Raises WrongArguments for arguments that do not go together."""
+    """Raises WrongArguments for incompatible arguments."""
     if arguments.threads < 0:
         raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
     if arguments.jobs is not None and arguments.jobs < 1:
@@ -102,11 +102,11 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def option_arguments(arguments: argparse.Namespace) -> list[str]:
-    """The options that differ from their defaults, as arguments of the command line."""
+    """The options that differ from their defaults, as command-line arguments."""
     found: list[str] = []
     for action in arguments.parser._actions:
         value = getattr(arguments, action.dest, None)
-        if action.dest in APART or action.help == SUPPRESS:  # an older name of another one
+        if action.dest in APART or action.help == SUPPRESS:  # an older name of another option
             continue
         if value == getattr(action, "usual", action.default):
             continue
@@ -118,13 +118,13 @@ def option_arguments(arguments: argparse.Namespace) -> list[str]:
             for each in value if isinstance(value, list) else [value]:
                 if action.metavar == "FILE" and not str(each).startswith("//"):
                     each = placed(each)
-                # With "=", so that a value may begin with a dash.
+                # With "=", so a value may begin with a dash.
                 found.append(f"{action.option_strings[0]}={each}")
     return found
 
 
 def fingerprint(arguments: argparse.Namespace) -> str:
-    """A hash of all that decides about the weights, but the input."""
+    """A hash of everything that affects the weights except the input."""
     content = [araplbs.__version__, arguments.command, option_arguments(arguments)]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -134,7 +134,8 @@ def report_path(folder: str | Path, output: str | Path) -> Path:
 
 
 def make_task(source: str | Path, target: str | Path, arguments: argparse.Namespace) -> Task:
-    """Raises OSError when there is no such input, Refused if it is not a file."""
+    """Creates a task. Raises OSError if the input does not exist, and Refused if it is not a
+    file."""
     source, target = placed(source), placed(target)
     refuse_input(source)
     to = "--in-place" if arguments.in_place else f"--output={target}"
@@ -158,17 +159,17 @@ def make_task(source: str | Path, target: str | Path, arguments: argparse.Namesp
 
 
 def cost(path: str | Path, poses: int = POSES) -> tuple[float, float]:
-    """(seconds, bytes) of a file, about."""
+    """The approximate cost (seconds, bytes) of a file."""
     try:
         vertices, bones = count(path)
-    except Exception:  # opening the file will say why
+    except Exception:  # opening the file will give the reason
         vertices, bones = os.path.getsize(path) // BYTES_OF_VERTEX, 50
     seconds = FILE_SECONDS + VERTEX_SECONDS * vertices * (poses + POSES) / (2 * POSES)
     return seconds, START_BYTES + vertices * (VERTEX_BYTES + BONE_BYTES * bones)
 
 
 def named_files(arguments: argparse.Namespace) -> dict[str, str]:
-    """{name: path} of what options name to be read, as they name it."""
+    """The files to read that options name, {name: path}, with paths as given."""
     if arguments.command == WRITES_FILE:
         return {}
     named = {name: getattr(arguments, option, "") for name, option in READ_FILES.items()}
@@ -176,8 +177,8 @@ def named_files(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, str]:
-    """{name: path} of all that an output is made from, the input first. A named path that begins
-    with // lies next to the input."""
+    """All files from which an output is made, {name: path}, the input first. A named path that
+    begins with // is relative to the folder of the input."""
     found = {"input": str(source)}
     for name, path in named_files(arguments).items():
         found[name] = str(Path(source).parent / path[2:]) if path.startswith("//") else path
@@ -185,13 +186,13 @@ def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, s
 
 
 def contents_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """By which --resume recognizes what an output was made from."""
+    """Content marks by which --resume recognizes the files from which an output was made."""
     return {name: content_mark(path) for name, path in files_read(source, arguments).items()}
 
 
 def done_before(source: str | Path, target: str | Path, arguments: argparse.Namespace) -> bool:
-    """Whether the output is there unchanged, made from what is now there and with the same options.
-    Where one is the other the input is not what it was made from any more."""
+    """Whether the output exists unchanged and was made from the current inputs with the same
+    options. If output and input are the same file, the input has changed since then."""
     path = report_path(arguments.report, target)
     try:
         report = json.loads(read_input(path, MOST_BYTES).decode())
@@ -210,14 +211,14 @@ def done_before(source: str | Path, target: str | Path, arguments: argparse.Name
 
 
 def read_plan(path: str | Path) -> list[Task]:
-    """The tasks of a file that --plan has printed. Raises Refused for anything else."""
+    """Reads the tasks from a file that --plan has printed. Raises Refused for any other content."""
     try:
         text = read_input_text(path, MOST_BYTES)
     except Refused as reason:
         raise Refused(f"the plan cannot be read: {reason}") from None
     tasks = []
     for number, line in enumerate(text.splitlines(), 1):
-        if not line.startswith("{"):  # Blender may have printed there, too
+        if not line.startswith("{"):  # Blender's own output may be in the file, too
             continue
         try:
             task = json.loads(line)
@@ -232,7 +233,7 @@ def read_plan(path: str | Path) -> list[Task]:
 
 
 def _is_task(task: Any) -> bool:
-    """Whether this is what make_task() makes, as far as somebody relies on it."""
+    """Whether this has the form of make_task(), as far as other code relies on it."""
     if not isinstance(task, dict):
         return False
     words = task.get("arguments")

@@ -1,6 +1,6 @@
-"""Input for other engines: a job template (Open Job Description), a job type (Flamenco), a script
-(Slurm). The first and the last run the tasks of a plan by number. Flamenco makes its own tasks
-from the options, which come from the table of all options."""
+"""Templates for other render managers: a job template (Open Job Description), a job type (Flamenco)
+and a script (Slurm). The first and the last run the tasks of a plan by number. Flamenco creates its
+own tasks from the options, which come from the table of all options."""
 
 from __future__ import annotations
 

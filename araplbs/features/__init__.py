@@ -1,2 +1,2 @@
-"""A file or folder for each feature: its work without Blender.
-The add-on has a folder of the same name."""
+"""A file or folder for the Blender-independent part of each feature. The add-on has a folder with
+the same name for the rest."""

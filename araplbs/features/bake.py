@@ -1,5 +1,5 @@
-"""Weights whose linear blending comes nearest to frames of a deformed mesh. It does not use bpy,
-so any thread may run it."""
+"""Computes weights whose linear blending best approximates frames of a deformed mesh. This module
+does not use bpy, so any thread may run it."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from ..reports.report import names_in_line
 
-SHOWN_ERROR = 0.02  # of the size of the mesh: shown in the last color
+SHOWN_ERROR = 0.02  # of the mesh size: the error shown in the last color
 
 
 @dataclass(frozen=True)
@@ -101,21 +101,22 @@ class BakeOptions(OptionTable):
 
     @property
     def pose_count(self) -> int:
-        """The number of random poses, as Options has it."""
+        """The number of random poses, as in Options."""
         return self.frames
 
 
 @dataclass
 class BakeProblem:
-    """One mesh of n vertices and the k deforming bones of the m of its armature, in its space."""
+    """One mesh of n vertices and the k deforming bones among the m bones of its armature, in
+    armature space."""
 
     name: str
     vertices: np.ndarray  # (n, 3) at rest
     triangles: np.ndarray
     edges: np.ndarray
-    bones: np.ndarray  # (k,) their places among all bones
+    bones: np.ndarray  # (k,) their indices among all bones
     bone_count: int  # m
-    weights: SparseWeights  # present ones, of all bones
+    weights: SparseWeights  # current weights, of all bones
     locked_bones: np.ndarray | None  # of all bones
     locked_vertices: np.ndarray | None
     frames: Any = None  # sequence of p arrays (n, 3)
@@ -124,14 +125,14 @@ class BakeProblem:
 
 @dataclass
 class Baked:
-    """rows: SparseWeights of the m bones of the armature, then of the new ones. before, after:
+    """rows: SparseWeights of the m bones of the armature, followed by the new ones. before, after:
     {"rms", "max"} as shares of the size."""
 
     rows: SparseWeights
     before: dict[str, float]
     after: dict[str, float]
     vertex_error: np.ndarray  # (n,) share of the size
-    new_centers: np.ndarray  # (new bones, 3) of what they move, at rest
+    new_centers: np.ndarray  # (new bones, 3) center of the part each one moves, at rest
     new_transforms: np.ndarray  # (p, new bones, 3, 4) rigid
     size: float
     frames: int
@@ -141,7 +142,7 @@ class Baked:
 def bake(
     problem: BakeProblem, options: BakeOptions, threads: int = 0, progress: Listener | None = None
 ) -> Baked:
-    """Baked. Raises araplbs.Cancelled when progress (a Listener) stops it."""
+    """Computes the Baked weights. Raises araplbs.Cancelled when progress (a Listener) stops it."""
     start, progress = time.perf_counter(), Progress.of(progress)
     given, m = len(problem.bones), problem.bone_count
     place = np.full(m, -1)
@@ -190,7 +191,7 @@ def _shares(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def error_colors(baked: Baked) -> Floats:
-    """(n, 4) colors of the error of the vertices."""
+    """Colors (n, 4) for the error of the vertices."""
     return share_colors(baked.vertex_error / SHOWN_ERROR)
 
 
@@ -201,8 +202,8 @@ def bake_report(
     new_names: Sequence[list[str]],
     written: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """The report, for programs: errors are shares of the size of each mesh, its diagonal.
-    new_names: of the new bones of each mesh."""
+    """The report for programs. Errors are shares of the diagonal of each mesh. new_names: the names
+    of the new bones of each mesh."""
     return {
         "armature": armature,
         "objects": [
@@ -224,7 +225,7 @@ def bake_report(
 
 
 def bake_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     parts = []
     for ob in report["objects"]:
         before, after = ob["error_before"], ob["error_after"]

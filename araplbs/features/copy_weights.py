@@ -1,8 +1,8 @@
-"""Weights of one mesh for its copies and for its other side, unchanged.
+"""Copies weights of one mesh to its copies and to its other side, unchanged.
 
-Meshes of the same edges are matched by index: copies of a character, its mirror image. For other
-meshes, the other side is found by reflection: each vertex takes the weights of the nearest point of
-the image.
+Meshes with the same edges, such as copies or mirror images of a character, are matched by index.
+For other meshes, the other side is found by reflection: each vertex takes the weights of the
+nearest point of the image.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from ..reports.report import names_in_line
 from ..solvers.follow_host import mixed
 
-ON = 1e-3  # of the size: an image so near is at the vertex
+ON = 1e-3  # of the size: an image within this distance coincides with the vertex
 LEAST = 1e-4  # smaller weights of points between vertices are dropped
 
 
@@ -51,25 +51,26 @@ class CopyOptions(OptionTable):
 
 @dataclass(frozen=True)
 class Given:
-    """The mesh that has the weights, or one that gets some. Places are in armature space."""
+    """The mesh that provides the weights, or one that receives them. Positions are in armature
+    space."""
 
     name: str
     points: np.ndarray  # (n, 3)
     triangles: np.ndarray
-    edges: np.ndarray  # (e, 2) all of them
+    edges: np.ndarray  # (e, 2) all edges
 
 
 @dataclass
 class Copied:
-    """Of one mesh."""
+    """The result for one mesh."""
 
     rows: SparseWeights  # of the bones of the source
     by_index: bool
-    off: int  # vertices whose image is farther than ON
+    off: int  # vertices whose image is farther away than ON
 
 
 def same_edges(a: Integers, b: Integers) -> bool:
-    """Whether these are the same edges, in any order."""
+    """Whether two sets of edges are equal, in any order."""
     if a.shape != b.shape:
         return False
 
@@ -82,7 +83,8 @@ def same_edges(a: Integers, b: Integers) -> bool:
 def copy_weights(
     source: Given, rows: SparseWeights, target: Given, options: CopyOptions, threads: int = 0
 ) -> Copied:
-    """The weights of a target. Raises Refused if it is neither a copy nor a mirror image."""
+    """Computes the weights of a target. Raises Refused if it is neither a copy nor a mirror
+    image."""
     alike = len(source.points) == len(target.points) and same_edges(source.edges, target.edges)
     if alike and len(source.edges):
         return Copied(rows, True, 0)
@@ -109,7 +111,8 @@ def copy_weights(
 
 
 def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeights:
-    """Of points in triangles, with sum 1 where the corners have it; a corner's own at a corner."""
+    """Weights of points in triangles, with sum 1 if the corners have it; at a corner, exactly those
+    of the corner."""
     at = np.where(at < 1e-6, 0.0, at)
     at = at / at.sum(axis=1, keepdims=True)
     places, bones, weights = mixed(rows, corners, at)
@@ -118,15 +121,15 @@ def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeight
 
 
 def at_most(rows: SparseWeights, most: int) -> SparseWeights:
-    """At most as many bones per vertex as the source has at any vertex."""
+    """Limits the influences per vertex to the maximum in the source."""
     return rows.cut_down(most, np.zeros(len(rows.bones), bool)) if most else rows
 
 
 def for_bones(
     rows: SparseWeights, to: Integers, count: int, names: Sequence[str], target: str
 ) -> SparseWeights:
-    """The rows of the bones that these are for a target: to (m,) places among its `count` bones, -1
-    for none. Raises Refused if one with weight has none; names: those that are missing."""
+    """The rows mapped to the corresponding bones of a target: to (m,) indices among its `count`
+    bones, -1 for none. Raises Refused if a bone with weight has none; names: the missing bones."""
     bones = to[rows.bones]
     lost = np.unique(rows.bones[(bones < 0) & (rows.weights > 0)])
     if len(lost):
@@ -137,7 +140,7 @@ def for_bones(
 
 
 def copies_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     objects = report["objects"]
     where = names_in_line([f"'{each['name']}'" for each in objects])
     how = "mirrored" if report["options"]["side"] == "MIRROR" else "the same"
@@ -156,7 +159,7 @@ def copies_warnings(done: Sequence[tuple[str, Copied]]) -> list[str]:
 
 
 def written_bones(deform: Bools, locked: Bools, names: Sequence[str], target: str) -> Bools:
-    """(m,) bool: the bones whose groups are written. Raises Refused if one is locked."""
+    """Returns (m,) bool: the bones whose groups are written. Raises Refused if one is locked."""
     if locked.any():
         which = names_in_line([names[b] for b in np.flatnonzero(locked).tolist()])
         raise Refused(f"'{target}' has locked vertex groups, unlock them first: {which}")

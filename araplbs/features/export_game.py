@@ -1,4 +1,4 @@
-"""A character for a game engine: settings of Blender's exporters, and no more influences per
+"""A character for a game engine: settings for Blender's exporters, and no more influences per
 vertex than the engine reads."""
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from ..model.group_entries import Entries
 
 @dataclass(frozen=True)
 class Engine:
-    """The needs of a game engine. settings: of the exporter, in addition to those of all."""
+    """The requirements of a game engine. settings: exporter settings in addition to the common
+    ones."""
 
     name: str
-    kind: str  # of exporter: "gltf" or "fbx"
-    most: int  # influences of a vertex
+    kind: str  # exporter: "gltf" or "fbx"
+    most: int  # influences per vertex
     up: str
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -62,7 +63,7 @@ OF_ALL: dict[str, dict[str, Any]] = {
 
 
 def exporter_settings(engine: Engine, animations: bool) -> dict[str, Any]:
-    """Of Blender's exporter, without the file."""
+    """The settings of Blender's exporter, without the file."""
     found = {**OF_ALL[engine.kind], **engine.settings}
     if engine.kind == "gltf":
         return {**found, "export_influence_nb": engine.most, "export_animations": animations}
@@ -70,7 +71,7 @@ def exporter_settings(engine: Engine, animations: bool) -> dict[str, Any]:
 
 
 def words(engine: Engine) -> list[str]:
-    """The settings, for people."""
+    """The settings as text for the user."""
     lines = ["Deformation bones only", f"At most {engine.most} influences", f"{engine.up} up"]
     return [*lines, "No leaf bones"] if engine.kind == "fbx" else lines
 
@@ -83,9 +84,9 @@ def with_ending(filepath: str, engine: Engine) -> str:
 
 
 def limited(entries: Entries, is_bone: Sequence[bool], most: int, size: int) -> tuple[Entries, int]:
-    """(entries, how many vertices had more influences of bones than `most`): these keep the
-    largest, which sum to what all did. Groups that are not bones stay. is_bone: of each group;
-    size: number of the vertices."""
+    """Returns (entries, number of vertices with more bone influences than `most`). These keep the
+    largest influences, scaled to the original sum. Groups that are not bones stay. is_bone: for
+    each group; size: the number of vertices."""
     known = np.array([*is_bone, False])
     vertices, groups, weights = entries
     weights = weights.astype(np.float64)

@@ -1,5 +1,5 @@
-"""Computes the weights of the new vertices of patches, with all others locked. It does not use bpy,
-so any thread may run it."""
+"""Computes the weights of new vertices in patches, with all other vertices locked. This module does
+not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..solvers.solve import solve
 if TYPE_CHECKING:
     from ..solvers.solve import Solution
 
-LEAST_INITIAL = 0.001  # smaller weights do not count as influences of the start
-AS_LOW, SMOOTHER = 1.01, 0.7  # shares of the energy and of the roughness from fresh weights
-MOST = 1000  # new vertices: of more, the border says too little
-STEPS = 200  # of conjugate gradients, at most: this is where the optimization starts
+LEAST_INITIAL = 0.001  # smaller weights do not count as initial influences
+AS_LOW, SMOOTHER = 1.01, 0.7  # ratios to the energy and the roughness from fresh weights
+MOST = 1000  # new vertices: for larger regions, the border is not sufficient
+STEPS = 200  # maximum conjugate gradient iterations: this is only the starting point
 EXACT = 1e-3  # of the first residual
 
 
@@ -30,9 +30,9 @@ def solve_new(
 ) -> Solution:
     """The Solution of a Problem of patches, see solvers.solve.
 
-    It solves from two starts: from fresh weights, which include all bones but overrate them in a
-    patch, and from the surrounding weights, continued into the patch, which do not include bones
-    that are new. The second result is used if its energy is as low and it is much smoother.
+    It solves from two sets of initial weights. Fresh weights include all bones but overrate them in
+    a patch; surrounding weights, continued into the patch, lack bones that are new. The second
+    result is used if its energy is as low and it is much smoother.
     """
     going_on = _from_border(problem)
     if going_on is None:
@@ -48,7 +48,7 @@ def solve_new(
 
 
 def _roughness(problem: Problem, solution: Solution) -> float:
-    """Mean difference of weights over the edges at new vertices."""
+    """Mean difference between weights over the edges at new vertices."""
     arguments, rows = problem.arguments, solution.rows
     triangles, is_new = arguments["triangles"], ~arguments["locked_vertices"]
     sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
@@ -60,9 +60,9 @@ def _roughness(problem: Problem, solution: Solution) -> float:
 
 
 def _from_border(problem: Problem) -> SparseWeights | None:
-    """The SparseWeights that continue the locked ones; None if these say too little."""
+    """SparseWeights that continue the locked ones; None if those are not sufficient."""
     arguments = problem.arguments
-    if "locked_vertices" not in arguments:  # all is new
+    if "locked_vertices" not in arguments:  # all vertices are new
         return None
     locked, given = arguments["locked_vertices"], arguments["weights"]
     new = np.flatnonzero(~locked)
@@ -71,7 +71,7 @@ def _from_border(problem: Problem) -> SparseWeights | None:
         return None
     rows = inpaint(arguments, held)
     sums = rows.sum(1, keepdims=True)
-    rows = np.where(sums > 0.5, rows / np.maximum(sums, 0.5), 0)  # others start from fresh ones
+    rows = np.where(sums > 0.5, rows / np.maximum(sums, 0.5), 0)  # others start from fresh weights
     rows[rows < LEAST_INITIAL] = 0
     mine, bones = np.nonzero(rows)
     keeps = arguments["locked_bones"][arguments["vertex_sets"][new[mine]], bones]
@@ -85,8 +85,8 @@ def _from_border(problem: Problem) -> SparseWeights | None:
 
 
 def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
-    """(new vertices, m) weights that continue those that are held (n,) bool harmonically, over
-    edges that count equally; 0 without a connection to a held one. arguments: of the solver."""
+    """Weights (new vertices, m) that continue those of fixed vertices, (n,) bool, harmonically over
+    equally weighted edges; 0 without a connection to a fixed vertex. arguments: of the solver."""
     given: SparseWeights = arguments["weights"]
     new = np.flatnonzero(~arguments["locked_vertices"])
     _points, place = np.unique(arguments["vertices"], axis=0, return_inverse=True)
@@ -111,7 +111,8 @@ def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
 
 
 def _harmonic(pairs: Integers, free: Bools, fixed: Floats) -> Floats:
-    """Free vertices become the mean of their neighbors: conjugate gradients, column by column."""
+    """Replaces free vertices by the mean of their neighbors, using conjugate gradients column by
+    column."""
     pairs = pairs[free[pairs].any(1)]
     both = np.concatenate([pairs, pairs[:, ::-1]])
     both = both[np.argsort(both[:, 0], kind="stable")]

@@ -1,8 +1,9 @@
-"""Weights as game engines store them: whole steps of 8 or 16 bits that sum to 1 exactly.
+"""Quantizes weights to the form that game engines store: whole steps of 8 or 16 bits that sum to 1
+exactly.
 
 Every weight is rounded down to a step. The missing steps go to the weights with the largest
-remainders, one each. No other steps with that sum are nearer to the weights. If influences are
-limited, the largest ones are kept and normalized; Auto-weight with a limit finds better ones.
+remainders, one each. No other steps with this sum are closer to the weights. If influences are
+limited, the largest ones are kept and normalized; Auto-weight with a limit finds better weights.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from ..model.sparse_weights import SparseWeights, make_sparse_weights
 
 STEPS = {"8": 255, "16": 65535, "NONE": 0}
 PLATFORMS = {"MOBILE": 2, "GAME": 4, "FILM": 0}
-MOST_STEPS = 255  # so many influences fit into 8 bits
+MOST_STEPS = 255  # number of influences that fit into 8 bits
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,17 @@ class QuantizeOptions(OptionTable):
 
     @property
     def limit(self) -> int:
-        """Influences of a vertex at most, 0: any number."""
+        """The maximum number of influences per vertex; 0: unlimited."""
         return PLATFORMS.get(self.platform, self.max_influences)
 
 
 def vertex_limits(
     count: int, faces: tuple[Integers, Integers], limits: Sequence[int] | Integers, usual: int
 ) -> Integers:
-    """(n,) influences of each vertex at most, 0: any number.
+    """The maximum number of influences of each vertex, (n,); 0: unlimited.
 
-    faces: (vertices, materials) of all corners of faces. limits: of each material, 0: `usual`. If
-    there are several materials, the smallest limit counts.
+    faces: (vertices, materials) of all corners of faces. limits: for each material, 0 for `usual`.
+    A vertex with several materials gets the smallest limit.
     """
     most = np.iinfo(np.int64).max
     of_material = np.where(np.asarray(limits) > 0, limits, usual or most)
@@ -90,11 +91,11 @@ def vertex_limits(
 def quantize(
     rows: SparseWeights, steps: int, limits: Integers, threshold: float = 0.0
 ) -> SparseWeights:
-    """These weights as SparseWeights in whole steps that sum to exactly 1: round(weight * steps)
-    are integers that sum to `steps`. Rows without weights stay so.
+    """Rounds these weights to whole steps that sum to exactly 1, as SparseWeights: the values
+    round(weight * steps) are integers that sum to `steps`. Empty rows stay empty.
 
-    steps: 0 for floats that sum to 1. limits (n,): influences at most, 0: any number. threshold:
-    weights below it, of a sum of 1, go.
+    steps: 0 for floats that sum to 1. limits (n,): maximum number of influences, 0 for unlimited.
+    threshold: weights below it, relative to a sum of 1, are removed.
     """
     vertices, bones, weights = rows.vertices, rows.bones, rows.weights
     some = weights > 0
@@ -117,7 +118,7 @@ def quantize(
 
 
 def _rank(vertices: Integers, *keys: Array) -> Integers:
-    """(entries,) place of each entry among those of its vertex, by these keys ascending."""
+    """The rank of each entry within its vertex, (entries,), by these keys in ascending order."""
     order = np.lexsort((*keys[::-1], vertices))
     counts = np.bincount(vertices)
     rank = np.empty(len(order), np.int64)
@@ -126,7 +127,7 @@ def _rank(vertices: Integers, *keys: Array) -> Integers:
 
 
 def summary_of_quantized(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     steps = STEPS[report["options"]["bits"]]
     how = f"steps of 1/{steps} that sum to 1 exactly" if steps else "floats that sum to 1"
     changed = sum(each["changed"] + each["removed"] for each in report["objects"])
@@ -139,7 +140,7 @@ def summary_of_quantized(report: dict[str, Any]) -> str:
 
 
 def largest_change(before: SparseWeights, after: SparseWeights) -> float:
-    """The largest change of any weight."""
+    """The largest change in any weight."""
     stride = 1 + max(int(rows.bones.max(initial=0)) for rows in (before, after))
     keys = np.concatenate([rows.vertices * stride + rows.bones for rows in (before, after)])
     signed = np.concatenate([-before.weights, after.weights])

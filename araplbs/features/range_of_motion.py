@@ -1,4 +1,4 @@
-"""Range of Motion: poses of single joints, the action that is made of them, and its report."""
+"""Range of Motion: poses of single joints, the action created from them, and its report."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..reports.report import names_in_line
 if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
 
-LEAST_TURN = math.radians(0.5)  # limits that leave less lock an axis
-SAME = 1e-6  # of a value that is keyed
+LEAST_TURN = math.radians(0.5)  # limits with a smaller range lock an axis
+SAME = 1e-6  # smallest change of a value that is keyed
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class MotionOptions(OptionTable):
     reach_poses: float = option_of(Options, "reach_poses")
 
     def options(self) -> Options:
-        """The Options that its combinations are sampled with."""
+        """The Options with which combinations are sampled."""
         return Options(
             pose_count=max(self.combinations, 2),
             swing=self.swing,
@@ -66,9 +66,9 @@ class MotionOptions(OptionTable):
 def joint_turns(
     skeleton: Skeleton, bone: int, swing: float, twist: float, rest: Floats
 ) -> list[tuple[str, Floats]]:
-    """[(name, (4, 4) turn in the bone's own rest space)] of a joint: about each of its axes to both
-    limits; swing and twist (about Y) where it has none. A bone whose tail means nothing has axes
-    that follow its way to the next joint. rest: (4, 4) of the bone"""
+    """[(name, (4, 4) turn in the bone's own rest space)] of a joint: a rotation about each of its
+    axes to both limits, or swing and twist (about Y) without limits. If the tail of a bone is
+    meaningless, its axes follow the direction to the next joint. rest: (4, 4) of the bone"""
     found: list[tuple[str, Floats]] = []
     axes = np.eye(4)
     if skeleton.directions == "JOINTS":
@@ -84,7 +84,7 @@ def joint_turns(
 
 
 def _along(way: Floats) -> Floats:
-    """(3, 3) the least rotation that takes Y to this direction."""
+    """The smallest rotation that maps Y to this direction, (3, 3)."""
     size = np.linalg.norm(way)
     y = way / size if size > 0 else np.array([0.0, 1.0, 0.0])
     if y[1] < -1 + SAME:
@@ -94,7 +94,7 @@ def _along(way: Floats) -> Floats:
 
 
 def about(axis: int, angle: float) -> Floats:
-    """(4, 4) rotation about X, Y or Z."""
+    """A rotation about X, Y or Z, (4, 4)."""
     found, (i, j) = np.eye(4), [k for k in (0, 1, 2) if k != axis]
     sine = math.sin(angle) * (-1 if axis == 1 else 1)
     found[i, i] = found[j, j] = math.cos(angle)
@@ -105,8 +105,8 @@ def about(axis: int, angle: float) -> Floats:
 def chained(
     moved: Mapping[int, Floats], rest: Sequence[Floats], parents: Sequence[int] | Array
 ) -> dict[int, Floats]:
-    """{bone: (4, 4) what it does in its own rest space} of transforms from rest in armature space;
-    all other bones go with their parents. rest: (4, 4) each."""
+    """Converts transforms from rest in armature space to {bone: (4, 4) transform in its own rest
+    space}; all other bones follow their parents. rest: (4, 4) each."""
     found: dict[int, Floats] = {}
     for bone, wanted in moved.items():
         above = int(parents[bone])
@@ -124,8 +124,8 @@ Snapshot = dict[tuple[str, str], tuple[float, ...]]  # (bone, property) -> its v
 def curves(
     poses: Sequence[Snapshot], rest: Mapping[tuple[str, str], tuple[float, ...]]
 ) -> list[tuple[str, str, int, Array, Floats]]:
-    """[(bone, property, index, (k,) which poses have a key, (k,) values)] of everything that any
-    pose moves; poses between two with the same value on both sides have none."""
+    """Returns [(bone, property, index, (k,) keyed poses, (k,) values)] for everything that any pose
+    moves. A pose between two poses with the same value on both sides has no key."""
     moved = sorted({key for pose in poses for key in pose})
     found = []
     for bone, name in moved:
@@ -144,7 +144,7 @@ def curves(
 
 
 def _signs(quaternions: Floats) -> Floats:
-    """(p,) 1 or -1: with these each is on the side of the one before it."""
+    """Signs (p,), 1 or -1, with which each quaternion lies on the same side as the previous one."""
     turned = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0
     return np.concatenate([[1], np.where(np.cumsum(turned) % 2, -1, 1)])
 
@@ -156,7 +156,7 @@ def unmoved(skeleton: Skeleton, moved: Bools) -> list[str]:
 
 
 def motion_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     parts = [f"{report['joints']} joints alone"]
     if report["combinations"]:
         parts.append(f"{report['combinations']} combinations")
@@ -172,8 +172,8 @@ def motion_summary(report: dict[str, Any]) -> str:
 def motion_warnings(
     still: Iterable[str], before: str | None, acts: bool, broken: Sequence[str] = ()
 ) -> list[str]:
-    """Lines that an artist should read. still: unmoved(); before: the name of the action that
-    was played until now; acts: a walk was asked for in vain; broken: paths of drivers."""
+    """Lines that an artist should read. still: unmoved(); before: the name of the action that was
+    active until now; acts: a requested walk was not possible; broken: paths of drivers."""
     lines, names = [], list(still)
     if broken:
         what = "driver does not run, so its target stays" if len(broken) == 1 else ""

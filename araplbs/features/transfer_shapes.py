@@ -1,4 +1,5 @@
-"""Shape keys of a mesh for others that are worn on it: options, the work, the report. No bpy."""
+"""Transfers shape keys of a mesh to others worn on it: options, the work and the report. This
+module does not use bpy."""
 
 import time
 from collections.abc import Sequence
@@ -17,14 +18,14 @@ from ..reports.report import names_in_line
 from .transfer.options import NEAR, TransferOptions
 from .transfer.transfer import FEW
 
-# Shares of the time: the start and length of each part.
+# Shares of the time: the start and duration of each part.
 STAGES = {
     "matching": (0.0, 0.1),
     "following": (0.1, 0.2),
     "inpainting": (0.3, 0.3),
     "lifting": (0.6, 0.4),
 }
-EFFECT = 1e-4  # of its size: a mesh that a key moves less has no use for it
+EFFECT = 1e-4  # of its size: keys with smaller displacements are skipped
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Wearer:
     shapes: np.ndarray  # (k, n, 3) at value 1, each alone
 
     def whole(self) -> tuple[Floats, Integers, Floats]:
-        """(vertices, triangles, shapes) with the images of Mirror modifiers."""
+        """Returns (vertices, triangles, shapes) with the images of Mirror modifiers."""
         whole = reflect(self.vertices, self.triangles, self.edges, self.reflections)
         moves = reflect_moves(self.vertices, self.shapes - self.vertices, self.reflections)
         return whole.vertices, whole.triangles, whole.vertices + moves
@@ -87,7 +88,7 @@ class Wearer:
 
 @dataclass
 class Worn:
-    """A mesh that gets keys, in its own space."""
+    """A mesh that receives keys, in its own space."""
 
     name: str
     vertices: np.ndarray  # (n, 3) at rest
@@ -98,14 +99,14 @@ class Worn:
 
 @dataclass
 class TransferredShapes:
-    """The result for one mesh: for the keys with an effect on it, in the order of the Wearer."""
+    """The result for one mesh, with the keys that affect it in the order of the Wearer."""
 
     keys: list[str]  # names
     shapes: np.ndarray  # (k, n, 3) in its own space
     without: list[str]  # names of the others
     matched: np.ndarray  # (n,) bool
     lifted: dict[str, int]  # {key: vertices that were lifted}
-    below: dict[str, int]  # {key: vertices above at rest that are below all the same}
+    below: dict[str, int]  # {key: vertices above at rest that still end below}
 
 
 def transfer_shapes(
@@ -115,7 +116,7 @@ def transfer_shapes(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> list[TransferredShapes]:
-    """The TransferredShapes of each Worn.
+    """Returns the TransferredShapes of each Worn.
 
     Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
     """
@@ -177,7 +178,7 @@ def shapes_report(
     written: Sequence[dict[str, Any]],
     started: float,
 ) -> dict[str, Any]:
-    """written: {"name", "new", "replaced", "locked"} of each mesh, names of keys."""
+    """written: {"name", "new", "replaced", "locked"} for each mesh, with names of keys."""
     return {
         "source": wearer.name,
         "objects": [
@@ -198,7 +199,7 @@ def shapes_report(
 
 
 def shapes_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     objects = report["objects"]
     written = sum(len(each["new"]) + len(each["replaced"]) for each in objects)
     lifted = sum(sum(each["lifted"].values()) for each in objects)

@@ -1,2 +1,2 @@
-"""Characters in .glb, .gltf and .vrm files: read, weighted, and written with everything else
-unchanged."""
+"""Characters in .glb, .gltf and .vrm files, which are read, weighted, and written with all other
+content unchanged."""

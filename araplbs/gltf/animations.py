@@ -30,7 +30,7 @@ class Curve:
     path: str
     times: np.ndarray
     values: np.ndarray
-    tangents: np.ndarray | None  # (2, k, ...) in and out, of cubic splines
+    tangents: np.ndarray | None  # (2, k, ...) in and out tangents of cubic splines
     steps: bool
 
     def at(self, times: Floats) -> Floats:

@@ -20,7 +20,7 @@ from .file.accessors import read_floats
 from .file.container import Document
 from .nodes import ROOT, Nodes, decomposed
 
-# glTF has Y up, Blender has Z up.
+# In glTF, Y is up; in Blender, Z is up.
 AXES = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 LEAST_LENGTH = 0.004  # nearer children do not determine the length of a bone
 
@@ -34,7 +34,7 @@ class Skin:
     name: str
     joints: list[int]
     to_joint: np.ndarray
-    root: int | None = None  # the node named by its `skeleton`, or the parent of the joints
+    root: int | None = None  # the node named by its `skeleton`, or the parent of such a joint
     armature: int = ROOT  # the parent node of the bones
 
 
@@ -52,7 +52,7 @@ class Armature:
 
     @property
     def places(self) -> dict[int, int]:
-        """{node: bone}"""
+        """Maps each node to its bone, {node: bone}."""
         return {node: bone for bone, node in enumerate(self.bones)}
 
 

@@ -60,7 +60,7 @@ class Character:
 
     @property
     def weights(self) -> list[SparseWeights]:
-        """The weights in the file."""
+        """The current weights in the file."""
         return [each.mesh.weights for each in self.skinned]
 
     def facts(self, skeleton: Skeleton) -> BoneFacts:

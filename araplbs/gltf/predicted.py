@@ -24,7 +24,7 @@ class Predicted:
     """The rig in a file. document: its skeleton as glTF."""
 
     def __init__(self, path: str | Path) -> None:
-        """Raises Refused."""
+        """Reads the rig from a file. Raises Refused."""
         self.path = Path(path)
         self.text: RigText | None = None
         self._characters: list[Character] = []

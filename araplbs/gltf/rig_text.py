@@ -30,7 +30,8 @@ WORDS = {"joints": 5, "root": 2, "hier": 3}
 
 @dataclass
 class RigText:
-    """joints (m, 3). parents (m,), -1 for none. rows: the weights, None if the file has none."""
+    """joints (m, 3). parents (m,), -1 for none. rows: the weights, None if the file does not
+    contain any."""
 
     path: Path
     names: list[str]

@@ -1,7 +1,7 @@
-"""The tools of the server: each is a command in a process of its own, whose JSON is the answer.
+"""The tools of the server. Each runs a command in a separate process and returns its JSON output.
 
 A separate process keeps the server responsive, ends with the call, and cannot leave anything
-behind. Only files on this machine are taken; the rules of the command about outputs apply.
+behind. Only files on this machine are accepted, and the command's rules for outputs apply.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from ..base.refusal import Refused
 from ..gltf.file.container import is_gltf
 
 Value = str | int | float | bool
-LINES = 20  # of what a command says about errors
+LINES = 20  # of a command's error messages
 OTHER_PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(//|\\\\)|\\\\|//")
 
 
 def weigh(source: str, target: str, options: Mapping[str, Value]) -> dict[str, Any]:
-    """weight SOURCE -o TARGET."""
+    """Runs weight SOURCE -o TARGET."""
     return run("weight", source, _output(target), options)
 
 
 def check(source: str, fail_on: str, options: Mapping[str, Value]) -> dict[str, Any]:
-    """check SOURCE; "findings_as_severe" says whether there is one."""
+    """Runs check SOURCE; "findings_as_severe" states whether there is a finding at or above the
+    level."""
     answer = run("check", source, ["--fail-on", fail_on], options)
     return answer | {"findings_as_severe": answer["exit_code"] == 3}
 
@@ -38,13 +39,13 @@ def check(source: str, fail_on: str, options: Mapping[str, Value]) -> dict[str, 
 def repair(
     source: str, target: str, kinds: Sequence[str], options: Mapping[str, Value]
 ) -> dict[str, Any]:
-    """repair SOURCE -o TARGET --kind KIND."""
+    """Runs repair SOURCE -o TARGET --kind KIND."""
     only = [word for kind in kinds for word in ("--kind", kind.lower())]
     return run("repair", source, [*_output(target), *only], options)
 
 
 def compare(source: str, folder: str, methods: Sequence[str]) -> dict[str, Any]:
-    """compare SOURCE -o FOLDER; "page" is the page."""
+    """Runs compare SOURCE -o FOLDER; "page" is the path of the page."""
     only = [word for name in methods for word in ("--method", name)]
     answer = run("compare", source, ["--output", _local(folder), *only], {})
     page, figures = Path(folder, "index.html"), Path(folder, "report.json")
@@ -56,7 +57,7 @@ def compare(source: str, folder: str, methods: Sequence[str]) -> dict[str, Any]:
 def run(
     command: str, source: str, words: Sequence[str], options: Mapping[str, Value]
 ) -> dict[str, Any]:
-    """{"exit_code", "messages", and what --json writes}."""
+    """Returns {"exit_code", "messages", and the output of --json}."""
     program = _program(_local(source))
     json_of = [] if command == "compare" else ["--json", "-"]
     whole = [*program, command, source, *words, *json_of, "--quiet", *_flags(options)]
@@ -71,8 +72,8 @@ def run(
 
 
 def _program(source: str) -> list[str]:
-    """The words that start the command for a file. -P: a folder araplbs in the current directory is
-    not ours."""
+    """The words that start the command for a file. -P, because a folder named araplbs in the
+    current directory may be a foreign one."""
     if is_gltf(source):
         return [sys.executable, "-P", "-m", "araplbs"]
     if not source.lower().endswith(".blend"):
@@ -90,7 +91,7 @@ def _output(target: str) -> list[str]:
 
 
 def _local(path: str) -> str:
-    """A path on this machine. Raises Refused for the address of another one."""
+    """A path on this machine. Raises Refused for an address on another one."""
     if not path.strip() or path.startswith("-") or "\0" in path:
         raise Refused(f"{path!r} is not the path of a file")
     if OTHER_PLACE.match(path):
@@ -99,8 +100,8 @@ def _local(path: str) -> str:
 
 
 def _flags(options: Mapping[str, Value]) -> list[str]:
-    """Turns {"max_influences": 8, "symmetric": False} into --max-influences=8 --no-symmetric.
-    Raises Refused for a name that is not an option, or names a file."""
+    """Converts {"max_influences": 8, "symmetric": False} to --max-influences=8 --no-symmetric.
+    Raises Refused for a name that is not an option, or that names a file."""
     words = []
     for name, value in options.items():
         plain = name.lower().strip().lstrip("-").replace("_", "-").replace(" ", "-")
@@ -113,7 +114,7 @@ def _flags(options: Mapping[str, Value]) -> list[str]:
     return words
 
 
-# Options of the command that name files, or that the tools have as arguments.
+# Options of the command that name files, or that are arguments of the tools.
 RESERVED = frozenset(
     ("output", "o", "in-place", "json", "report", "quiet", "q", "jobs", "resume", "plan", "help")
 )

@@ -1,4 +1,4 @@
-"""The server: its tools, and how they are described to an assistant."""
+"""The server: its tools and their descriptions for an assistant."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Its tools are weight, check, repair and compare. They take files of this machine
 
 
 def skill() -> str:
-    """The text of SKILL.md: how scripts and assistants use the commands."""
+    """The text of SKILL.md, which describes how scripts and assistants use the commands."""
     text = Path(araplbs.__file__).with_name("SKILL.md").read_text("utf-8")
     return text.partition("\n---\n")[2].strip()
 
 
 def make_server() -> Any:
-    """The server. Raises ModuleNotFoundError without the package mcp."""
+    """Creates the server. Raises ModuleNotFoundError without the package mcp."""
     about: dict[str, Any] = {"instructions": skill()}
     try:
         from mcp.server.mcpserver import MCPServer as Server
@@ -102,7 +102,7 @@ def compare(input: str, output: str, methods: list[str] | None = None) -> dict[s
 
 
 def _answer(call: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """A refusal is an answer as well, because an assistant would not see the sentence of an
+    """Returns a refusal as a normal answer, because an assistant would not see the message of an
     exception."""
     try:
         return call(*arguments)
@@ -111,7 +111,7 @@ def _answer(call: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, A
 
 
 def main(argv: list[str]) -> int:
-    """The exit code."""
+    """Returns the exit code."""
     if argv in (["-h"], ["--help"]):
         print(USAGE)
         return 0

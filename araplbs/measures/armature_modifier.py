@@ -1,5 +1,5 @@
 """Blender's deformation of meshes beyond linear blending by vertex groups (Preserve Volume and
-envelopes), and its visible measures. It does not use bpy, so any thread may run it."""
+envelopes), and its visible measures. This module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ..skeleton.skeleton import Skeleton
 from .deformation import as_report, bones_of, joints_of, measure
 from .energy import energy
 
-LEAST_SUM = 1e-4  # of a vertex' weights; Blender leaves it where it is if they are no more
-MOST_POINTS = 2_000_000  # posed at a time: 48 MB
+LEAST_SUM = 1e-4  # sum of a vertex's weights; Blender does not move it at or below this
+MOST_POINTS = 2_000_000  # maximum memory of posed points: 48 MB
 
 
 def falloff(skeleton: Skeleton, envelopes: Envelopes, bones: Integers, points: Floats) -> Floats:
-    """(k,) 1 inside the envelopes of these bones (k,), falling to 0 at their distance; points
-    (k, 3)."""
+    """Influences (k,): 1 inside the envelopes of these bones (k,), falling to 0 at their distance,
+    for points (k, 3)."""
     heads, tails = skeleton.heads[bones], skeleton.drawn_tails[bones]
     lengths = np.linalg.norm(tails - heads, axis=1)
     axes = (tails - heads) / np.where(lengths > 0, lengths, 1)[:, None]
@@ -46,8 +46,8 @@ def falloff(skeleton: Skeleton, envelopes: Envelopes, bones: Integers, points: F
 def effective_rows(
     rows: SparseWeights, points: Floats, skeleton: Skeleton, deformer: Deformer
 ) -> SparseWeights:
-    """The SparseWeights that the modifier deforms by, of vertices at points (n, 3) in armature
-    space; none where they are too small to move a vertex."""
+    """The SparseWeights with which the modifier deforms vertices at points (n, 3) in armature
+    space; none if they are too small to move a vertex."""
     envelopes, n = deformer.envelopes, rows.count
     vertices, bones, weights = rows.vertices, rows.bones, rows.weights
     if not deformer.use_groups:
@@ -70,40 +70,41 @@ def effective_rows(
 
 
 def orthonormal_axes(y: Floats, z: Floats) -> Floats:
-    """(m, 3, 3) X, Y and Z as columns, from Y (m, 3) of any length, 0 too, and Z (m, 3)."""
+    """Axes X, Y and Z as columns, (m, 3, 3), from Y (m, 3) of any length, including 0, and Z (m,
+    3)."""
     lengths = np.linalg.norm(y, axis=1, keepdims=True)
     z = z / np.linalg.norm(z, axis=1, keepdims=True)
-    across = np.eye(3)[np.abs(z).argmin(axis=1)]  # for bones of no length
+    across = np.eye(3)[np.abs(z).argmin(axis=1)]  # for bones of length zero
     y = np.where(lengths > 0, y / np.where(lengths > 0, lengths, 1), across)
-    y = y - np.einsum("mc,mc->m", y, z)[:, None] * z  # of rounding
+    y = y - np.einsum("mc,mc->m", y, z)[:, None] * z  # tolerance for rounding
     y /= np.linalg.norm(y, axis=1, keepdims=True)
     return np.stack([np.cross(y, z), y, z], axis=2)
 
 
 class Columns:
-    """The transforms that vertices blend: of each bone one, of a bendy bone those of its joints.
+    """The transforms that vertices blend: one per bone or, for a bendy bone, one per joint.
 
-    In the order of the bones, which dual quaternions depend on.
+    They are in the order of the bones, on which dual quaternions depend.
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton
         self.bendy = np.array([kind == BENDY for kind in skeleton.kinds], bool)
         sizes = np.where(self.bendy, skeleton.segments + 1, 1)
-        self.first = np.cumsum(sizes) - sizes  # (m,) of each bone
+        self.first = np.cumsum(sizes) - sizes  # (m,) number of columns of each bone
         of_joints = np.repeat(self.bendy, sizes)
-        # (columns,) where each is among bones and then joints.
+        # (columns,) the index of each column among the bones followed by the joints.
         self.source = np.repeat(np.arange(len(sizes)), sizes)
         self.source[of_joints] = len(sizes) + np.arange(np.count_nonzero(of_joints))
 
     def transforms(self, poses: Poses) -> Floats:
-        """(p, columns, 3, 4) of Poses."""
+        """The transforms in Poses, (p, columns, 3, 4)."""
         if not self.bendy.any():
             return poses.transforms
         return np.concatenate([poses.transforms, poses.joints], axis=1)[:, self.source]
 
     def axes(self) -> Floats:
-        """(columns, 3, 3) local X, Y and Z at rest, as columns."""
+        """Local axes X, Y and Z at rest as columns, (columns, 3, 3)."""
         skeleton = self.skeleton
         own = orthonormal_axes(skeleton.drawn_tails - skeleton.heads, skeleton.roll_axes)
         if not self.bendy.any():
@@ -114,8 +115,8 @@ class Columns:
     def expand(
         self, rows: SparseWeights, points: Floats, parameters: Floats | None = None
     ) -> SparseWeights:
-        """SparseWeights of columns from those of bones, of vertices at points (n, 3). parameters
-        (n, m): places along bones, NaN where they are linear; None: all are."""
+        """SparseWeights of columns, given those of bones for vertices at points (n, 3). parameters
+        (n, m): positions along bones, NaN for linear ones; None if all are linear."""
         bendy = self.bendy[rows.bones]
         if not bendy.any():
             return rows._replace(bones=self.first[rows.bones].astype(np.int32))
@@ -130,7 +131,7 @@ class Columns:
         segment = np.minimum(at.astype(int), self.skeleton.segments[bones] - 1)
         column = self.first[rows.bones]
         column[bendy] += segment
-        share = np.zeros(len(column))  # of the next joint
+        share = np.zeros(len(column))  # weight of the next joint
         share[bendy] = at - segment
         return make_sparse_weights(
             rows.count,
@@ -141,7 +142,7 @@ class Columns:
 
 
 def blend_linearly(points: Floats, rows: SparseWeights, poses: Floats) -> Floats:
-    """(p, n, 3) points (n, 3) as moved by linear blending; points without weight stay.
+    """Points (n, 3) moved by linear blending, (p, n, 3); points without weights stay in place.
     poses (p, m, 3, 4)."""
     posed = np.repeat(points[None], len(poses), 0)
     sums = rows.sums()
@@ -164,8 +165,8 @@ def pose_points(
     deformer: Deformer | None,
     threads: int = 0,
 ) -> Floats:
-    """(p, n, 3) points (n, 3) as moved by the modifier in these Poses; rows: effective_rows(), as
-    the Columns expand them. A deformer of None blends linearly."""
+    """Points (n, 3) moved by the modifier in these Poses, (p, n, 3). rows: effective_rows(),
+    expanded by the Columns. A deformer of None blends linearly."""
     return _pose(points, rows, columns.transforms(poses), columns, deformer, threads)
 
 
@@ -177,21 +178,21 @@ def _pose(
     deformer: Deformer | None,
     threads: int,
 ) -> Floats:
-    """pose_points() by the transforms of the Columns."""
-    used, bones = np.unique(rows.bones, return_inverse=True)  # film rigs have thousands more
+    """Computes pose_points() from the transforms of the Columns."""
+    used, bones = np.unique(rows.bones, return_inverse=True)  # film rigs have thousands of bones
     if not len(used):
         return blend_linearly(points, rows, transforms)
     own, some = tuple(rows._replace(bones=bones.astype(np.int32))), transforms[:, used]
     if deformer is None or not deformer.preserve_volume:
         return araplbs.linear_skinning(points, own, some, threads=threads)
-    axes = columns.axes()[used]  # in the order of the bones still
+    axes = columns.axes()[used]  # still in the order of the bones
     return araplbs.dual_quaternion_skinning(points, own, some, bone_axes=axes, threads=threads)
 
 
 def _parts(
     problem: Problem, rows: SparseWeights
 ) -> list[tuple[Floats, SparseWeights, Deformer | None]]:
-    """[(points, effective SparseWeights, Deformer or None)] of the meshes of a problem."""
+    """Returns [(points, effective SparseWeights, Deformer or None)] for the meshes of a problem."""
     points = problem.arguments["vertices"]
     parts = []
     for begin, end, deformer in zip(
@@ -215,7 +216,7 @@ def deformed_energy(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> float:
-    """The relative energy of a Problem in these poses as Blender deforms it. Raises
+    """The relative energy of a Problem in these poses with Blender's deformation. Raises
     araplbs.Cancelled when progress stops it."""
     parts = _parts(problem, rows)
     if not _preserves_volume(problem):
@@ -225,9 +226,9 @@ def deformed_energy(
 
 
 def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> float:
-    """The sum of the energies of points (p, n, 3) in these Poses, each times its weight."""
+    """The weighted sum of the energies of points (p, n, 3) in these Poses."""
     arguments, weight = problem.arguments, poses.all_weights.sum()
-    if not weight:  # nothing of these counts
+    if not weight:  # none of these count
         return 0.0
     return weight * araplbs.posed_energy(
         arguments["vertices"],
@@ -251,8 +252,8 @@ def deformed(
     progress: Listener | None = None,
     **wanted: bool,
 ) -> dict[str, Any]:
-    """araplbs.deformation of a Problem in these Poses as Blender deforms it. wanted: per_vertex or
-    per_triangle."""
+    """Computes araplbs.deformation for a Problem in these Poses with Blender's deformation. wanted:
+    per_vertex or per_triangle."""
     parts = _parts(problem, rows)
     if not _preserves_volume(problem):
         more = {"threads": threads, "progress": Progress.of(progress), **wanted}
@@ -277,7 +278,7 @@ def _judged(
     threads: int,
     progress: Progress,
 ) -> tuple[dict[str, Any], float]:
-    """deformed() and deformed_energy(), of points that are posed once."""
+    """Computes deformed() and deformed_energy() for points that are posed once."""
     if not _preserves_volume(problem):
         return (
             deformed(problem, rows, poses, threads, progress.part(0, 0.5)),
@@ -301,7 +302,7 @@ def _posed(
     threads: int,
     progress: Listener | None,
 ) -> Iterator[tuple[Poses, Floats]]:
-    """(some Poses, points (p, n, 3) of all parts there), a few poses at a time."""
+    """Yields (some Poses, points (p, n, 3) of all parts in them), a few poses at a time."""
     progress, columns = Progress.of(progress), Columns(problem.skeleton)
     expanded = [
         (points, columns.expand(own, points, _slice(problem.parameters, *ends)), deformer)
@@ -322,8 +323,8 @@ def _posed(
 
 
 def vertex_strain(problem: Problem, rows: SparseWeights, poses: Poses, threads: int = 0) -> Floats:
-    """(vertices of the problem,) Surface Strain around each vertex over these Poses as Blender
-    deforms: root of the mean square, by area, over its faces; 0.1 is 10 %."""
+    """Surface Strain around each vertex over these Poses with Blender's deformation, (vertices of
+    the problem,): the area-weighted root mean square over its faces; 0.1 is 10 %."""
     return deformed(problem, rows, poses, threads, per_vertex=True)["vertex_strain"]
 
 
@@ -332,7 +333,7 @@ def _slice(parameters: Floats | None, begin: int, end: int) -> Floats | None:
 
 
 def _differs(problem: Problem, rows: SparseWeights) -> bool:
-    """Whether Blender deforms with these weights in another way than linearly."""
+    """Whether Blender's deformation with these weights is not linear."""
     if _preserves_volume(problem):
         return True
     return any(problem.deformers) and not _equal(_joined(_parts(problem, rows)), rows)
@@ -343,7 +344,7 @@ def _equal(one: SparseWeights, other: SparseWeights) -> bool:
 
 
 def refuse_deformer(options: Options, skeleton: Skeleton) -> None:
-    """Raises Refused for bones that weights cannot be optimized for with these options."""
+    """Raises Refused for bones for which weights cannot be optimized with these options."""
     if options.deformer == "LINEAR":
         return
     for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True):
@@ -361,8 +362,8 @@ def report_deformers(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> dict[str, Any] | None:
-    """The entries of a report for SparseWeights before and after as Blender deforms by them in
-    these Poses; None if that is linear blending."""
+    """The report entries for SparseWeights before and after, with Blender's deformation in these
+    Poses; None if it is linear blending."""
     if not (_differs(problem, before) or _differs(problem, after)):
         return None
 
@@ -392,7 +393,7 @@ def _by_envelopes(deformer: Deformer) -> bool:
 
 
 def pose_linearly(problem: Problem, rows: SparseWeights, poses: Poses) -> Floats:
-    """(p, n, 3) the vertices of a problem as moved by linear blending."""
+    """The vertices of a problem moved by linear blending, (p, n, 3)."""
     columns = Columns(problem.skeleton)
     points = problem.arguments["vertices"]
     expanded = columns.expand(rows, points, problem.parameters)

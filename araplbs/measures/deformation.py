@@ -1,5 +1,5 @@
-"""Visible measures of weights: Surface Strain, Limb Drift and Volume Change over poses. It does
-not use bpy, so any thread may run it."""
+"""Visible measures of weights: Surface Strain, Limb Drift and Volume Change over poses. This module
+does not use bpy, so any thread may run it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 
-# Keys of a report: those of araplbs.deformation.
+# Keys of a report, as in araplbs.deformation.
 NUMBERS = {
     "surface_strain": "area",
     "surface_strain_by_face": "face",
@@ -26,7 +26,7 @@ NUMBERS = {
 
 
 def bones_of(skeleton: Skeleton) -> dict[str, Any]:
-    """The arguments of araplbs.Deformation that say what bones there are."""
+    """The arguments of araplbs.Deformation that describe the bones."""
     bones: dict[str, Any] = {
         "bone_heads": skeleton.heads,
         "bone_tails": skeleton.tails,
@@ -38,12 +38,13 @@ def bones_of(skeleton: Skeleton) -> dict[str, Any]:
 
 
 def joints_of(skeleton: Skeleton, poses: Poses) -> dict[str, Any]:
-    """The data of these Poses in addition to the transforms of bones."""
+    """The data of these Poses, apart from bone transforms."""
     return {"segment_poses": poses.joints} if skeleton.flexible else {}
 
 
 def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) -> dict[str, Any]:
-    """araplbs.deformation of a Problem with these SparseWeights, blended linearly, over Poses."""
+    """Computes araplbs.deformation for a Problem with these SparseWeights, blended linearly, over
+    Poses."""
     arguments, skeleton = problem.arguments, problem.skeleton
     return araplbs.deformation(
         arguments["vertices"],
@@ -58,8 +59,8 @@ def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) ->
 
 
 def as_report(skeleton: Skeleton, measures: Mapping[str, Any]) -> dict[str, Any]:
-    """The measures as a dictionary that JSON takes: shares, drift in limb radii; None if something
-    cannot be measured, such as the volume of an open mesh."""
+    """The measures as a JSON-compatible dictionary: shares, and drift in limb radii; None for
+    values that cannot be measured, such as the volume of an open mesh."""
     numbers = {name: _number(measures[key]) for name, key in NUMBERS.items()}
     drift, worst = measures["bone_drift"], None
     if measures["limbs"]:
@@ -75,7 +76,7 @@ def as_report(skeleton: Skeleton, measures: Mapping[str, Any]) -> dict[str, Any]
 def measured_report(
     problem: Problem, rows: SparseWeights, poses: Poses, **more: Any
 ) -> dict[str, Any]:
-    """as_report() of measure()."""
+    """Applies as_report() to measure()."""
     return as_report(problem.skeleton, measure(problem, rows, poses, **more))
 
 
@@ -84,7 +85,7 @@ def _number(value: float) -> float | None:
 
 
 class Compared(dict[str, Any]):
-    """{"before", "after"}; the state before is measured when it is first asked for."""
+    """{"before", "after"}; the earlier state is measured on first access."""
 
     def __init__(self, after: dict[str, Any], measure_before: Callable[[], dict[str, Any]]) -> None:
         super().__init__(after=after)
@@ -94,7 +95,7 @@ class Compared(dict[str, Any]):
         if key != "before" or not self._measure_before:
             raise KeyError(key)
         found = self[key] = self._measure_before()
-        self._measure_before = None  # and what it holds
+        self._measure_before = None  # and everything it references
         return found
 
 
@@ -107,8 +108,8 @@ def compare(
     progress: Listener | None = None,
     later: bool = False,
 ) -> dict[str, Any]:
-    """{"before", "after"}: as_report() of two SparseWeights over these Poses. later: before() is
-    called, and measured, when it is asked for."""
+    """Returns {"before", "after"}: as_report() of two SparseWeights over these Poses. later:
+    before() is called and measured on first access."""
     if later:
         return Compared(
             measured_report(problem, after, poses, threads=threads, progress=progress),
@@ -133,14 +134,14 @@ def compare(
 
 
 def in_percent(share: float) -> str:
-    """A share as people read it."""
+    """A share as a percentage."""
     return f"{100 * share:.1f} %"
 
 
 def in_words(found: Mapping[str, Any], seen: bool = True) -> Sentence:
     """The result of compare() in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
-    drift 0.12, volume -3.1 %". seen: whether the user has seen the earlier state; otherwise it is
-    left out."""
+    drift 0.12, volume -3.1 %". seen: whether the user has seen the earlier state; otherwise, it is
+    omitted."""
     after = found["after"]
     if after["surface_strain"] is None:
         return Sentence("no surface to stretch")

@@ -1,4 +1,4 @@
-"""Poses a mesh by other deformers with its present weights. It does not use bpy, so any
+"""Poses a mesh with other deformers and its current weights. This module does not use bpy, so any
 thread may run it."""
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ DEFORMERS = ("LINEAR", "DUAL_QUATERNIONS", "CENTERS")
 
 
 class DeformerPreview:
-    """The one mesh of a Problem, with SparseWeights of its bones.
+    """The only mesh of a Problem, with SparseWeights of its bones.
 
-    Everything that depends only on the weights is computed once; centers of rotation when they are
-    first needed.
+    Everything that depends only on the weights is computed once, and the centers of rotation on
+    first use.
     """
 
     def __init__(self, problem: Problem, rows: SparseWeights, threads: int = 0) -> None:
@@ -35,7 +35,7 @@ class DeformerPreview:
         self._rows = self._columns.expand(rows, self.vertices, problem.parameters)
 
     def centers(self, progress: Listener | None = None) -> Floats:
-        """(n, 3) optimized centers of rotation, NaN for vertices without one. Raises
+        """Optimized centers of rotation, (n, 3), NaN for vertices without one. Raises
         araplbs.Cancelled when progress(stage, fraction) returns False."""
         if self._centers is None:
             self._centers = araplbs.rotation_centers(
@@ -48,7 +48,7 @@ class DeformerPreview:
         return self._centers
 
     def posed(self, poses: Poses, deformer: str, progress: Listener | None = None) -> Floats:
-        """(p, n, 3) in armature space, in these Poses, by one of DEFORMERS."""
+        """The positions in armature space, (p, n, 3), in these Poses with one of DEFORMERS."""
         transforms = self._columns.transforms(poses)
         if deformer == "LINEAR":
             return blend_linearly(self.vertices, self._rows, transforms)
@@ -60,7 +60,7 @@ class DeformerPreview:
 
 
 def shaded(points: Floats, triangles: Integers, color: Floats | Sequence[float]) -> Floats:
-    """(n, 4) float32 colors of a posed surface, lit from above; color: three numbers."""
+    """Colors (n, 4) float32 of a posed surface, lit from above. color: three numbers."""
     corners = points[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     sums = np.zeros_like(points)

@@ -1,5 +1,5 @@
-"""The energy of given weights, as the engine computes it. It does not use bpy, so any thread may
-run it."""
+"""The energy of given weights, as computed by the engine. This module does not use bpy, so any
+thread may run it."""
 
 from typing import Any
 
@@ -14,14 +14,15 @@ from ..skeleton.poses import Poses
 def minimized_energy(
     problem: Problem, options: Options, rows: SparseWeights, threads: int = 0
 ) -> float:
-    """The energy that a solver of this problem starts from with these weights: all springs have
-    their whole strength, and all poses count, as in the first frame of a session."""
+    """The energy from which a solver of this problem starts with these weights. All springs have
+    their full strength, and all poses count, as in the first frame of a session."""
     given: dict[str, Any] = {"weights": tuple(rows), "start_from_weights": True, "fine_poses": 1}
     return problem.solver(options, threads, **given).energy
 
 
 def energy(problem: Problem, rows: SparseWeights, poses: Poses, **options: Any) -> float:
-    """araplbs.energy, that of the surface alone, of a problem with these weights."""
+    """Computes araplbs.energy, the energy of the surface alone, for a problem with these
+    weights."""
     arguments, skeleton = problem.arguments, problem.skeleton
     if skeleton.flexible:
         options = {

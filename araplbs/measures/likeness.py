@@ -1,7 +1,7 @@
-"""The likeness of weights to others, by the protocol of the papers that learn weights (RigNet and
-its successors): weights below LEAST count as 0, then, of those that are judged alone, those below
-KEPT of the largest of their vertex; the rest is scaled to sum to 1. Vertices count whose reference
-sums to 1 within SUM_ERROR."""
+"""The similarity of weights to others, by the protocol of the papers on learned weights (RigNet and
+its successors). Weights below LEAST count as 0. In the judged weights only, those below KEPT of the
+largest weight of their vertex also count as 0. The remaining weights are scaled to sum to 1. Only
+vertices whose reference sums to 1 within SUM_ERROR count."""
 
 from typing import Any
 
@@ -28,11 +28,11 @@ def cut(rows: SparseWeights, share: float = KEPT) -> SparseWeights:
 
 
 def likeness(rows: SparseWeights, reference: SparseWeights) -> dict[str, Any] | None:
-    """{"l1", "precision", "recall", "vertices"} of two SparseWeights of the same vertices and
-    bones: mean over vertices of the sum of differences, 0 (the same) to 2; the share of the
-    influences that the reference has, too; the share of the reference's that are there; how many
-    vertices count. Weights with small entries are not completely like themselves. None if no vertex
-    counts."""
+    """Returns {"l1", "precision", "recall", "vertices"} for two SparseWeights of the same vertices
+    and bones: the mean over vertices of the sum of differences, from 0 (equal) to 2; the share of
+    the influences that are also in the reference; the share of the reference's influences that are
+    present; and the number of counted vertices. Weights with small entries are not completely
+    similar to themselves. None if no vertex counts."""
     counts = np.abs(reference.sums() - 1) <= SUM_ERROR
     if not counts.any():
         return None

@@ -1,5 +1,5 @@
-"""Compares new weights with the earlier weights of the meshes. It does not use bpy, so any thread
-may run it."""
+"""Compares new weights with the earlier weights of the meshes. This module does not use bpy, so any
+thread may run it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 Both: TypeAlias = "tuple[float | None, float | None]"  # (before, after)
 
-WORSE = 0.005  # of what it was: less is not seen
-MUCH = 1.5  # times as much stretch: no drift is worth that
-FOLLOWS = 0.05  # limb radii: so much less of drift is seen
-WEIGHTED = 0.5  # of the vertices: where fewer had weights, there is nothing to compare with
-ONE_BONE = 0.95  # of all weight: where one bone had more, there is nothing either
+WORSE = 0.005  # of the earlier value: a smaller change is not visible
+MUCH = 1.5  # times as much stretch: less drift cannot justify it
+FOLLOWS = 0.05  # limb radii: the smallest visible reduction of drift
+WEIGHTED = 0.5  # of the vertices: if fewer had weights, no comparison is possible
+ONE_BONE = 0.95  # of all weight: if one bone had more, no comparison is possible
 
 
 def is_worse(before: float | None, after: float | None) -> bool:
-    """Whether a measure is worse than before in the digits that people see."""
+    """Whether a measure is worse than before in its displayed digits."""
     return before is not None and after is not None and after - before > WORSE * before
 
 
 def stretches_more(stretch: Both, drift: Both) -> bool:
-    """Whether the surface stretches more in the digits that people see: by half, or by less if
-    limbs do not follow their bones better. Each (before, after)."""
+    """Whether the surface stretches more in the displayed digits: by half, or by less if limbs do
+    not follow their bones better. Each argument is (before, after)."""
     was, now = stretch
     if was is None or now is None or not is_worse(was, now):
         return False
@@ -40,7 +40,7 @@ def stretches_more(stretch: Both, drift: Both) -> bool:
 
 
 def much_more(was: float | None, now: float | None) -> bool:
-    """Whether the surface stretches so much more that no drift is worth it."""
+    """Whether the surface stretches so much more that less drift cannot justify it."""
     return was is not None and now is not None and now > MUCH * was
 
 
@@ -50,8 +50,8 @@ def follows_better(before: float | None, after: float | None) -> bool:
 
 
 def has_weights(rows: SparseWeights) -> bool:
-    """Whether enough of the vertices have weights for a comparison with others, and not nearly all
-    of one bone, because such weights stretch nothing but also move nothing."""
+    """Whether enough of the vertices have weights for a comparison, and not nearly all on one bone,
+    because such weights stretch nothing but also move nothing."""
     had = rows.sums() > 0
     if not len(had) or had.mean() < WEIGHTED:
         return False
@@ -67,9 +67,9 @@ def standing(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> dict[str, Any]:
-    """{"file": report of deformation with the weights that the meshes had, "worse": bool}; without
-    "file" if there is nothing to compare with. present: those weights. deformation: of the report
-    of the new ones."""
+    """Returns {"file": deformation report with the earlier weights of the meshes, "worse": bool},
+    without "file" if there is nothing to compare with. present: the earlier weights. deformation:
+    from the report of the new weights."""
     if not has_weights(present):
         return {"worse": False}
     poses = measured_poses(problem, options)

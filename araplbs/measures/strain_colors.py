@@ -1,12 +1,12 @@
-"""Surface Strain as colors, and the vertices with the most strain. View, pages and pictures share
-one scale: gray means that the surface keeps its shape. Weights use Blender's scale, from blue to
-red."""
+"""Surface Strain as colors, and the vertices with the most strain. The viewport, pages and pictures
+share one scale, on which gray means that the surface keeps its shape. Weights use Blender's scale,
+from blue to red."""
 
 import numpy as np
 
 from ..base.arrays import Floats, Integers
 
-# Surface Strain and its color (sRGB): skin that keeps its shape is gray.
+# Surface Strain and its color (sRGB); skin that keeps its shape is gray.
 STRAIN_COLORS = (
     (0.00, (205, 208, 213)),
     (0.08, (205, 208, 213)),
@@ -15,10 +15,10 @@ STRAIN_COLORS = (
     (0.65, (203, 40, 38)),
     (1.00, (96, 8, 62)),
 )
-FULL_SCALE = STRAIN_COLORS[-1][0]  # Surface Strain that is shown in the last color
-NO_COLOR = (90, 130, 200)  # where there is nothing to measure
+FULL_SCALE = STRAIN_COLORS[-1][0]  # Surface Strain shown in the last color
+NO_COLOR = (90, 130, 200)  # if there is nothing to measure
 
-# Dark blue, blue, green, yellow, red: of weights and other shares.
+# Dark blue, blue, green, yellow, red: for weights and other shares.
 SHARE_COLORS = np.array(
     [(0.0, 0.0, 0.35), (0.0, 0.25, 0.9), (0.0, 0.8, 0.2), (0.95, 0.9, 0.0), (0.95, 0.05, 0.0)]
 )
@@ -31,7 +31,7 @@ def worst(strain: Floats, share: float) -> Integers:
 
 
 def strain_colors(strain: Floats) -> Floats:
-    """(n, 3) sRGB colors from 0 to 255 of (n,) strains."""
+    """sRGB colors (n, 3), from 0 to 255, for strains (n,)."""
     stops, values = zip(*STRAIN_COLORS, strict=True)
     colors = np.stack([np.interp(strain, stops, [v[c] for v in values]) for c in range(3)], axis=1)
     colors[~np.isfinite(strain)] = NO_COLOR
@@ -39,7 +39,7 @@ def strain_colors(strain: Floats) -> Floats:
 
 
 def share_colors(shares: Floats) -> Floats:
-    """(n, 4) colors of shares from 0 to 1, as weights are shown."""
+    """Colors (n, 4) for shares from 0 to 1, as in Blender's display of weights."""
     at = np.clip(shares, 0, 1) * (len(SHARE_COLORS) - 1)
     low = np.minimum(at.astype(int), len(SHARE_COLORS) - 2)
     part = (at - low)[:, None]

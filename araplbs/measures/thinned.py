@@ -1,4 +1,4 @@
-"""Dots on a surface, few enough that the surface stays visible."""
+"""Dots on a surface, sparse enough to keep the surface visible."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 
-CELL = 9  # pixels: of thinned dots at most one is drawn in a cell of this size
+CELL = 9  # pixels: at most one thinned dot is drawn in a cell of this size
 
 
 def thinned(points: Floats, matrix: Floats, width: int, height: int) -> Integers:
-    """Indices of so many of the points (n, 3) that the surface below them can still be seen: of
-    those in one cell of the screen, the one nearest to the eye. matrix (4, 4): of the view and its
-    perspective; width, height: of the region in pixels."""
+    """Indices of a subset of the points (n, 3) that keeps the surface below them visible: from the
+    points in one cell of the screen, the one nearest to the viewer. matrix (4, 4): view and
+    perspective; width, height: size of the region in pixels."""
     seen = np.column_stack([points, np.ones(len(points))]) @ np.asarray(matrix).T
     ahead = np.flatnonzero(seen[:, 3] > 0)
     if not len(ahead):

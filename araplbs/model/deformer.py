@@ -8,13 +8,13 @@ import numpy as np
 
 @dataclass
 class Envelopes:
-    """Of m bones, in armature space."""
+    """Envelopes of m bones, in armature space."""
 
-    multiply: np.ndarray  # (m,) bool: vertex groups count as much as the envelope says
+    multiply: np.ndarray  # (m,) bool: the envelope scales the weights of vertex groups
     head_radius: np.ndarray  # (m,)
     tail_radius: np.ndarray  # (m,)
-    distance: np.ndarray  # (m,) from the envelope to where it ends
-    weight: np.ndarray  # (m,) where there is no vertex group
+    distance: np.ndarray  # (m,) from the envelope to its outer limit
+    weight: np.ndarray  # (m,) used without a vertex group
 
 
 @dataclass
@@ -24,4 +24,4 @@ class Deformer:
     envelopes: Envelopes
     preserve_volume: bool = False
     use_groups: bool = True
-    use_envelopes: bool = False  # for vertices that are in no group of a deform bone
+    use_envelopes: bool = False  # for vertices in no group of a deform bone

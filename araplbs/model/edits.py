@@ -1,4 +1,4 @@
-"""An artist's requirements for the weights of one mesh, in addition to the energy."""
+"""Constraints that an artist sets on the weights of one mesh, in addition to the energy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _none() -> Integers:
 
 @dataclass
 class Pairs:
-    """k pairs (vertex of the mesh, bone), each with a value."""
+    """A set of k pairs (vertex of the mesh, bone), each with a value."""
 
     vertices: np.ndarray = field(default_factory=_none)  # (k,)
     bones: np.ndarray = field(default_factory=_none)  # (k,)
@@ -31,7 +31,7 @@ class Pairs:
         )
 
     def of(self, which: Array) -> Pairs:
-        """The Pairs of a mask (k,)."""
+        """The Pairs selected by a mask (k,)."""
         return Pairs(self.vertices[which], self.bones[which], self.values[which])
 
 
@@ -41,9 +41,10 @@ def _keys(pairs: Pairs) -> Integers:
 
 @dataclass(kw_only=True)
 class Edits:
-    """Kept with the mesh; see Solver.edit of the native module for what the first four do."""
+    """Edits that are stored with the mesh; see Solver.edit of the native module for the effect of
+    the first four."""
 
-    constraints: Pairs = field(default_factory=Pairs)  # values: wanted weights
+    constraints: Pairs = field(default_factory=Pairs)  # values: desired weights
     influences: Pairs = field(default_factory=Pairs)  # values: True allowed, False excluded
     released: Pairs = field(default_factory=Pairs)  # values: unused
     smoothed: Pairs = field(default_factory=Pairs)  # values: strengths; bones: unused
@@ -51,7 +52,7 @@ class Edits:
     rigid: list[np.ndarray] = field(default_factory=list)  # vertices of each rigid part
 
     def held_on_bone(self, bone: int, count: int) -> Edits:
-        """The Edits, with all of the `count` vertices without a wanted weight held on a bone."""
+        """The Edits, with all of the `count` vertices without a desired weight held on a bone."""
         free = np.setdiff1d(np.arange(count), self.constraints.vertices)
         held = Pairs(free, np.full(len(free), bone), np.ones(len(free)))
         return replace(self, constraints=self.constraints + held)

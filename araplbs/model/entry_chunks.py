@@ -1,6 +1,6 @@
-"""Entries of vertex groups in chunks of vertices, written one after the other while weights
-converge. The entry of a vertex in a group is a key, vertex * stride + group, of the stride
-groups that there are; keys ascend in a chunk."""
+"""Entries of vertex groups in chunks of vertices, written one chunk at a time while weights
+converge. The key of a vertex's entry in a group is vertex * stride + group, with stride groups in
+total; keys ascend in a chunk."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from ..base.arrays import Array, Bools, Floats, Integers
 from .group_entries import Entries
 
-VERTICES_A_STEP = 512  # a few ms
-LEAST_CHANGE = 1 / 1024  # smaller ones are not seen on the way
+VERTICES_A_STEP = 512  # chunks take a few ms
+LEAST_CHANGE = 1 / 1024  # smaller changes are not visible before the end
 
 Chunk = tuple[Integers, Floats]  # of keys, weights
 
@@ -37,7 +37,8 @@ def in_chunks(
 
 
 def found(keys: Integers, among: Integers) -> tuple[Integers, Bools]:
-    """(places, found) of keys in others, both ascending; a key that is not found has any place."""
+    """Returns (indices, found) of keys in others, both ascending; a key that is not found has an
+    arbitrary index."""
     at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
     return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)
 
@@ -45,9 +46,9 @@ def found(keys: Integers, among: Integers) -> tuple[Integers, Bools]:
 def changes(
     present: Chunk, keys: Integers, weights: Floats, exact: bool
 ) -> tuple[Bools, Bools, Chunk]:
-    """(which of the wanted entries are written, which of the present ones fade, the chunk
-    afterwards). On the way, small changes are not written, and what fades becomes zero; exact:
-    everything to the last bit, and what fades goes."""
+    """Returns (which desired entries are written, which current entries fade, the resulting chunk).
+    Before the end, small changes are not written, and fading entries become zero. exact: everything
+    is written to the last bit, and fading entries are removed."""
     present_keys, before = present
     at, known = found(keys, present_keys)
     old = np.where(known, before[at] if len(before) else 0, np.float32(-1))
@@ -59,7 +60,7 @@ def changes(
 
 
 def _noted(gone: Integers, keys: Integers, weights: Floats, exact: bool) -> Chunk:
-    """An entry that was not worth adding (old weight -1) is not there."""
+    """Omits entries that were not worth adding (old weight -1), because they do not exist."""
     there = weights >= 0
     keys, weights = keys[there], weights[there]
     if not exact and len(gone):
@@ -71,7 +72,7 @@ def _noted(gone: Integers, keys: Integers, weights: Floats, exact: bool) -> Chun
 
 
 def by_group(keys: Integers, stride: int) -> Iterator[tuple[int, Array]]:
-    """(group, vertices) of these."""
+    """Groups these entries as (group, vertices)."""
     vertices, groups = np.divmod(keys, stride)
     for group in np.unique(groups).tolist():
         yield group, vertices[groups == group]

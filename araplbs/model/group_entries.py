@@ -1,5 +1,5 @@
 """Entries of the vertex groups of a mesh, (vertices, groups, weights) as arrays: the entries that
-change for given weights, and the order in which Blender needs them."""
+change for given weights, in the order that Blender needs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from ..base.arrays import Bools, Floats, Integers
 from .sparse_weights import SparseWeights
 
 Entries = tuple[Integers, Integers, Floats]
-MANY = 4  # vertices of one weight: so many are written at once
+MANY = 4  # minimum number of vertices with the same weight to write at once
 
 
 def in_order(vertices: Integers, groups: Integers, weights: Floats) -> Entries:
-    """Entries by vertex, those of each by group."""
+    """Sorts entries by vertex, then by group."""
     keys = vertices.astype(np.int64) * (1 + int(groups.max(initial=0))) + groups
     order = np.argsort(keys, kind="stable")
     return vertices[order], groups[order], weights[order]
 
 
 def are_plain(entries: Entries, count: int) -> bool:
-    """Whether bmesh gives these entries unchanged: those of groups that are not in the list any
-    more, or with weights beyond 1, come from files alone."""
+    """Whether bmesh returns these entries unchanged. Entries of groups that are no longer in the
+    list, or with weights beyond 1, come only from files."""
     _vertices, groups, weights = entries
     return bool((groups < count).all() and ((weights >= 0) & (weights <= 1)).all())
 
 
 def merged(entries: Entries, changed: Entries, removed: Entries) -> Entries:
-    """Entries in the order in which Blender has them after these are changed and removed: present
-    entries keep their places, new ones come after them, groups ascending."""
+    """Entries in Blender's order after these are changed and removed: current entries keep their
+    positions, and new ones follow them, with groups ascending."""
     stride = 1 + max(int(groups.max(initial=0)) for _v, groups, _w in (entries, changed))
     there, new, gone = (v * stride + g for v, g, _w in (entries, changed, removed))
     kept = ~np.isin(there, gone)
@@ -48,7 +48,7 @@ def merged(entries: Entries, changed: Entries, removed: Entries) -> Entries:
 
 
 def wanted_entries(rows: SparseWeights, bones: Bools, vertices: Bools, groups: Integers) -> Entries:
-    """The entries to write: (vertices, groups, weights as Blender stores them)."""
+    """The entries to write: (vertices, groups, weights as stored by Blender)."""
     owner = rows.vertices
     take = bones[rows.bones] & vertices[owner] & (rows.weights > 0)
     return owner[take], groups[rows.bones[take]], rows.weights[take].astype(np.float32)
@@ -57,7 +57,7 @@ def wanted_entries(rows: SparseWeights, bones: Bools, vertices: Bools, groups: I
 def present_entries(
     count: int, bones: Bools, vertices: Bools, groups: Integers, entries: Entries
 ) -> Entries:
-    """The entries that may be written. count: of the groups of the object."""
+    """The entries that may be written. count: the number of groups of the object."""
     written = np.zeros(count + 1, bool)
     written[groups[bones & (groups >= 0)]] = True
     owner, group, weight = entries
@@ -66,7 +66,8 @@ def present_entries(
 
 
 def difference(wanted: Entries, present: Entries) -> tuple[Entries, Entries]:
-    """Entries of wanted that are not in present, and of present whose place is not in wanted."""
+    """Entries of wanted that are not in present, and entries of present whose position is not in
+    wanted."""
     stride = 1 + max(
         (int(groups.max()) for _v, groups, _w in (wanted, present) if len(groups)), default=0
     )
@@ -84,8 +85,9 @@ def difference(wanted: Entries, present: Entries) -> tuple[Entries, Entries]:
 def batches(
     vertices: Integers, groups: Integers, weights: Floats
 ) -> Iterator[tuple[int, float, list[int]]]:
-    """(group, weight, [vertices]) of entries, in the order in which Blender adds them soonest: what
-    has one weight in one group at once where that is many, then vertex after vertex."""
+    """Returns (group, weight, [vertices]) of entries, in the order in which Blender adds them
+    fastest: vertices with the same weight in a group at once if there are many, then vertex by
+    vertex."""
     order = np.lexsort((vertices, weights, groups))
     ordered = groups[order], weights[order]
     ends = np.flatnonzero((np.diff(ordered[0]) != 0) | (np.diff(ordered[1]) != 0)) + 1
@@ -101,7 +103,7 @@ def batches(
 
 
 def runs(keys: Integers, values: Integers) -> Iterator[tuple[int, Integers]]:
-    """(key, values) of each key, ascending."""
+    """Groups values as (key, values), with keys ascending."""
     if not len(keys):
         return
     order = np.argsort(keys, kind="stable")

@@ -1,5 +1,5 @@
-"""All options of the weighting, in one table: the operator's properties, the command line's
-arguments and the solver's keyword arguments are made from it."""
+"""All options for weighting in one table, from which the operator's properties, the command-line
+arguments and the solver's keyword arguments are generated."""
 
 import math
 from dataclasses import dataclass, fields
@@ -336,7 +336,7 @@ class Options(OptionTable):
     )
 
     def engine_arguments(self, kind: tuple[str, ...] | str) -> dict[str, Any]:
-        """Keyword arguments of this type of araplbs that follow from options alone."""
+        """Keyword arguments for this type of araplbs that depend only on options."""
         found = {}
         for each in fields(self):
             about, value = each.metadata, getattr(self, each.name)
@@ -350,14 +350,14 @@ class Options(OptionTable):
         return self.rigid_parts == "DETECTED" and self.volume == "NONE"
 
     def solver_arguments(self) -> dict[str, Any]:
-        """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
-        these."""
+        """Keyword arguments for araplbs.Solver. Joint limits, animation and symmetry are data and
+        therefore not included."""
         return {
             **self.engine_arguments("Solver"),
             "attach": self.paper_constraints,
             "neumann": self.paper_constraints,
             "positivity": "penalty" if self.paper_constraints else "clip",
-            # Where there is no bone springs; attach rows hold, too.
+            # Without bone springs; attach rows also hold vertices.
             "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
             "pruning": (1, self.prune_sum, self.prune_ratio),
             **({} if self.searches_rigid else {"rigid_departure": 0.0}),

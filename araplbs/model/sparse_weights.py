@@ -1,4 +1,4 @@
-"""Sparse weights: the row format that araplbs takes and returns, and operations on it."""
+"""Sparse weights: the row format that araplbs accepts and returns, and operations on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..base.arrays import Bools, Floats, Integers
 
 
 class SparseWeights(NamedTuple):
-    """Weights of n vertices: those of vertex i are at start[i]:start[i + 1], bones ascending."""
+    """Weights of n vertices. Those of vertex i are at start[i]:start[i + 1], with bones
+    ascending."""
 
     start: np.ndarray  # (n + 1,) int64
     bones: np.ndarray  # (entries,) int32
@@ -23,16 +24,17 @@ class SparseWeights(NamedTuple):
 
     @property
     def vertices(self) -> Integers:
-        """(entries,) the vertex of each entry."""
+        """The vertex of each entry, (entries,)."""
         return np.repeat(np.arange(self.count), np.diff(self.start))
 
     def sums(self) -> Floats:
-        """(n,) sum of the weights of each vertex."""
-        # NumPy's stubs say integers, with weights too.
+        """The sum of the weights of each vertex, (n,)."""
+        # NumPy's stubs declare integers, even with weights.
         return np.bincount(self.vertices, self.weights, self.count)  # type: ignore[return-value]
 
     def leaders(self) -> tuple[Integers, Integers]:
-        """(vertices with weights, bone of the largest of each; of equal ones the last)."""
+        """Returns (vertices with weights, the bone with the largest weight of each, or the last of
+        equal ones)."""
         weighted = np.flatnonzero(np.diff(self.start))
         begins, entries = self.start[weighted], len(self.weights)
         if not entries:
@@ -42,12 +44,12 @@ class SparseWeights(NamedTuple):
         return weighted, self.bones[np.maximum.reduceat(leads * np.arange(entries), begins)]
 
     def cut_down(self, most: int, locked: Bools) -> SparseWeights:
-        """The `most` largest weights of each vertex. Locked entries (bool) also stay; the others
-        are scaled to their former sum. Of equal ones, all stay or none."""
+        """Keeps the `most` largest weights of each vertex. Locked entries (bool) also stay; the
+        others are scaled to their previous sum. Equal weights are kept or removed together."""
         vertices, order = self.vertices, np.lexsort((-self.weights, locked, self.vertices))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - self.start[vertices[order]]
-        cut = np.zeros(self.count)  # the largest weight of each vertex that is too many
+        cut = np.zeros(self.count)  # the largest excess weight of each vertex
         first_out = ~locked & (rank == most)
         cut[vertices[first_out]] = self.weights[first_out]
         stays = ~locked & (rank < most) & (self.weights > cut[vertices])
@@ -62,7 +64,7 @@ class SparseWeights(NamedTuple):
         return make_sparse_weights(self.count, vertices[keep], self.bones[keep], weights[keep])
 
     def slice(self, begin: int, end: int) -> SparseWeights:
-        """The rows begin..end-1."""
+        """The rows from begin to end-1."""
         first, last = self.start[begin], self.start[end]
         return SparseWeights(
             self.start[begin : end + 1] - first, self.bones[first:last], self.weights[first:last]
@@ -72,7 +74,8 @@ class SparseWeights(NamedTuple):
 def make_sparse_weights(
     count: int, vertices: Integers, bones: Integers, weights: Floats
 ) -> SparseWeights:
-    """SparseWeights of `count` vertices from entries (vertices, bones, weights) in any order."""
+    """Builds SparseWeights of `count` vertices from entries (vertices, bones, weights) in any
+    order."""
     order = np.lexsort((bones, vertices))
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(vertices, minlength=count), out=start[1:])
@@ -84,7 +87,7 @@ def make_sparse_weights(
 
 
 def join_sparse_weights(parts: Sequence[SparseWeights]) -> SparseWeights:
-    """The rows of several parts, one below the other."""
+    """Concatenates the rows of several parts."""
     ends = np.cumsum([0] + [part.start[-1] for part in parts])
     starts = [part.start[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
     return SparseWeights(
@@ -99,13 +102,13 @@ def empty_sparse_weights(count: int) -> SparseWeights:
 
 
 def dense_of(rows: SparseWeights, bones: int) -> Floats:
-    """(n, bones) of SparseWeights."""
+    """Converts SparseWeights to a dense array (n, bones)."""
     out = np.zeros((rows.count, bones))
     out[rows.vertices, rows.bones] = rows.weights
     return out
 
 
 def sparse_of(dense: Floats) -> SparseWeights:
-    """SparseWeights of the entries above 0 of (n, bones)."""
+    """Builds SparseWeights from the positive entries of a dense array (n, bones)."""
     vertices, bones = np.nonzero(dense > 0)
     return make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])

@@ -1,2 +1,2 @@
-"""Reports of the work, as numbers for programs, as lines for people, and as pictures. All features
-make their reports here."""
+"""Reports of the work as numbers for programs, as lines for the user, and as pictures. All features
+create their reports here."""

@@ -1,21 +1,21 @@
-"""Whether weights are probably unusable, and the likely cause. No bpy.
+"""Detects weights that are probably unusable, and the likely cause. This module does not use bpy.
 
-A character whose bones were misread is weighted without an error: the only symptom is stretch in
-poses. So the stretch is compared with that of good weights. This was measured on 86 files, in
-random poses of up to 60 degrees. Results that agree with the weights in the files reach 0.48
-(hands, whose joints are close together), or 0.31 if the tails of bones point aside. Random poses
-tear off bones that lie at the end of a limb but hang elsewhere, such as feet on a root. No
-weights help there, so such rigs reach 1.15.
+A character whose bones were misread is weighted without an error, and the only symptom is stretch
+in poses. The stretch is therefore compared with that of good weights, which was measured on 86
+files in random poses of up to 60 degrees. Results that agree with the weights in the files reach
+0.48 (hands, whose joints are close together), or 0.31 if bone tails point sideways. Random poses
+tear off bones at the end of a limb that have another parent, such as feet on a root. No weights can
+prevent this, so such rigs reach 1.15.
 
-Stretch does not show bones that move the wrong skin. But holding a bone to its own skin against
-the energy has a price (held_cost). In 58 good results it is below 2 % of the energy, and if two
-bones share the same skin, such as one in the part of another, it is from 4 to 22 %. In skin of one
-piece this means nothing: vertebrae and short bones of tails share theirs, and a good dog pays 19 %.
-If a bone that is held hardly moves its skin nevertheless, less is enough: good results have no such
-bone above 0.
+Stretch does not reveal bones that move the wrong skin. However, holding a bone to its own skin
+increases the energy (held_cost). In 58 good results, the increase is below 2 % of the energy; if
+two bones share the same skin, such as one inside the part of another, it is from 4 to 22 %. In
+connected skin, the increase is not evidence: vertebrae and short tail bones share their skin, and a
+good dog has 19 %. If a held bone still hardly moves its skin, a smaller increase is sufficient:
+good results have no such bone above 0.
 
-Bones that hardly move their skin may cost nothing. Good results have at most 2 of them, or 4 of 65,
-and a robot whose plates are on other bones has 6 of 44.
+Bones that hardly move their skin may not increase the energy. Good results have at most 2 of them,
+or 4 of 65, while a robot whose plates are on other bones has 6 of 44.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from ..body.chains import Tree
 if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
 
-MUCH, MUCH_ASIDE = 0.6, 0.33  # stretch: more is too much, and where tails miss the joints
-MUCH_TORN, SOME_TORN = 1.5, 2  # with so many bones that random poses tear off
-HELD_AT_A_PRICE, IN_VAIN = 0.03, 0.01  # of the energy; the same of bones that do not answer
-DEAF, OF_BONES = 4, 0.12  # bones that hardly move skin: so many, and more than this share
-USUAL_SWING = 1.05  # radians: poses with more stretch more, and nothing is said
-BY_ROLE = ("ROOT", "OUTSIDE", "LEAF")  # reasons to leave a bone out that need no second look
+MUCH, MUCH_ASIDE = 0.6, 0.33  # excessive stretch, and the limit if tails miss the joints
+MUCH_TORN, SOME_TORN = 1.5, 2  # limit with this many bones that random poses tear off
+HELD_AT_A_PRICE, IN_VAIN = 0.03, 0.01  # of the energy, and the limit for unresponsive bones
+DEAF, OF_BONES = 4, 0.12  # bones that hardly move skin: minimum number and share
+USUAL_SWING = 1.05  # radians: larger poses stretch more, so no doubt is raised
+BY_ROLE = ("ROOT", "OUTSIDE", "LEAF")  # reasons to exclude a bone that need no second check
 
-NEAR, FAR = 0.5, 0.05  # of the way to the bone above; of the size of the skeleton
+NEAR, FAR = 0.5, 0.05  # of the distance to the parent; of the size of the skeleton
 
 # Remedies.
 JOINTS, TAILS, CONTROL, BONES, PARENT = "JOINTS", "TAILS", "CONTROL", "BONES", "PARENT"
 
 
 class Doubt(NamedTuple):
-    """note: a few words; line: a sentence with what to do; why: the likely cause; remedy: one of
+    """note: a few words; line: a sentence with the remedy; why: the likely cause; remedy: one of
     the above, or ""."""
 
     note: Sentence
@@ -147,7 +147,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
 
 
 def _held(report: dict[str, Any]) -> Doubt | None:
-    """The Doubt about bones that keep their skin at a price."""
+    """The Doubt about bones that are held to their skin at an energy cost."""
     cost, held = report.get("held_cost", 0.0), tuple(report.get("held_bones", ()))
     if report.get("parts") == 1:
         held = ()
@@ -173,7 +173,7 @@ def _held(report: dict[str, Any]) -> Doubt | None:
 
 
 def _deaf(report: dict[str, Any]) -> Doubt | None:
-    """Of bones that hardly move their skin, if they are many."""
+    """The Doubt about bones that hardly move their skin, if there are many."""
     deaf, count = tuple(report.get("deaf_bones", ())), report.get("deforming_bones", 0)
     if len(deaf) < DEAF or not len(deaf) > OF_BONES * count:
         return None
@@ -198,7 +198,7 @@ def _stretch(report: dict[str, Any]) -> float | None:
 
 
 def torn_off(skeleton: Skeleton) -> list[int]:
-    """Deform bones that begin close to another bone, but whose parent is far from there."""
+    """Deform bones that begin close to another bone but have a distant parent."""
     deform = np.flatnonzero(skeleton.deform)
     size = max(size_of(np.vstack([skeleton.heads[deform], skeleton.tails[deform]])), 1e-30)
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
@@ -214,8 +214,8 @@ def torn_off(skeleton: Skeleton) -> list[int]:
 
 
 def bone_at_joint(skeleton: Skeleton, bone: int, torn: Collection[int] = ()) -> int | None:
-    """The deform bone with an end nearest to the head of this one, which does not hang on it.
-    torn: bones that are no choice, because they hang far from their joint themselves."""
+    """The deform bone with an end nearest to the head of this one, excluding its descendants.
+    torn: bones to ignore, because they are torn off themselves."""
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
     others, away = _around(tree, skeleton, bone)
     whole = [k for k, other in enumerate(others) if other not in torn]
@@ -223,7 +223,7 @@ def bone_at_joint(skeleton: Skeleton, bone: int, torn: Collection[int] = ()) -> 
 
 
 def _around(tree: Tree, skeleton: Skeleton, bone: int) -> tuple[list[int], Any]:
-    """([other bones, without those that hang on this one], their distances from its head)"""
+    """Returns ([other bones, without descendants of this one], their distances from its head)."""
     own = set(tree.below(bone))
     others = [b for b in tree.bones if b not in own]
     ends = np.array([tree.heads[others], skeleton.tails[others]]).reshape(2, len(others), 3)

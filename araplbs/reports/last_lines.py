@@ -1,5 +1,5 @@
-"""The last line that each operator reports, short enough for the status bar of a window 1280
-pixels wide. The long summaries are in the Info log."""
+"""The last line reported by each operator, short enough for the status bar of a window 1280 pixels
+wide. The long summaries are in the Info log."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,17 +11,17 @@ MOST_OF_NAME = 20
 
 
 def short(name: str) -> str:
-    """'A name that is not too long'."""
+    """The quoted name, shortened if it is too long."""
     return f"'{name}'" if len(name) <= MOST_OF_NAME else f"'{name[: MOST_OF_NAME - 1]}…'"
 
 
 def which(names: Sequence[str], things: str = "meshes") -> str:
-    """The only one of them, or their number."""
+    """The name of a single item, or the number of items."""
     return short(names[0]) if len(names) == 1 else f"{len(names)} {things}"
 
 
 def percent(share: float) -> str:
-    """A share as people read it, without its sign."""
+    """A share as a percentage, without its sign."""
     return f"{100 * share:.1f}"
 
 
@@ -42,10 +42,10 @@ def problems_in_words(counts: tuple[int | None, int], arrow: str = "->") -> Sent
 def result_line(
     report: dict[str, Any], facts: dict[str, Any] | None = None, notes: int = 0
 ) -> Sentence:
-    """Of weights: "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems, stretch
-    27.3 -> 20.2 %. 2 notes". facts: of features/check/before_after.py; without any, stretch is that
-    of the report. notes: how many there are. The time is that from the click to this line, if the
-    report has it as "waited"."""
+    """The line about weights: "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems, stretch
+    27.3 -> 20.2 %. 2 notes". facts: of features/check/before_after.py; without any, the stretch
+    comes from the report. notes: the number of notes. The time is measured from the click to this
+    line, if the report contains it as "waited"."""
     seconds = report.get("waited", report["seconds"])
     line = Sentence(
         "Weighted {vertices} vertices in {seconds} s",
@@ -68,7 +68,7 @@ def _stretch(report: dict[str, Any], when: str) -> float | None:
 
 
 def new_line(report: dict[str, Any]) -> Sentence:
-    """Of what is new."""
+    """The line about new vertices."""
     count, after = report["new_vertices"], _stretch(report, "after")
     time = Sentence("weighted in {seconds} s", seconds=f"{report['seconds']:.1f}")
     line = joined([counted(count, "1 new vertex", "{count} new vertices"), time], " ")
@@ -78,7 +78,7 @@ def new_line(report: dict[str, Any]) -> Sentence:
 
 
 def joint_line(report: dict[str, Any]) -> Sentence:
-    """Of joints."""
+    """The line about joints."""
     line = Sentence(
         "{moved_bones} of {bones} bones moved, at most {largest_move} % of the size",
         moved_bones=len(report["moved_bones"]),
@@ -97,7 +97,7 @@ def joint_line(report: dict[str, Any]) -> Sentence:
 
 
 def transfer_line(report: dict[str, Any]) -> Sentence:
-    """Of weights for clothes."""
+    """The line about weights for clothes."""
     objects = report["objects"]
     count, matched = (sum(each[key] for each in objects) for key in ("vertices", "matched"))
     return Sentence(
@@ -110,7 +110,7 @@ def transfer_line(report: dict[str, Any]) -> Sentence:
 
 
 def bake_line(report: dict[str, Any]) -> Sentence:
-    """Of baked modifiers."""
+    """The line about baked modifiers."""
     objects = report["objects"]
     before, after = (
         max(each[key]["rms"] for each in objects) for key in ("error_before", "error_after")

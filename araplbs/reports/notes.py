@@ -1,6 +1,6 @@
 """Short notes about a weighting in the Result box of the sidebar, in addition to its gains. Each
-note has its objects or bones, so that a click can select them, its cause, and its remedy. No
-bpy."""
+note has its objects or bones, so they can be selected with a click, its cause, and its remedy. This
+module does not use bpy."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -9,18 +9,19 @@ from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..skeleton.bone_names import is_end_bone
 from .doubts import BONES, CONTROL, JOINTS, TAILS, doubt_about
 
-# Remedies, in addition to those of doubts.py.
+# Remedies, in addition to those in doubts.py.
 GIVE_BACK = "GIVE_BACK"  # the earlier weights of bones that have lost their skin
-PLACE = "PLACE"  # better places for the joints
-REPAIR = "REPAIR"  # of parts that leave what they sit on
-RIGID, SOFT = "RIGID", "SOFT"  # parts keep their shape, or every vertex has weights of its own
-UNLOCK = "UNLOCK"  # the groups
+PLACE = "PLACE"  # better joint positions
+REPAIR = "REPAIR"  # for parts that leave the surface they sit on
+RIGID, SOFT = "RIGID", "SOFT"  # parts keep their shape, or every vertex has its own weights
+UNLOCK = "UNLOCK"  # the vertex groups
 
 
 class Note(NamedTuple):
-    """urgent: someone should act. One of these at most is not empty: bones, names; places,
-    [(object, vertex or None: all of it)] of parts; whether it is about control bones; above: the
-    limit of influences that vertices are above; remedy: one of the above; why: its cause."""
+    """A note about a result. urgent: whether someone should act. At most one of these is not empty:
+    bones (names); places, [(object, vertex or None for the whole object)] of parts; control,
+    whether the note is about control bones; above, the exceeded limit of influences. remedy: one of
+    the above constants; why: the cause."""
 
     text: str
     urgent: bool = False
@@ -44,11 +45,10 @@ def result_notes(
     lost: Sequence[str] = (),
     had_skin: Sequence[str] = (),
 ) -> list[Note]:
-    """The Notes of a report of weights, those on which someone should act first. deaf: names of
-    bones that hardly move the skin around them, leaving: (object, vertex) of loose parts that leave
-    what they sit on, lost: names of bones that no longer move the skin that they moved before,
-    had_skin: of bones that were left out though they had some, where somebody has looked for
-    them."""
+    """The Notes for a report of weights, the most urgent first. deaf: names of bones that hardly
+    move the skin around them; leaving: (object, vertex) of loose parts that leave the surface they
+    sit on; lost: names of bones that no longer move their earlier skin; had_skin: names of excluded
+    bones that had skin, if this was checked."""
     idle = [bone for bone in bare_bones(report) if bone not in lost]
     read_again = PLACE if report.get("bone_directions") == JOINTS else JOINTS
     found = [
@@ -120,12 +120,12 @@ def _doubt(report: dict[str, Any]) -> Note | None:
 
 
 def bare_bones(report: dict[str, Any]) -> list[str]:
-    """Names of bones that move nothing although skin is around them, except ends of chains."""
+    """Names of bones that move nothing although they are surrounded by skin, except chain ends."""
     return [name for name in report["idle_in_skin"] if not is_end_bone(name)]
 
 
 def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> Note | None:
-    """Bones are named."""
+    """The names of bones, or their number."""
     count = len(things)
     text = joined([str(count), Sentence(one if count == 1 else several)], " ")
     if more.get("bones"):
@@ -134,7 +134,7 @@ def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> No
 
 
 def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
-    """The note about bones that have lost their skin. If they were left out, they can be used
+    """The note about bones that have lost their skin. If they were excluded, they can be used
     again."""
     out = tuple(bone for bone in lost if bone in report["control_bones"])
     own = tuple(bone for bone in lost if bone not in out)

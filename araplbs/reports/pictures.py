@@ -1,9 +1,9 @@
-"""Pictures of a mesh without Blender and without a GPU: a z-buffer in NumPy, and PNG.
+"""Renders pictures of a mesh without Blender or a GPU, using a z-buffer in NumPy, and writes PNG.
 
-Triangles are drawn in parallel projection. Triangles with boxes of about equal size are tested
-together, so the time depends on the pixels covered: 0.1 s for 26,000 triangles on 320 x 400
-pixels, each of them the mean of 2 x 2 samples. Depth grows toward the viewer. Both sides of a
-triangle are seen and lit.
+Triangles are drawn in parallel projection. Triangles with bounding boxes of similar size are tested
+together, so the time depends on the covered pixels: 0.1 s for 26,000 triangles on 320 x 400 pixels,
+each the mean of 2 x 2 samples. Depth increases toward the viewer. Both sides of a triangle are
+visible and lit.
 """
 
 import base64
@@ -19,22 +19,22 @@ from ..base.arrays import Floats, Integers
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 
-SAMPLES = 2  # each way, of a pixel
+SAMPLES = 2  # per pixel in each direction
 MOST_TESTS = 2_000_000  # samples tested at a time
-LIGHTS = (  # toward the light in the axes of the view (right, up, to the viewer), and how bright
+LIGHTS = (  # toward the light in the view axes (right, up, to the viewer), and its brightness
     ((-0.45, 0.65, 0.6), 0.62),
     ((0.75, 0.1, 0.35), 0.16),
 )
 AMBIENT = 0.30
-RIM = 0.25  # darker where the surface turns away
+RIM = 0.25  # darker on surfaces that face away
 
-FRONT, THREE_QUARTER = (0.0, 0.0), (-38.0, 12.0)  # degrees: turned to the side, from above
+FRONT, THREE_QUARTER = (0.0, 0.0), (-38.0, 12.0)  # degrees: turned sideways, and from above
 
 
 def view_axes(turn: float, above: float, to_world: Floats | None = None) -> Floats:
-    """(3, 3) rows: right, up and toward the viewer, in the space of the mesh, of a view on a
-    character that looks along -Y and stands along Z in the world. to_world (3, 3): rotation from
-    the space of the mesh, default none."""
+    """View axes as rows (3, 3), right, up and toward the viewer, in the space of the mesh. The
+    character looks along -Y and stands along Z in the world. to_world (3, 3): rotation from the
+    space of the mesh, default none."""
     a, b = np.radians([turn, above])
     toward = np.array([np.sin(a) * np.cos(b), -np.cos(a) * np.cos(b), np.sin(b)])
     right = np.array([np.cos(a), np.sin(a), 0.0])
@@ -45,13 +45,13 @@ def view_axes(turn: float, above: float, to_world: Floats | None = None) -> Floa
 @dataclass(frozen=True)
 class Camera:
     axes: np.ndarray  # (3, 3) rows: right, up, toward the viewer
-    center: np.ndarray  # (2,) along right and up, in the middle of the picture
+    center: np.ndarray  # (2,) along right and up, in the center of the picture
     scale: float  # pixels per unit
     width: int
     height: int
 
     def project(self, points: Floats) -> tuple[Floats, Floats]:
-        """((n, 2) pixels from the upper left corner, (n,) depths) of points (n, 3)."""
+        """Projects points (n, 3) to ((n, 2) pixels from the upper left corner, (n,) depths)."""
         seen = points @ self.axes.T
         middle = np.array([self.width, self.height]) / 2
         xy = (seen[:, :2] - self.center) * self.scale * np.array([1, -1]) + middle
@@ -61,9 +61,9 @@ class Camera:
 def camera_around(
     clouds: Iterable[Floats], axes: Floats, width: int, height: int, margin: float = 0.05
 ) -> Camera:
-    """The Camera that sees several (n, 3) sets of points, the same pose by different methods. Its
-    frame is the median of their boxes, so that a method with points far away does not make all
-    others small."""
+    """A Camera for several sets of points (n, 3), the same pose by different methods. Its frame is
+    the median of their bounding boxes, so a method with distant points does not make all others
+    small."""
     boxes = [_box(points @ axes[:2].T) for points in clouds if len(points)]
     low, high = np.median(boxes, axis=0) if boxes else np.zeros((2, 2))
     size = np.maximum(high - low, 1e-12)
@@ -78,9 +78,9 @@ def _box(points: Floats) -> tuple[Floats, Floats]:
 def rasterize(
     xy: Floats, depths: Floats, triangles: Integers, width: int, height: int
 ) -> tuple[Integers, Floats, Floats]:
-    """The triangle seen at the centers of the pixels: (triangle (height, width), -1 for none;
+    """The visible triangle at the pixel centers: (triangle (height, width), -1 for none;
     coordinates (height, width, 3), barycentric; depth (height, width), -inf for none). xy (n, 2) in
-    pixels, depths (n,), the larger the nearer."""
+    pixels, depths (n,), larger values being nearer."""
     a, b, c = (xy[corner] for corner in triangles.T)
     low = np.ceil(np.minimum(np.minimum(a, b), c) - 0.5)
     high = np.floor(np.maximum(np.maximum(a, b), c) - 0.5)
@@ -96,7 +96,7 @@ def rasterize(
     slopes = np.stack(
         [ac[:, 1] * divide, -ac[:, 0] * divide, -ab[:, 1] * divide, ab[:, 0] * divide], axis=1
     )
-    # At the first pixel of the box.
+    # Values at the first pixel of the box.
     dx, dy = (low + 0.5 - start).T
     of_b = slopes[:, 0] * dx + slopes[:, 1] * dy
     of_c = slopes[:, 2] * dx + slopes[:, 3] * dy
@@ -122,7 +122,7 @@ def rasterize(
         d = of_corners[member]
         depth = d[:, 0] + u * (d[:, 1] - d[:, 0]) + v * (d[:, 2] - d[:, 0])
         np.maximum.at(nearest, pixel, depth)
-        best = np.flatnonzero(depth == nearest[pixel])[::-1]  # of equal ones the first
+        best = np.flatnonzero(depth == nearest[pixel])[::-1]  # the first of equal ones
         triangle[pixel[best]] = seen[member[best]]
         coordinates[pixel[best], 1] = u[best]
         coordinates[pixel[best], 2] = v[best]
@@ -140,8 +140,8 @@ def _covered(
     slopes: Floats,
     extent: Integers,
 ) -> tuple[Integers, Integers, Integers, Floats, Floats]:
-    """(member, column, row, coordinate of b, of c) of the pixels inside of these triangles, in
-    boxes of `wide` x `tall` pixels."""
+    """Returns (member, column, row, coordinate of b, of c) for the pixels inside these triangles,
+    in boxes of `wide` x `tall` pixels."""
     x, y = np.arange(wide), np.arange(tall)[:, None]
     s = slopes[members, :, None, None]
     u = of_b[members, None, None] + s[:, 0] * x + s[:, 1] * y
@@ -153,7 +153,7 @@ def _covered(
 
 
 def vertex_normals(points: Floats, triangles: Integers) -> Floats:
-    """(n, 3) of length 1, or 0 where no triangle is."""
+    """Unit vertex normals (n, 3), or 0 without a triangle."""
     a, b, c = points[triangles].swapaxes(0, 1)
     across = np.cross(b - a, c - a)
     normals = vertex_sums(triangles, across, len(points))
@@ -162,7 +162,7 @@ def vertex_normals(points: Floats, triangles: Integers) -> Floats:
 
 
 def vertex_sums(triangles: Integers, values: Floats, count: int) -> Floats:
-    """(count, k) sums at the vertices of values (f, k) of the triangles around them."""
+    """Sums at the vertices, (count, k), of values (f, k) of the triangles around them."""
     corners = triangles.ravel()
     return np.stack(
         [np.bincount(corners, np.repeat(column, 3), count) for column in values.T], axis=1
@@ -170,7 +170,8 @@ def vertex_sums(triangles: Integers, values: Floats, count: int) -> Floats:
 
 
 def strain_at_vertices(points: Floats, triangles: Integers, strain: Floats) -> Floats:
-    """(n,) root mean square, by area, of the strain (f,) around vertices; NaN without triangles."""
+    """Area-weighted root mean square of the strain (f,) around vertices, (n,); NaN without
+    triangles."""
     a, b, c = points[triangles].swapaxes(0, 1)
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     sums = vertex_sums(triangles, np.stack([area * strain**2, area], axis=1), len(points))
@@ -179,8 +180,8 @@ def strain_at_vertices(points: Floats, triangles: Integers, strain: Floats) -> F
 
 
 def draw(points: Floats, triangles: Integers, colors: Floats, camera: Camera) -> Integers:
-    """(height, width, 4) uint8, transparent where nothing is: a mesh of points (n, 3) with
-    vertices of these colors (n, 3), 0 to 255, lit."""
+    """Renders a mesh of points (n, 3) with lit vertex colors (n, 3), 0 to 255, to (height, width,
+    4) uint8, transparent in the background."""
     fine = Camera(
         camera.axes,
         camera.center,
@@ -205,10 +206,10 @@ def draw(points: Floats, triangles: Integers, colors: Floats, camera: Camera) ->
 
 
 def _light(normals: Floats) -> Floats:
-    """(k,) brightness of normals (k, 3) in the axes of the view."""
+    """Brightness of normals (k, 3) in the view axes, (k,)."""
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = normals / np.where(lengths > 0, lengths, 1)
-    normals = normals * np.where(normals[:, 2:] < 0, -1, 1)  # the side that is seen
+    normals = normals * np.where(normals[:, 2:] < 0, -1, 1)  # the visible side
     bright = np.full(len(normals), AMBIENT, np.float32)
     for toward, strength in LIGHTS:
         toward = np.array(toward) / np.linalg.norm(toward)
@@ -227,8 +228,8 @@ def _mean_of_samples(samples: Floats) -> Integers:
 
 
 def png(pixels: Integers, generator: str = "") -> bytes:
-    """The bytes of a PNG file of pixels (height, width, 4) uint8. Colors have 6 bits, which is
-    invisible on a shaded surface and halves the file. generator: the source named in the
+    """The bytes of a PNG file with pixels (height, width, 4) uint8. Colors have 6 bits, which is
+    invisible on a shaded surface and halves the file size. generator: the source named in the
     file."""
     height, width = pixels.shape[:2]
     kept = pixels.copy()
@@ -263,19 +264,19 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def data_uri(pixels: Integers) -> str:
-    """A picture as a data URI, for a page that needs no other file."""
+    """A picture as a data URI, for a self-contained page."""
     return "data:image/png;base64," + base64.b64encode(png(pixels)).decode("ascii")
 
 
 def turned_back(skeleton: Skeleton, pose: Poses, posed: Floats) -> Floats:
-    """Points (n, 3) posed by the first of these Poses as seen from the bone that carries the whole
-    body. Otherwise, if that bone turns in a random pose, the body would lie on its side."""
+    """Points (n, 3) in the first of these Poses, relative to the bone that carries the whole body.
+    Otherwise, a rotation of that bone in a random pose would lay the body on its side."""
     transform = pose.transforms[0, _body_root(skeleton)]
     return np.linalg.solve(transform[:, :3], (posed - transform[:, 3]).T).T
 
 
 def _body_root(skeleton: Skeleton) -> int:
-    """The deforming bone that most deforming bones hang on, itself one of them."""
+    """The deform bone that is an ancestor of most deform bones, including itself."""
     count = np.zeros(len(skeleton.names), int)
     for bone in np.flatnonzero(skeleton.deform):
         while bone >= 0:

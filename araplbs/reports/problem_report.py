@@ -1,5 +1,5 @@
-"""The text of *Report a Problem*: versions, system, settings, sizes and the last errors. It
-contains no names from the file and no folders of the user."""
+"""The text of *Report a Problem*: versions, system, settings, sizes and recent errors. It contains
+no names from the file and no user folders."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ UNKNOWN = "an error without details: the names in the file are unknown"
 
 
 def system_lines() -> list[str]:
-    """Facts about the machine and the module; the module is loaded for it."""
+    """Facts about the machine and the module, which is loaded for this purpose."""
     try:
         module = load()
         engine = (
@@ -45,7 +45,7 @@ def system_lines() -> list[str]:
 
 
 def settings_lines(options: Options) -> list[str]:
-    """Settings that differ from their defaults. Typed texts become dots."""
+    """Settings that differ from their defaults. Text values are replaced by dots."""
     usual, lines = Options().as_dict(), []
     typed = {each.name for each in fields(Options) if isinstance(each.default, str)}
     typed -= {each.name for each in fields(Options) if "choices" in each.metadata}
@@ -56,7 +56,7 @@ def settings_lines(options: Options) -> list[str]:
 
 
 def error_line(fault: Fault) -> str:
-    """The text about an error, without names."""
+    """The text of an error, without names."""
     if fault.names is None:
         return UNKNOWN
     text = without_names(fault.text, [*fault.names, *(names_of_file() or ())])
@@ -65,15 +65,16 @@ def error_line(fault: Fault) -> str:
 
 
 def without_folder(place: str, names: Iterable[str]) -> str:
-    """The line of a traceback that names a file: only the last part of its path, unless that is a
-    name from the file, such as that of a script in it."""
+    """The line of a traceback that names a file, with only the last part of its path. If this is a
+    name from the file, such as that of a script in it, it is also removed."""
     path, comma, rest = place.strip().partition(", line ")
     name = re.split(r"[\\/]", path)[-1]
     return f"  {DOTS}/{without_names(name, names)}{comma}{without_names(rest, names)}"
 
 
 def report_text(blender: list[str], sizes: list[str], options: Options, file: str) -> str:
-    """blender: lines about it; file: about the problem file, or why it is missing."""
+    """blender: lines about Blender; file: text about the problem file, or the reason why it is
+    missing."""
     errors = [error_line(each) for each in last_errors()] or ["none since Blender was started"]
     parts: list[tuple[str, Any]] = [
         ("System", [*blender, *system_lines()]),

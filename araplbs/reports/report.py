@@ -1,4 +1,4 @@
-"""The report of the work: a JSON-compatible dictionary for programs, and lines for people."""
+"""The report of the work: a JSON-compatible dictionary for programs, and lines for the user."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ from .warning_lines import (
     worse_lines,
 )
 
-FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside the tets is worth a warning
-PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
+FAR_OUTSIDE = 0.02  # of the mesh size: a distance outside the tets that causes a warning
+PINNED_BADLY = 0.01  # of a weight: an error of pinned weights that causes a warning
 
 SLOW = (
     "OpenBLAS gives wrong results on this processor: these weights are right, computed by plain "
@@ -53,36 +53,37 @@ def make_report(
     """The report of a solved problem.
 
     deformation: {"before", "after"}: visible measures of the initial weights and of the result over
-    all poses given and at most 24 random ones, see measures/deformation.py.
+        all poses given and at most 24 random ones, see measures/deformation.py.
     energy_before, energy_after: the same of the energy that is minimized, relative.
-    symmetric: share of the vertices, images of Mirror modifiers included, that have the same
-    weights on both sides.
-    deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
-    which by envelopes, and deformation and energies (the paper's, of the surface alone, in the same
-    poses) at that time; else None.
-    volume: of the tets, if there are any; symmetric is then the share of their vertices.
-    pinned_error in it: how far pinned weights are off on the surface, at most, or None.
-    rigid: the rigid parts, by one vertex of each, its vertices and the bone that moves it most.
-    far_vertices: so far off all others that the engine does not look at faces and edges there.
-    far_from_bones: objects with vertices so far from all bones that they were hardly meant; see
-    extent.py for both.
-    taken_as_one: vertices that were welded with others apart from them, where these are many.
-    control_bones: those that were left out, and why: {bone: identifier in REASONS}.
+    symmetric: share of the vertices, including images of Mirror modifiers, with equal weights on
+        both sides.
+    deformers: if Blender does not deform linearly, the objects with Preserve Volume and those with
+        envelopes, and the resulting deformation and energies (as in the paper, of the surface
+        alone, in the same poses); otherwise None.
+    volume: data about the tets, if there are any; symmetric is then the share of their vertices.
+        pinned_error in it: the maximum error of pinned weights on the surface, or None.
+    rigid: the rigid parts, each with one of its vertices, its number of vertices and the bone that
+        moves it most.
+    far_vertices: vertices so far from all others that the engine ignores their faces and edges.
+    far_from_bones: objects with vertices so far from all bones that this is probably unintentional;
+        see extent.py for both.
+    taken_as_one: vertices that were welded with others at different positions, if there are many.
+    control_bones: the excluded bones and the reasons: {bone: identifier in REASONS}.
     bone_directions: the source of the bones: TAILS, LENGTHS (tails whose lengths are wrong by one
-    factor) or JOINTS.
-    torn_off: bones at the end of a limb that hang elsewhere, such as feet on a root.
-    tails_aside: whether they were read from tails that miss the joints of most children.
-    posed_by: of a rig that moves itself, the deform bones by what poses them in the random poses:
-    {one of WAYS: names}; else None.
-    control_evidence: why else they are left out, in words: {bone: "IK target, name"}.
-    above_limit: vertices with more influences than asked for, which locked groups force.
+        factor) or JOINTS.
+    torn_off: bones at the end of a limb that have another parent, such as feet on a root.
+    tails_aside: whether bones were read from tails that miss the joints of most children.
+    posed_by: for a rig with controls, the deform bones by what poses them in the random poses: {one
+        of WAYS: names}; otherwise None.
+    control_evidence: further reasons for excluding bones, in words: {bone: "IK target, name"}.
+    above_limit: vertices with more influences than requested, due to locked groups.
     idle_bones: deform bones that move nothing; idle_in_skin: those of them that lie in skin.
-    held_bones: those that would move too little of their own skin, and are held there, and
-    held_cost, about which share of the energy that costs; deaf_bones: those that move little of it
-    all the same; skinless_bones: those that have none; inner_bones: those that move the part around
-    them alone.
-    objects: for each mesh its vertices, influences and, once written, changed entries.
-    linear_algebra: "OpenBLAS", or "plain loops" where OpenBLAS computes wrongly on this processor.
+    held_bones: bones that would move too little of their own skin and are held to it; held_cost:
+        the approximate share of the energy caused by this.
+    deaf_bones: bones that still move little of their skin.
+    skinless_bones: bones without skin; inner_bones: bones that move only the part around them.
+    objects: for each mesh, its vertices, influences and, once written, changed entries.
+    linear_algebra: "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly on this processor.
     """
     engine = solution.report
     bones = problem.skeleton.names
@@ -145,11 +146,11 @@ def make_report(
 
 
 def summary(report: dict[str, Any]) -> Sentence:
-    """One line for people."""
+    """A one-line summary for the user."""
     meshes, where, symmetric, volume = len(report["objects"]), "", "", ""
     if meshes > 1:
         where = joined(["", Sentence("of {meshes} meshes", meshes=meshes)], " ")
-    if report["symmetric"]:  # rounded down: 100 % is all
+    if report["symmetric"]:  # rounded down, so 100 % means all
         share = int(100 * report["symmetric"])
         symmetric = joined(["", Sentence("symmetric: {symmetric} %", symmetric=share)], ", ")
     tets = report["volume"] and report["volume"]["tets"]
@@ -172,7 +173,7 @@ def summary(report: dict[str, Any]) -> Sentence:
 
 
 def summary_of_new(report: dict[str, Any]) -> Sentence:
-    """The summary if only new vertices were weighted."""
+    """The summary for a weighting of new vertices only."""
     new, around = report["new_vertices"], report["vertices"] - report["new_vertices"]
     return Sentence(
         "{which}, solved with {around} around, which stay: {deformation} there in {seconds} s",
@@ -184,7 +185,7 @@ def summary_of_new(report: dict[str, Any]) -> Sentence:
 
 
 def notes(report: dict[str, Any] | None) -> list[Sentence]:
-    """Lines about what was decided for the rigger."""
+    """Lines about decisions made for the rigger."""
     found = report["control_bones"] if report else {}
     lines = []
     if report:
@@ -215,13 +216,13 @@ def _tails_aside(skeleton: Skeleton) -> bool:
 
 
 def idle_in_skin(problem: Problem, rows: SparseWeights, engine: dict[str, Any]) -> Integers:
-    """Bones that move nothing although some skin is nearest to them."""
+    """Bones that move nothing although they are the nearest bone to some skin."""
     idle = np.array(engine["idle_bones"], int)
     return idle[has_skin(problem.arguments["vertices"], rows, problem.skeleton, idle)]
 
 
 def count_above(problem: Problem, rows: SparseWeights, most: int) -> int:
-    """Vertices that were solved and have more weights above 0 than `most`, 0: no limit."""
+    """The number of solved vertices with more than `most` weights above 0; 0: no limit."""
     counts = np.bincount(rows.vertices[rows.weights > 0], minlength=rows.count)
     locked = problem.arguments.get("locked_vertices")
     if locked is not None and len(locked) == rows.count:
@@ -272,7 +273,7 @@ def _posed_line(report: dict[str, Any]) -> list[Sentence]:
 
 
 def warnings(report: dict[str, Any] | None) -> list[Sentence]:
-    """Lines about things that a rigger should check, the most important last."""
+    """Lines about points that a rigger should check, the most important last."""
     if not report:
         return []
     lines = [Sentence(SLOW)] if report.get("linear_algebra", "OpenBLAS") != "OpenBLAS" else []

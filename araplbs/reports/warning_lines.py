@@ -1,5 +1,5 @@
-"""Lines of a report about parts that are far away, too small or unseen, and about how Blender
-deforms with the weights."""
+"""Report lines about parts that are far away, too small or invisible to bones, and about Blender's
+deformation with the weights."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..measures.deformation import in_words
 from ..measures.standing import stretches_more
 
-MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
+MUCH_WELDED = 0.05  # of the faces: a share that vanishes when merging vertices and causes a warning
 
 
 def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) -> list[Sentence]:
-    """Of parts that see no bone, and that one bone moves or not."""
+    """Lines about parts without a visible bone. rigid: whether a single bone moves them."""
     parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
     if not parts:
         return []
@@ -46,7 +46,7 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def heat_lines(report: dict[str, Any]) -> list[Sentence]:
-    """How Blender's automatic weights would stretch the surface, if they were compared with."""
+    """The stretch that Blender's automatic weights would cause, if they were compared."""
     compared = report.get("compared") or {}
     if "heat" not in compared:
         return []
@@ -61,7 +61,7 @@ def heat_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def far_lines(report: dict[str, Any]) -> list[Sentence]:
-    """Parts that were probably selected, or left somewhere, by mistake."""
+    """Lines about parts that were probably selected or left somewhere by mistake."""
     lines = []
     whole = [far["object"] for far in report["far_from_bones"] if far["all"]]
     if whole:
@@ -89,7 +89,7 @@ def far_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def size_lines(report: dict[str, Any]) -> list[Sentence]:
-    """Parts so small or so far away that the solver ignored them."""
+    """Lines about parts so small or so far away that the solver ignored them."""
     lines = []
     vanished = report["collapsed_triangles"] / max(report["triangles"], 1)
     if vanished > MUCH_WELDED:

@@ -1,24 +1,24 @@
-"""Texts for maintainers without the names of a file's things, and without paths.
+"""Removes paths and the names in a file from texts for maintainers.
 
-Names in a file are removed in every form in which sentences and Python write them. Unknown names,
-such as those of deleted objects, are in quotes in our sentences. Everything from the first
-remaining quote to the last one is removed, because a name may contain quotes.
-Removing too much is better than leaving a name.
+Names in a file are removed in every form in which our messages and Python write them. Unknown
+names, such as those of deleted objects, are quoted in our messages. Everything from the first
+remaining quote to the last one is removed, because a name may contain quotes. Removing too much is
+better than leaving a name.
 """
 
 import re
 from collections.abc import Iterable
 
 DOTS = "..."
-SHORT = 4  # letters: shorter names go as whole words only, or no sentence would be left
-_HERE = "\ue000"  # stands for a name while there are others to be found
+SHORT = 4  # letters: shorter names match only as whole words, or no sentence would be left
+_HERE = "\ue000"  # placeholder for a name while others are still to be found
 _PATH = re.compile(r"(?:\b[A-Za-z]:|(?<![\w.]))[\\/]+(?:[^\\/:\n\"']+[\\/])+[^\\/:\n\"',;)]*")
 _HIDDEN = f"'{DOTS}'"
 _OPENING, _CLOSING = re.compile(r"(?<!\w)[\"'`]"), re.compile(r"[\"'`](?!\w)")
 
 
 def without_names(text: str, names: Iterable[str] = ()) -> str:
-    """The text with dots in place of names and paths. names: those that the file has."""
+    """The text with dots in place of names and paths. names: the names in the file."""
     forms = {form for name in names for form in _forms(name)}
     for form in sorted(forms, key=len, reverse=True):
         if form not in text:
@@ -32,8 +32,8 @@ def without_names(text: str, names: Iterable[str] = ()) -> str:
 
 
 def _apart(text: str) -> list[str]:
-    """The text between the names that are hidden already. Between two of them may be the middle of
-    a name with quotes: that part belongs to it."""
+    """The text between names that are already hidden. The text between two of them may be the
+    middle of a name with quotes, and then belongs to it."""
     return re.split(rf"[\"']{re.escape(DOTS)}[\"']", text)
 
 
@@ -42,12 +42,12 @@ def _without_quoted(text: str) -> str:
     if not first:
         return text
     last = [match.end() for match in _CLOSING.finditer(text, first.end())]
-    end = last[-1] if last else len(text)  # a text may be cut within a name
+    end = last[-1] if last else len(text)  # a text may be cut off within a name
     return text[: first.start()] + _HIDDEN + text[end:]
 
 
 def _forms(name: str) -> set[str]:
-    """The forms of a name: unchanged, in one line, as Python shows it, by its bytes."""
+    """The forms of a name: unchanged, on one line, as shown by Python, and as bytes."""
     shown = {name, " ".join(name.split()), repr(name)[1:-1], ascii(name)[1:-1]}
     shown |= {repr(name)[1:-1].replace("\\'", "'"), *name.splitlines()}
     shown.add(name.encode("utf-8", "backslashreplace").decode())

@@ -1,4 +1,4 @@
-"""The picture of a character in a report: in the sampled pose with the most strain, colored by
+"""The picture of a character in a report, in the sampled pose with the most strain and colored by
 strain."""
 
 import araplbs
@@ -23,7 +23,7 @@ from .pictures import (
     view_axes,
 )
 
-POSES = 12  # looked at
+POSES = 12  # examined poses
 WIDTH, HEIGHT = 300, 360  # pixels
 
 
@@ -34,7 +34,7 @@ def worst_picture(
     to_world: Floats | None = None,
     threads: int = 0,
 ) -> bytes | None:
-    """A PNG file as bytes, None if there is no surface. to_world (3, 3): see view_axes()."""
+    """A PNG file as bytes; None if there is no surface. to_world (3, 3): see view_axes()."""
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     poses = pose_set(problem, options)
     if not len(triangles) or not len(poses):

@@ -1,12 +1,11 @@
-"""Small pictures of the joints that artists look at first, each in its pose with the most strain:
-shoulder, elbow, hip and knee, or, if no body is found, the joints with the most strain. It does not
-use bpy, so any thread may run it.
+"""Small pictures of the joints that artists examine first, each in its pose with the most strain:
+shoulder, elbow, hip and knee or, if no body is found, the joints with the most strain. This module
+does not use bpy, so any thread may run it.
 
 Legs and arms are found by the shape of the skeleton (body/body.py). The triangles around a joint
-are those nearer to it than to any other of these joints, within REACH of the bones that meet
-there.
-Of a pair of joints, the worse side is shown. Cost: one posing of the mesh and one strain per pose,
-then a drawing for each picture: 0.5 s of one processor for 13,000 vertices, 1.3 s for 54,000.
+are those nearer to it than to any other of these joints, within REACH of the adjacent bones. For a
+pair of joints, the worse side is shown. Cost: one posing of the mesh and one strain per pose, then
+a drawing for each picture: 0.5 s of one processor for 13,000 vertices, 1.3 s for 54,000.
 """
 
 from __future__ import annotations
@@ -32,27 +31,27 @@ from .pictures import camera_around, draw, strain_at_vertices, turned_back, view
 
 MOST = 4  # pictures
 SIDE = 128  # pixels
-REACH = 0.5  # of the mean length of what meets at a joint: bones, or the parts of a limb
-SHOWN = 1.3  # times that: what a picture shows around the joint
-TURNS, ABOVE = tuple(range(0, 360, 45)), 12.0  # degrees: the sides that a picture is taken from
-LEAST_STRAIN = 0.01  # around a joint: nobody sees less
-LEAST_TRIANGLES = 8  # around a joint: with fewer there is nothing to see
+REACH = 0.5  # of the mean length of the adjacent bones or parts of a limb
+SHOWN = 1.3  # multiplied by this: the region around a joint that a picture shows
+TURNS, ABOVE = tuple(range(0, 360, 45)), 12.0  # degrees: camera angles of a picture
+LEAST_STRAIN = 0.01  # around a joint: smaller values are not visible
+LEAST_TRIANGLES = 8  # around a joint: fewer show nothing
 
 
 @dataclass
 class SeenJoint:
-    """One joint in its worst pose. strain: root mean square around the joint, before (None if there
-    were no weights) and now."""
+    """One joint in its worst pose. strain: the root mean square around the joint, before (None
+    without earlier weights) and now."""
 
     bone: str
-    pose: int  # place in the poses
-    mesh: int  # place in the names of the Problem
+    pose: int  # index in the poses
+    mesh: int  # index in the names of the Problem
     vertices: Integers  # of that mesh, around the joint
     strain: tuple[float | None, float]
     pictures: tuple[Integers | None, Integers]  # (SIDE, SIDE, 4) uint8 each
 
     def words(self) -> str:
-        """For people."""
+        """A text for the user."""
         before, now = self.strain
         stretch = f"stretch {percent(now)} %"
         if before is not None:
@@ -70,8 +69,9 @@ def worst_poses(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> list[SeenJoint]:
-    """At most MOST. before: None if there were no weights. up (3,): in the space of the mesh;
-    to_world (3, 3): see view_axes(). Raises araplbs.Cancelled when progress (a Listener) stops."""
+    """At most MOST joints. before: None if there were no weights. up (3,): in the space of the
+    mesh; to_world (3, 3): see view_axes(). Raises araplbs.Cancelled when progress (a Listener)
+    stops."""
     progress = Progress.of(progress)
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     if not len(triangles) or not len(poses):
@@ -113,12 +113,12 @@ def worst_poses(
 class Joint:
     bone: int  # that begins there
     place: Floats  # (3,) at rest
-    reach: float  # how far away triangles are around it
+    reach: float  # distance of the triangles around it
 
 
 def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
-    """The joints that are considered, those of one kind together: of a body [[both shoulders],
-    [both elbows], ...], else each with its mirror image."""
+    """The considered joints, grouped by kind: for a body [[both shoulders], [both elbows], ...],
+    otherwise each joint with its mirror image."""
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
     body = find_body(tree, tree.chains(), np.asarray(up, float))
     if body is not None:
@@ -140,7 +140,7 @@ def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
 
 
 def _of_limb(limb: Limb, place: int) -> Joint:
-    """Bones may be split along an arm, so its joints give its length."""
+    """The joints of a limb by its length, because the bones along an arm may be split."""
     lengths = lengths_of(limb.joints)[max(0, place - 1) : place + 1]
     return Joint(limb.bones[place], limb.joints[place], REACH * float(lengths.mean()))
 
@@ -154,7 +154,7 @@ def _of_bone(skeleton: Skeleton, bone: int) -> Joint:
 
 
 def _around(joints: list[Joint], points: Floats, triangles: Integers) -> Integers:
-    """(f,) place of the joint that a triangle is around, -1 for none."""
+    """The index of the joint for each triangle, (f,), -1 for none."""
     centers = points[triangles].mean(axis=1)
     nearest, least = np.full(len(centers), -1), np.full(len(centers), np.inf)
     for number, joint in enumerate(joints):
@@ -172,15 +172,15 @@ def _sums(around: Integers, values: Floats, count: int) -> Floats:
 def _strain(
     problem: Problem, rows: SparseWeights, poses: Poses, number: int, threads: int
 ) -> tuple[Floats, Floats]:
-    """(points (n, 3), strain (f,)) in one of the poses."""
+    """Returns (points (n, 3), strain (f,)) in one of the poses."""
     posed = pose_linearly(problem, rows, poses[number : number + 1])[0]
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     return posed, araplbs.surface_strain(points, triangles, posed, threads=threads)
 
 
 def _chosen(groups: list[list[Joint]], worst: Floats) -> list[int]:
-    """Places of the joints that are shown, in the order of the groups: of each group the worse one;
-    of more than MOST groups those that strain most."""
+    """Indices of the joints to show, in the order of the groups: the worse one of each group, or
+    those with the most strain if there are more than MOST groups."""
     best, first = [], 0
     for group in groups:
         best.append(first + int(worst[first : first + len(group)].argmax()))
@@ -196,8 +196,8 @@ def _pictures(
     own: Integers,
     to_world: Floats | None,
 ) -> list[Integers]:
-    """One for each of these (points, strain), all by one camera: around the triangles `own`, from
-    the side that they face by the last one."""
+    """One picture for each of these (points, strain), all with the same camera: around the
+    triangles `own`, from the side that they face in the last one."""
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     shown = [turned_back(problem.skeleton, pose, each) for each, _strain in posed]
     a, b, c = shown[-1][triangles[own]].swapaxes(0, 1)
@@ -216,8 +216,8 @@ def _pictures(
 
 
 def _of_one_mesh(problem: Problem, vertices: Integers) -> tuple[int, Integers]:
-    """(mesh, its own vertices): the mesh that has most of these vertices of the problem, without
-    the images of Mirror modifiers."""
+    """Returns (mesh, its own vertices): the mesh with most of these vertices of the problem,
+    without the images of Mirror modifiers."""
     places = [problem.place(int(vertex)) for vertex in vertices]
     names = [name for name, _vertex in places]
     most = max(problem.names, key=names.count)

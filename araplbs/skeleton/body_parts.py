@@ -1,8 +1,8 @@
-"""The body parts of a skeleton, for measures limb by limb.
+"""The body parts of a skeleton, for measuring each limb.
 
 A chain of bones begins at a root and after every bone with several deforming children. It is named
-after its first bone. Chains that are short or move little of the mesh are merged: first those on
-one bone, such as fingers, then with the chain that they hang on.
+after its first bone. Chains that are short or move little of the mesh are merged, first with others
+on the same bone, such as fingers, then with their parent chain.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ..base.arrays import Bools, Floats, Integers
 if TYPE_CHECKING:
     from ..model.sparse_weights import SparseWeights
 
-LEAST_SHARE = 0.02  # of the triangles: a part that has less is taken together with others
-SHORT = 0.12  # of the size of the skeleton: chains below that hang on one bone are one part
+LEAST_SHARE = 0.02  # of the triangles: smaller parts are merged with others
+SHORT = 0.12  # of the skeleton size: shorter chains on the same bone form one part
 MOST_PARTS = 12
 
 
@@ -37,10 +37,10 @@ def body_parts(
     triangle_bones: Integers,
     deform: Bools | None = None,
 ) -> list[tuple[str, Integers]]:
-    """[(name, bones)] in the order of the skeleton, each bone in one part.
+    """Returns [(name, bones)] in the order of the skeleton, with each bone in one part.
 
-    names, heads and tails (m, 3), parents (m,): of the bones, -1 for roots. triangle_bones (f,):
-    the bone that each triangle goes with. deform (m,) bool: others join the part that they hang on.
+    names, heads and tails (m, 3), parents (m,): bone data, -1 for roots. triangle_bones (f,): the
+    bone that each triangle follows. deform (m,) bool: other bones join the part of their parent.
     """
     m = len(names)
     deform = np.ones(m, bool) if deform is None else deform
@@ -60,7 +60,7 @@ def body_parts(
             for p in parts
             if p.above == bone
             and (size(p) < least or lengths[p.bones].sum() < short)
-            and beyond[p.first] == len(p.bones)  # nothing hangs on it
+            and beyond[p.first] == len(p.bones)  # without descendants
         ]
         if len(together) > 1:
             together[0].name = f"beyond {names[bone]}"
@@ -73,7 +73,7 @@ def body_parts(
             break
         parts.remove(smallest)
         onto = next((p for p in parts if smallest.above in p.bones), None)
-        if onto is None:  # a root: with that of those hanging on it on which most hangs
+        if onto is None:  # a root, merged with its largest child chain
             below = [p for p in parts if p.above in smallest.bones]
             onto = max(below or parts, key=lambda part: beyond[part.first])
             onto.above = smallest.above
@@ -91,7 +91,7 @@ def _children(parents: Integers) -> list[list[int]]:
 
 
 def _bones_beyond(parents: Integers) -> Integers:
-    """(m,) the number of descendants of each bone, including itself."""
+    """The number of descendants of each bone, (m,), including the bone itself."""
     count = np.ones(len(parents), int)
     for bone in _children_first(_children(parents), parents):
         if parents[bone] >= 0:
@@ -100,9 +100,9 @@ def _bones_beyond(parents: Integers) -> Integers:
 
 
 def _chains(parents: Integers, deform: Bools) -> list[tuple[list[int], int]]:
-    """[(bones from the first on, bone that it hangs on or -1)]."""
+    """Returns [(bones of the chain, parent bone or -1)]."""
     children = _children(parents)
-    moves = np.array(deform)  # it deforms, or something that hangs on it does
+    moves = np.array(deform)  # the bone or one of its descendants deforms
     order = _children_first(children, parents)
     for bone in order:
         moves[bone] |= any(moves[child] for child in children[bone])
@@ -130,8 +130,8 @@ def _children_first(children: list[list[int]], parents: Integers) -> list[int]:
 
 
 def strongest_bones(rows: SparseWeights, fallback: Integers) -> Integers:
-    """(n,) the bone with the most weight at each vertex of SparseWeights; that of fallback (n,) if
-    no bone has any."""
+    """The bone with the most weight at each vertex of SparseWeights, (n,), or that of fallback (n,)
+    if no bone has any."""
     vertices = rows.vertices
     order = np.lexsort((rows.weights, vertices))
     result = np.array(fallback)
@@ -140,7 +140,7 @@ def strongest_bones(rows: SparseWeights, fallback: Integers) -> Integers:
 
 
 def nearest_bones(points: Floats, heads: Floats, tails: Floats, deform: Bools) -> Integers:
-    """(n,) the deforming bone nearest to each point (n, 3)."""
+    """The deform bone nearest to each point (n, 3), (n,)."""
     best, result = np.full(len(points), np.inf), np.zeros(len(points), np.int64)
     for bone in np.flatnonzero(deform):
         along = tails[bone] - heads[bone]
@@ -155,7 +155,7 @@ def nearest_bones(points: Floats, heads: Floats, tails: Floats, deform: Bools) -
 def part_of_triangles(
     triangles: Integers, parts: list[tuple[str, Integers]], vertex_bones: Integers, bone_count: int
 ) -> Integers:
-    """(f,) the part of each triangle, that of its first corner's bone."""
+    """The part of each triangle, (f,), given by the bone of its first corner."""
     of_bone = np.zeros(bone_count, np.int64)
     for part, (_name, bones) in enumerate(parts):
         of_bone[bones] = part

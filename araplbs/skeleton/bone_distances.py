@@ -1,4 +1,4 @@
-"""How far points are from bones, all in armature space."""
+"""Distances between points and bones, all in armature space."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from ..model.sparse_weights import SparseWeights
     from .skeleton import Skeleton
 
-NEARER = 0.9  # of another distance: skin so much nearer to a bone is its own
-SLACK = 1e-6  # for rounding
-LEAST, LEAST_SHARE = 4, 0.002  # of the vertices: fewer do not count as skin
+NEARER = 0.9  # ratio of distances: skin this much nearer to a bone belongs to it
+SLACK = 1e-6  # tolerance for rounding
+LEAST, LEAST_SHARE = 4, 0.002  # of the vertices: fewer are not counted as skin
 
 
 def distances(points: Floats, skeleton: Skeleton, bones: Integers) -> Floats:
-    """(points, bones) of all points from all of these bones."""
+    """Distances (points, bones) between all points and all of these bones."""
     return distances_from_own(points[:, None], skeleton, np.asarray(bones)[None])
 
 
 def distances_from_own(points: Floats, skeleton: Skeleton, bones: Integers | Index) -> Floats:
-    """(n,) of each point from its bone."""
+    """The distance of each point from its bone, (n,)."""
     along = skeleton.tails[bones] - skeleton.heads[bones]
     to = points - skeleton.heads[bones]
     share = (to * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-300)
@@ -32,7 +32,7 @@ def distances_from_own(points: Floats, skeleton: Skeleton, bones: Integers | Ind
 
 
 def nearest_bones(points: Floats, skeleton: Skeleton) -> Integers:
-    """(n,) the deform bone nearest to each of these points (n, 3)."""
+    """The deform bone nearest to each of these points (n, 3), as (n,)."""
     best, nearest = np.full(len(points), np.inf), np.zeros(len(points), int)
     for bone in np.flatnonzero(skeleton.deform):
         distance = distances_from_own(points, skeleton, bone)
@@ -44,7 +44,8 @@ def nearest_bones(points: Floats, skeleton: Skeleton) -> Integers:
 def has_skin(
     points: Floats, rows: SparseWeights, skeleton: Skeleton, bones: Sequence[Index] | Integers
 ) -> Bools:
-    """(bones,) bool: skin is nearer to the bone than to what has most of its weight.
+    """Returns (bones,) bool: whether skin is nearer to the bone than to the bone with most of its
+    weight.
 
     rows: SparseWeights of the points.
     """
@@ -55,7 +56,8 @@ def has_skin(
     most, near = NEARER * distances_from_own(own, skeleton, leaders), []
     x, y, z = np.ascontiguousarray(own.T)
     for bone in bones:
-        # No point of a bone is farther from its middle than half its length: a quick first look.
+        # No point of a bone is farther from its middle than half its length, which allows a quick
+        # first check.
         ends = skeleton.heads[bone], skeleton.tails[bone]
         middle = (ends[0] + ends[1]) / 2
         reach = most + (1 + SLACK) / 2 * np.linalg.norm(ends[1] - ends[0])

@@ -1,8 +1,8 @@
-"""The evidence for bones that are skin or controls, apart from their positions, with its weights.
+"""Evidence, other than positions, that classifies bones as skin or controls, with its weights.
 
-Each kind is a function of BoneFacts. A value above 0 is evidence for a control, below 0 for skin: 1
-is one sign, 2 as good as certain. The engine (control_bones.py) combines the sum with the evidence
-of skeleton and mesh; neither decides alone.
+Each kind is a function of BoneFacts. A value above 0 is evidence for a control and a value below 0
+for skin; 1 is a single indication, and 2 is almost certain. The engine (control_bones.py) combines
+the sum with the evidence of skeleton and mesh; neither decides alone.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from .generators import Generator, recognize, says_control, says_skin
 if TYPE_CHECKING:
     from .bone_facts import BoneFacts
 
-SURE, SKIN = 2, -1  # sums that say as much as the engine asks for
-FEW = 0.5  # what marks more of the deform bones sets none of them apart
+SURE, SKIN = 2, -1  # sums equivalent to the evidence that the engine requires
+FEW = 0.5  # a mark on more of the deform bones does not distinguish any
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of evidence; words for people, as an answer to why a bone is left out."""
+    """One kind of evidence. words: text for the user that explains why a bone is excluded."""
 
     identifier: str
     weight: float
@@ -39,18 +39,18 @@ def _fact(name: str) -> Callable[[BoneFacts], Bools]:
 
 
 def _of_few(marked: Bools, facts: BoneFacts) -> Bools:
-    """`marked`, if it sets deform bones apart."""
+    """`marked`, if it distinguishes some deform bones from the others."""
     few = np.count_nonzero(marked & facts.deform) <= FEW * np.count_nonzero(facts.deform)
     return marked & few
 
 
 def targets(name: str) -> Callable[[BoneFacts], Bools]:
-    """Targets that no constraint pulls itself, as it does two ends of a piston."""
+    """Targets that are not constrained in turn, unlike the two ends of a piston."""
     return lambda facts: facts.known(name) & ~facts.known("pulled")
 
 
 def set_apart(facts: BoneFacts) -> Bools:
-    """Shaped, colored or visible, where most bones that deform are not."""
+    """Bones that are shaped, colored or visible, if most deform bones are not."""
     marks = [_of_few(facts.known(name), facts) for name in ("shaped", "colored", "visible")]
     return np.any(marks, axis=0)
 
@@ -98,16 +98,16 @@ class Evidence:
     sums: np.ndarray  # (m,)
 
     def of(self, bone: Index) -> list[Kind]:
-        """The Kinds that make a control of it."""
+        """The Kinds that make a bone a control."""
         return [KINDS[k] for k in np.flatnonzero(self.found[bone]) if KINDS[k].weight > 0]
 
     def words(self, bone: Index) -> str:
-        """'IK target, name', empty without evidence for a control."""
+        """The evidence as text, such as 'IK target, name', empty without evidence for a control."""
         return ", ".join(kind.words for kind in self.of(bone))
 
 
 def weigh(facts: BoneFacts) -> Evidence:
-    """The Evidence. Evidence about a bone counts for the one on the other side as well."""
+    """Computes the Evidence. Evidence about a bone also counts for its mirror image."""
     found = np.array([kind.find(facts) for kind in KINDS], bool).T
     found |= found[facts.opposite]
     return Evidence(found, found @ np.array([kind.weight for kind in KINDS], float))

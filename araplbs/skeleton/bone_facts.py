@@ -1,7 +1,7 @@
-"""Facts in a file about bones, apart from their places: the input of bone_evidence.py.
+"""Facts about bones in a file, except their positions: the input of bone_evidence.py.
 
-Each fact is a bool for each of the m bones of an armature. A rig of a file that says no more than
-names and parents has names alone.
+Each fact is one bool per bone for the m bones of an armature. If a file contains only names and
+parents, only facts about names are available.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ..model.sparse_weights import SparseWeights
     from .skeleton import Skeleton
 
-LED = 0.6  # a bone with so much of a vertex's weight leads it
+LED = 0.6  # a bone with at least this share of a vertex's weight leads it
 MOST_AT_ONCE = 1 << 20  # distances
-JOINED = 0.05  # of its length: so near the ends of a bone others begin and end
-COPIED = 0.02  # of its parent's length, and as a turn: a copy by an importer is as near
-AT = 0.9  # cosine of the direction to what a bone points at, if the engine is to end it there
-AHEAD = 0.95  # cosine of the direction in which a bone points at another
-BESIDE = 0.1  # of its length: so near its line others lie on it
+JOINED = 0.05  # of its length: other bones this close to its ends begin and end there
+COPIED = 0.02  # of its parent's length, and as a rotation: tolerance of a copy by an importer
+AT = 0.9  # cosine of the direction to its target, if the engine should end it there
+AHEAD = 0.95  # cosine of the angle within which a bone points at another
+BESIDE = 0.1  # of its length: bones within this distance lie on its line
 
 
 def _none() -> Bools:
@@ -34,19 +34,19 @@ def _none() -> Bools:
 
 @dataclass
 class BoneFacts:
-    """Empty facts are unknown. See EVIDENCE for what each is worth."""
+    """Facts about bones; empty facts are unknown. See EVIDENCE for the weight of each."""
 
     names: list[str]
     deform: np.ndarray  # (m,) bool
     parents: np.ndarray  # (m,) -1 for roots
-    opposite: np.ndarray  # (m,) the bone of the other side, or the bone itself
+    opposite: np.ndarray  # (m,) the mirror image of the bone, or the bone itself
     ik_target: np.ndarray = field(default_factory=_none)
     pole_target: np.ndarray = field(default_factory=_none)
     aimed_at: np.ndarray = field(default_factory=_none)  # by Track To, Stretch To...
     followed: np.ndarray = field(default_factory=_none)  # by Copy Location
-    choice: np.ndarray = field(default_factory=_none)  # one of several that a bone copies
+    choice: np.ndarray = field(default_factory=_none)  # one of several targets that a bone copies
     carries: np.ndarray = field(default_factory=_none)  # lattices, curves, sockets
-    drives: np.ndarray = field(default_factory=_none)  # by custom properties of its own
+    drives: np.ndarray = field(default_factory=_none)  # through custom properties of its own
     shaped: np.ndarray = field(default_factory=_none)  # by a custom shape
     colored: np.ndarray = field(default_factory=_none)
     visible: np.ndarray = field(default_factory=_none)
@@ -68,15 +68,15 @@ class BoneFacts:
     points_aside: np.ndarray = field(default_factory=_none)  # see points_aside()
 
     def known(self, name: str) -> Bools:
-        """(m,) bool"""
+        """The fact with this name, (m,) bool; all False if it is unknown."""
         fact = getattr(self, name)
         return fact if len(fact) else np.zeros(len(self.names), bool)
 
 
 def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> Bools:
-    """(m,) bool: bones that no other deform bone goes along with, of those asked about.
+    """Returns (m,) bool: those of the queried bones that no other deform bone follows.
 
-    Each of the others leaves it in one of the poses (p, m, 3, 4) by more than the radius: its
+    Every other bone moves away from it in one of the poses (p, m, 3, 4) by more than a radius: its
     distance at rest, or that of the skin (points, in armature space) or half its own length, if
     these are larger.
     """
@@ -96,10 +96,10 @@ def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> B
 
 
 def leaf_bones(skeleton: Skeleton) -> Bools:
-    """(m,) bool: deform bones that an exporter has added to mark where a chain ends.
+    """Returns (m,) bool: deform bones that an exporter has added to mark the end of a chain.
 
-    Their names say so, none hangs on them, and nobody has drawn their tails: the importer finds no
-    bone to point at, and gives them the direction and length of their parents."""
+    They have such names, no children, and no tails drawn by an artist. Because the importer finds
+    no bone to point at, it gives them the direction and length of their parents."""
     found, ways = np.zeros(len(skeleton.names), bool), skeleton.drawn_tails - skeleton.heads
     lengths = np.linalg.norm(ways, axis=1)
     is_parent = np.zeros(len(found), bool)
@@ -113,9 +113,9 @@ def leaf_bones(skeleton: Skeleton) -> Bools:
 
 
 def points_aside(skeleton: Skeleton) -> Bools:
-    """(m,) bool: roots, and bones that hang on one, that several deform bones hang on and that
-    point at none of these, in armatures whose lengths mean nothing: where such a bone ends nobody
-    knows, and it may be no more than what the body hangs on."""
+    """Returns (m,) bool: roots and their children that have several deform bones as children but
+    point at none of them, in armatures with meaningless lengths. The end of such a bone is unknown,
+    and it may be only the parent of the body."""
     found, parents = np.zeros(len(skeleton.names), bool), skeleton.parents
     ways = skeleton.tails - skeleton.heads
     for bone in np.flatnonzero(skeleton.deform).tolist():
@@ -130,9 +130,9 @@ def points_aside(skeleton: Skeleton) -> Bools:
 
 
 def steers_end(skeleton: Skeleton) -> Bools:
-    """(m,) bool: deform bones that begin where the last bone of a chain points to, and by their
-    names are controls of it: the chain moves the skin there, not the bone that it reaches for. The
-    two hang on no common bone, unless that is a root."""
+    """Returns (m,) bool: deform bones that begin where the last bone of a chain points and whose
+    names mark them as controls of it. The chain moves the skin there, not the bone that it reaches
+    for. The two have no common ancestor except a root."""
     found = np.zeros(len(skeleton.names), bool)
     parents, deform = skeleton.solver_parents, skeleton.deform
     named = np.array([is_steering_name(name) for name in skeleton.names], bool)
@@ -150,7 +150,7 @@ def steers_end(skeleton: Skeleton) -> Bools:
 
 
 def _are_apart(parents: Integers, a: Index, b: Index) -> bool:
-    """Whether two bones hang on no common bone, or on one that hangs on none itself."""
+    """Whether two bones have no common ancestor, or only one without a parent."""
     above = set()
     while (a := int(parents[a])) >= 0:
         above.add(a)
@@ -160,8 +160,8 @@ def _are_apart(parents: Integers, a: Index, b: Index) -> bool:
 
 
 def spanned(skeleton: Skeleton) -> Bools:
-    """(m,) bool: deform bones from whose head to whose tail a chain of shorter ones goes, on their
-    line: they carry these, which are the skin."""
+    """Returns (m,) bool: deform bones that span a chain of shorter bones on their line, from head
+    to tail. They carry the chain, whose bones are the skin."""
     found = np.zeros(len(skeleton.names), bool)
     deform = np.flatnonzero(skeleton.deform)
     heads, tails = skeleton.heads[deform], skeleton.tails[deform]
@@ -184,7 +184,8 @@ def spanned(skeleton: Skeleton) -> Bools:
 
 
 def _begun(heads: Floats, lengths: Floats) -> Bools:
-    """(bones,) bool: a shorter bone begins about where this one does: a chain along it must."""
+    """Returns (bones,) bool: whether a shorter bone begins approximately at the head of this one,
+    as a chain along it must."""
     found = np.zeros(len(heads), bool)
     step = max(1, MOST_AT_ONCE // max(1, len(heads)))
     for begin in range(0, len(heads), step):
@@ -197,8 +198,8 @@ def _begun(heads: Floats, lengths: Floats) -> Bools:
 
 
 def painted(points: Floats, rows: SparseWeights, skeleton: Skeleton, asked: Bools) -> Bools:
-    """(m,) bool: bones with weights as no automatic method makes them, of those asked about: most
-    of what the bone leads is nearer to another one.
+    """Returns (m,) bool: those of the queried bones with weights that no automatic method produces,
+    because most of the vertices that they lead are nearer to another bone.
 
     points: (n, 3) in armature space; rows: SparseWeights of these.
     """

@@ -1,5 +1,5 @@
-"""Facts that the animations of a file tell about its bones: leaf bones that nobody turns, and bones
-that the others leave, or that leave the others."""
+"""Facts about bones from the animations of a file: leaf bones that are never turned, and bones that
+move away from the others or that the others move away from."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MOST = 0.5  # of the deform bones: a bone that carries more of them moves the bo
 
 @dataclass(frozen=True)
 class Motion:
-    """Functions that read animations; they are called only when the answer could matter.
+    """Functions that read animations; they are called only when the result could matter.
 
-    own: of the bones asked about (m,) bool at least, ((m,) bool: whether an animation turns, moves
-    or scales the bone by itself, (m,) the farthest that it moves the bone from its place at rest,
-    by one coordinate). poses: (p, m, 3, 4) of a few frames.
+    own: returns, for at least the queried bones (m,) bool, ((m,) bool: whether an animation
+    rotates, moves or scales the bone by itself, (m,) the largest displacement of the bone from its
+    rest position along one coordinate). poses: (p, m, 3, 4) of a few frames.
     """
 
     own: Callable[[Bools], tuple[Bools, Floats]]
@@ -33,7 +33,7 @@ class Motion:
 
 
 def with_motion(facts: BoneFacts, skeleton: Skeleton, points: Floats, motion: Motion) -> BoneFacts:
-    """The BoneFacts with those of animations. points: (n, 3) the skin at rest."""
+    """The BoneFacts, with facts from the animations. points: (n, 3) the skin at rest."""
     deform, carried = skeleton.deform, _carried_by(skeleton)
     sums, leaves = weigh(facts).sums, leaf_bones(skeleton)
     others = carried & deform & ~np.eye(len(deform), dtype=bool)
@@ -52,7 +52,8 @@ def with_motion(facts: BoneFacts, skeleton: Skeleton, points: Floats, motion: Mo
 
 
 def _carried_by(skeleton: Skeleton) -> Bools:
-    """(m, m) bool: that bone is this one or hangs on it."""
+    """Returns (m, m) bool: whether the bone in the column is the bone in the row or its
+    descendant."""
     own = np.arange(len(skeleton.names))
     found, above = np.zeros((len(own), len(own)), bool), own
     while len(own):

@@ -1,9 +1,9 @@
-"""Bones that begin at the end of a chain, but hang on the root.
+"""Bones that begin at the end of a chain but are children of the root.
 
-In rigs with inverse kinematics a foot often hangs on the root, and the leg reaches for it. An
-animator never takes the two apart, but random poses would: each bone turns on its own there,
-and the skin of the ankle is torn by as much as a leg's length. In these poses the foot hangs on the
-last bone of the leg.
+In rigs with inverse kinematics, a foot is often a child of the root, and the leg reaches for it. An
+animator never separates the two, but random poses would, because each bone turns on its own: the
+skin of the ankle would be torn by as much as a leg's length. In these poses, the foot is therefore
+a child of the last bone of the leg.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from .bone_names import is_control_name
 if TYPE_CHECKING:
     from .skeleton import Skeleton
 
-NEAR = 0.15  # of the length of the last bone of a chain: so near its end a bone begins there
+NEAR = 0.15  # of the length of the last bone of a chain: a bone this close to its end begins there
 
 
 def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:
-    """(m,) parents in random poses. parents: solver_parents of the skeleton.
+    """Parents in random poses, (m,). parents: solver_parents of the skeleton.
 
-    A bone that hangs on nothing or on a root, and begins at the end of a chain, hangs on that; one
-    that has an image on the other side only if that does so, too."""
+    A bone without a parent or with a root as its parent that begins at the end of a chain becomes a
+    child of this end. If it has a mirror image, this applies only if the image meets the condition,
+    too."""
     found = _ends_at_heads(skeleton, parents)
     other = skeleton.other_side
     joined = found >= 0
@@ -38,7 +39,7 @@ def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:
 
 
 def _ends_at_heads(skeleton: Skeleton, parents: Integers) -> Integers:
-    """(m,) the last bone of the chain that ends where each bone begins, or -1."""
+    """The last bone of the chain that ends at the head of each bone, (m,), or -1."""
     deform, found = skeleton.deform, np.full(len(parents), -1)
     ends, lengths = _ends(skeleton, parents), np.zeros(0)
     last = np.flatnonzero(ends)
@@ -58,7 +59,7 @@ def _ends_at_heads(skeleton: Skeleton, parents: Integers) -> Integers:
 
 
 def _ends(skeleton: Skeleton, parents: Integers) -> Bools:
-    """(m,) bool: deform bones on which none hangs, and which hang on another than a root."""
+    """Returns (m,) bool: deform bones without children whose parent is not a root."""
     is_parent = np.zeros(len(parents), bool)
     is_parent[parents[skeleton.deform & (parents >= 0)]] = True
     in_chain = (parents >= 0) & (parents[parents] >= 0)
@@ -67,7 +68,7 @@ def _ends(skeleton: Skeleton, parents: Integers) -> Bools:
 
 
 def _is_below(parents: Integers, bone: int, above: int) -> bool:
-    """Whether a bone hangs on another, or is the same."""
+    """Whether a bone is a descendant of another, or the same bone."""
     for _ in range(len(parents)):
         if bone == above or bone < 0:
             break

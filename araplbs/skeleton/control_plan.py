@@ -1,8 +1,8 @@
-"""The motion of a rig's controls in random poses: rotations and locations, the places of limb
-targets, and the switches between IK and FK.
+"""The motion of a rig's controls in random poses: rotations, locations, positions of limb targets,
+and switches between IK and FK.
 
-The data of the rig about its bones is read before (ControlFacts), and the add-on applies the poses
-to the rig: this file does not use Blender."""
+The bone data of the rig is read in advance (ControlFacts), and the add-on applies the poses to the
+rig, so this file does not use Blender."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from .rig_relations import Relations, Switch, closure, further_controls
 from .skeleton import Skeleton
 from .symmetry import Symmetry, reflection
 
-PLACES = 0x51A7C4  # apart from the seeds of turns
+PLACES = 0x51A7C4  # different from the seeds of rotations
 REACHES = 0x2E5B19
 
 
 @dataclass(frozen=True)
 class ControlFacts:
-    """Data of the m bones of a rig that a plan needs."""
+    """Data about the m bones of a rig that a plan needs."""
 
-    controls: Bools  # (m,) those that are posed
+    controls: Bools  # (m,) the posed bones
     rest: Floats  # (m, 4, 4) in armature space
-    can_move: Bools  # (m,) to any place: not connected, and not locked
-    bounded: Bools  # (m,) limits keep them at their places
-    own_axes: Bools  # (m,) they are moved along their own axes, not along those of their parents
-    bent_by: list[set[int]]  # (m,) what bends a bendy bone
+    can_move: Bools  # (m,) freely movable: neither connected nor locked
+    bounded: Bools  # (m,) limits keep them in place
+    own_axes: Bools  # (m,) they move along their own axes, not along those of their parents
+    bent_by: list[set[int]]  # (m,) controls that bend a bendy bone
 
 
 class ControlPlan:
@@ -63,7 +63,7 @@ class ControlPlan:
         self.parents = deform_parents(skeleton)
         self.joints = Joints(skeleton, self.parents)
         self.own_turns = self.joints.own_turns(skeleton, options)
-        self.further: set[int] = set()  # joints that hidden controls were taken in for
+        self.further: set[int] = set()  # joints for which hidden controls were included
         self._arrange()
 
     def _arrange(self) -> None:
@@ -77,12 +77,12 @@ class ControlPlan:
         turns = {b: relations.turns(b) for b in reached}
         self.turned = turned_joints(skeleton, self.parents, reached, turns, whole)
         self.stretched = skeleton.own_stretch & self.controls
-        self.places = {}  # those of the shares of before, too
+        self.places = {}  # also those of the previous shares
         every = range(len(self.controls))
         self._sample(np.array([bool(self.turned.get(b)) for b in every], float), anew=True)
 
     def take_in_further(self, which: range, transforms: Floats, segments: Floats) -> bool:
-        """Adds hidden controls that may turn joints which these first poses leave still; returns
+        """Adds hidden controls that may turn joints which do not move in these first poses; returns
         whether any were found."""
         motion = self.joints.motion(transforms, segments)
         still = self.joints.still(motion, self.own_turns[which])
@@ -95,8 +95,8 @@ class ControlPlan:
         return bool(more)
 
     def ease(self, transforms: Floats) -> bool:
-        """Makes turns smaller where these first poses (p, m, 3, 4) turn joints too far; returns
-        whether any have changed."""
+        """Reduces rotations if these first poses (p, m, 3, 4) turn joints too far; returns whether
+        any have changed."""
         shares = shares_by_pilot(
             transforms, self.skeleton, self.parents, self.turned, self.options.swing
         )
@@ -115,8 +115,8 @@ class ControlPlan:
         self.bases = self._find_bases(self.options.pose_count)
 
     def _find_needed(self) -> set[int]:
-        """Places of all that the deform bones follow: what limbs are tied to, and what bends bendy
-        bones, too."""
+        """Indices of all bones that the deform bones follow, including those that limbs are
+        attached to and those that bend bendy bones."""
         leaders, asked = self.relations.leaders(), self.relations.asked
         for chain in self.relations.together:
             for b in chain:
@@ -129,7 +129,8 @@ class ControlPlan:
         return closure(leaders, *np.flatnonzero(self.skeleton.deform).tolist(), *asked)
 
     def _find_whole(self) -> Bools:
-        """(m,) bool: controls that carry all of the rig, and nothing that deforms by itself."""
+        """Returns (m,) bool: controls that carry the whole rig and do not deform anything
+        themselves."""
         deform, whole = np.flatnonzero(self.skeleton.deform), self.controls & ~self.skeleton.deform
         for b in np.flatnonzero(whole):
             whole[b] = self.relations.carried(int(b)).issuperset(deform)
@@ -147,7 +148,7 @@ class ControlPlan:
         return shifts(u, sizes, self.partners)
 
     def _sample_reaches(self) -> dict[int, Floats]:
-        """{bone: (p, 4, 4)} functions that take the controls of limbs to their places."""
+        """Transforms {bone: (p, 4, 4)} that move the controls of limbs to their positions."""
         partners, options = self.partners, self.options
         ends = {r.control: r for r in self.reaches}
         which = np.zeros(len(self.controls), bool)
@@ -174,12 +175,13 @@ class ControlPlan:
         return found
 
     def _sample_switches(self) -> list[tuple[Switch, int]]:
-        """[(switch, which of the pairs of poses has it on: every second, or every second two)]."""
+        """Returns [(switch, pairs of poses in which it is on: every second pair, or every second
+        two)]."""
         groups = sorted({switch.sides for switch in self.relations.switches})
         return [(each, groups.index(each.sides) % 2) for each in self.relations.switches]
 
     def _find_bases(self, poses: int) -> dict[int, Floats]:
-        """{bone: (p, 4, 4) what it does in its own rest space}."""
+        """Returns {bone: (p, 4, 4) transform in its own rest space}."""
         found = {}
         for b in np.flatnonzero(self.controls).tolist():
             head, turn = self.skeleton.heads[b], self.rotations[:, b]
@@ -192,7 +194,7 @@ class ControlPlan:
         return found
 
     def in_rest(self, b: int, transforms: Floats) -> Floats:
-        """The motion of bone b in its own rest space by transforms (..., 4, 4) in armature
+        """The motion of bone b in its own rest space for transforms (..., 4, 4) in armature
         space."""
         rest = self.facts.rest[b]
         own = inverse(rest) @ transforms @ rest
@@ -209,9 +211,9 @@ class ControlPlan:
         which: range,
         symmetry: Symmetry | None,
     ) -> Poses | None:
-        """All Poses, in which every joint moves, from what a rig does in those of `which`; None if
-        no control moves a deform bone. symmetry: a symmetry_plane(), whose images are the others.
-        """
+        """All Poses, in which every joint moves, derived from the motion of a rig in the poses
+        `which`; None if no control moves a deform bone. symmetry: a symmetry_plane(), whose mirror
+        images complete the poses."""
         joints, names = self.joints, self.skeleton.names
         found = complete(transforms, segments, joints, self.own_turns[which])
         if found is None:

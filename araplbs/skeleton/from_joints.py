@@ -1,4 +1,4 @@
-"""A Skeleton out of arrays: joints with their parents, and further facts about them."""
+"""Builds a Skeleton from arrays: joints with their parents, and optional further data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def skeleton_from_joints(
     deform: Any = None,
     roll_axes: Any = None,
 ) -> Skeleton:
-    """See Skeleton.from_joints. Raises ValueError for arrays that do not fit each other."""
+    """See Skeleton.from_joints. Raises ValueError for inconsistent arrays."""
     heads = _floats("joints", joints, None)
     m = len(heads)
     if not m:
@@ -98,8 +98,8 @@ def _refuse_circle(parents: Any) -> None:
 
 
 def _ends(heads: Floats, parents: Any) -> Floats:
-    """(m, 3) tails to draw: to the nearest child, or on in the direction of the parent. Nothing
-    goes by them: where bones go is read from the joints."""
+    """Tails for display, (m, 3): at the nearest child, or continuing in the direction of the
+    parent. They have no other effect, because bone directions are read from the joints."""
     ends, m = np.full((len(heads), 3), np.nan), len(heads)
     size = float(np.ptp(heads, axis=0).max()) or 1.0
     for k in range(m):
@@ -116,7 +116,7 @@ def _ends(heads: Floats, parents: Any) -> Floats:
 
 
 def _across(along: Floats) -> Floats:
-    """(m, 3) unit vectors across bones."""
+    """Unit vectors across bones, (m, 3)."""
     axis = np.eye(3)[np.abs(along).argmin(axis=1)]
     found = np.cross(np.cross(along, axis), along)
     return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)

@@ -1,7 +1,7 @@
-"""Rig generators and their bone names: which bones are meant to deform, and which are not.
+"""Rig generators and their bone names, which indicate the bones that should deform.
 
-A generator is recognized by several of its bones that have names of different kinds, since one
-name can be a coincidence.
+A generator is recognized by several bones with names of different kinds, because a single name may
+be a coincidence.
 """
 
 import functools
@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-LEAST_BONES = 4  # with names of a generator
-REMEMBERED = 1 << 14  # patterns on names: of film rigs two of each name
+LEAST_BONES = 4  # bones with names of a generator
+REMEMBERED = 1 << 14  # patterns for names: film rigs have two of each name
 
 NEVER = r"(?!)"
 SIDE = r"[._ -]?(l|r|left|right)?"
@@ -21,12 +21,12 @@ CLOUD_RIG = r"STR|FK|IK|MSTR|ROOT|CTR|CTRL|POLE|TGT|TRG|ORG|MCH|HLP|DSP|INT|SWI|
 
 @dataclass(frozen=True)
 class Generator:
-    """Patterns of whole names."""
+    """Patterns that match whole names."""
 
     name: str
-    kinds: tuple[str, ...]  # all of these are there
+    kinds: tuple[str, ...]  # all of these must be present
     skin: str = NEVER
-    control: str = NEVER  # and ends of chains; wins where both match
+    control: str = NEVER  # and chain ends; takes precedence if both match
 
 
 GENERATORS = (
@@ -115,21 +115,21 @@ GENERATORS = (
 )
 
 
-# Generators that make skeletons for engines, in which all bones with their names deform.
+# Generators of game engine skeletons, in which all bones with their names deform.
 ENGINES = {"Mixamo", "VRM", "MMD", "Unreal", "Unity", "Daz", "Biped"}
 
 
 def is_of_engine(names: Iterable[str]) -> bool:
-    """Whether these are names of a skeleton for engines."""
+    """Whether these are names of a game engine skeleton."""
     return any(generator.name in ENGINES for generator in recognize(names))
 
 
 def recognize(names: Iterable[str]) -> list[Generator]:
-    """The Generators that made these bones."""
+    """The Generators that created these bones."""
     return list(_recognize(tuple(names)))
 
 
-@functools.lru_cache(maxsize=2)  # evidence is weighed several times
+@functools.lru_cache(maxsize=2)  # evidence is evaluated several times
 def _recognize(names: tuple[str, ...]) -> list[Generator]:
     found = []
     for generator in GENERATORS:
@@ -151,10 +151,10 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def says_skin(generators: list[Generator], name: str) -> bool:
-    """Whether one of these generators means it to deform."""
+    """Whether one of these generators intends the bone to deform."""
     return any(_matches(g.skin, name) for g in generators) and not says_control(generators, name)
 
 
 def says_control(generators: list[Generator], name: str) -> bool:
-    """Whether one of these generators does not mean it to deform."""
+    """Whether one of these generators does not intend the bone to deform."""
     return any(_matches(g.control, name) for g in generators)

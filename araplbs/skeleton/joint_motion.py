@@ -1,8 +1,8 @@
 """The motion of a rig's joints in its poses, and poses in which all joints move.
 
-A joint is a deform bone in the one that it hangs on. A joint that the rig does not move turns on
-its own, within its limits, on top of what the rig does; so does a joint that the rig tears off, in
-the poses in which it does so. Children of such a joint follow it.
+A joint is a deform bone relative to its parent. A joint that the rig does not move turns on its
+own, within its limits, in addition to the motion of the rig. The same applies to a joint that the
+rig tears off, in the poses where this happens. Children of such a joint follow it.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from ..model.options import Options
     from .skeleton import Skeleton
 
-LEAST_MOTION = 0.05  # of what a joint moves that turns on its own: less is standing still
-REST = 1e-5  # lengths of a bone: less is rest
-LEAST_FREE = 1e-3  # lengths of the bone: limits that leave less lock a joint
-FARTHEST = 3  # sizes of the skeleton: how far the first bone may go
-MOST_STRETCH = 5.0  # times as long or wide, or as short or thin
-LARGEST, LEAST_VOLUME = 1e9, 1e-9  # of numbers and determinants of transforms that are usable
-TORN_OFTEN = 0.5  # of the poses: a joint that is torn off in more turns on its own in all
+LEAST_MOTION = 0.05  # of the effect of an independently turning joint: less is not motion
+REST = 1e-5  # lengths of a bone: smaller motion counts as rest
+LEAST_FREE = 1e-3  # lengths of the bone: limits with a smaller range lock a joint
+FARTHEST = 3  # sizes of the skeleton: maximum displacement of the first bone
+MOST_STRETCH = 5.0  # factor by which a joint may be longer, wider, shorter or thinner
+LARGEST, LEAST_VOLUME = 1e9, 1e-9  # of numbers and determinants in usable transforms
+TORN_OFTEN = 0.5  # of the poses: a joint that is torn off in more always turns on its own
 
 FLIP = np.diag([-1.0, 1, 1, 1])
 
 
 @dataclass
 class Motion:
-    """The motion of d joints in p poses, the identity where they do nothing usable."""
+    """The motion of d joints in p poses, with the identity for unusable transforms."""
 
-    own: np.ndarray  # (p, d, 4, 4) in the bone that each hangs on
-    segments: np.ndarray  # (p, j, 4, 4) what the segments of bendy ones do in their bone
-    torn: np.ndarray  # (p, d) bool: it is torn off
+    own: np.ndarray  # (p, d, 4, 4) relative to the parent
+    segments: np.ndarray  # (p, j, 4, 4) motion of the segments of bendy bones in their bone
+    torn: np.ndarray  # (p, d) bool: the joint is torn off
 
 
 class Joints:
-    """The d deform bones of a skeleton, each hung on another."""
+    """The d deform bones of a skeleton, with their deform parents."""
 
     def __init__(self, skeleton: Skeleton, parents: Integers) -> None:
         """parents: deform_parents()."""
@@ -54,14 +54,15 @@ class Joints:
         self.size = size_of(np.vstack([self.heads, tails]))
         self.lengths = np.maximum(np.linalg.norm(tails - self.heads, axis=1), 1e-6 * self.size)
         gap = distances(self.heads, self.heads[self.up], tails[self.up])
-        # About as far as a bone comes that turns with the one it hangs on, however far from it.
+        # The approximate reach of a bone that turns with its parent, however distant.
         loose = 2 * gap + np.maximum(self.lengths, self.lengths[self.up])
         self.loose = np.where(self.up < 0, FARTHEST * self.size, loose)
         bendy = [b for b in self.bones if skeleton.kinds[b] == BENDY]
         self.owner = np.repeat(place[bendy], skeleton.segments[bendy] + 1)  # (j,) of segments
 
     def motion(self, transforms: Floats, segments: Floats) -> Motion:
-        """The Motion of poses: transforms (p, m, 3, 4) of all bones, (p, j, 3, 4) of segments."""
+        """The Motion in poses, given the transforms (p, m, 3, 4) of all bones and (p, j, 3, 4) of
+        segments."""
         posed, inside = square(transforms[:, self.bones]), square(segments)
         good = _usable(posed)
         posed[~good] = inside[~good[:, self.owner]] = np.eye(4)
@@ -77,8 +78,8 @@ class Joints:
         return Motion(own, inside, ~whole)
 
     def extent(self, motion: Motion) -> Floats:
-        """(d,) how far each moves, in its lengths: root mean square over the poses and over the
-        head and points next to it, one length away along each axis."""
+        """How far each joint moves, (d,), in its lengths: the root mean square over the poses and
+        over the head and points around it, one length away along each axis."""
         found = self._extent(motion.own, slice(None))
         np.maximum.at(found, self.owner, self._extent(motion.segments, self.owner))
         return found
@@ -90,7 +91,7 @@ class Joints:
         return np.sqrt((off**2).sum(axis=-1).mean(axis=(0, 1))) / lengths
 
     def composed(self, motion: Motion) -> tuple[Floats, Floats]:
-        """(transforms (p, d, 3, 4), segments (p, j, 3, 4)) from rest."""
+        """Returns (transforms (p, d, 3, 4), segments (p, j, 3, 4)) from rest."""
         posed = motion.own.copy()
         for d in _parents_first(self.up):
             if self.up[d] >= 0:
@@ -98,7 +99,7 @@ class Joints:
         return posed[:, :, :3], (posed[:, self.owner] @ motion.segments)[:, :, :3]
 
     def own_turns(self, skeleton: Skeleton, options: Options) -> Floats:
-        """(p, d, 4, 4) of joints that turn each on its own, within their limits."""
+        """Transforms (p, d, 4, 4) of joints that each turn on their own, within their limits."""
         every = np.ones(len(skeleton.names))
         turns = control_turns(skeleton, skeleton.deform, every, options)[0][:, self.bones]
         found = np.tile(np.eye(4), (*turns.shape[:2], 1, 1))
@@ -107,7 +108,8 @@ class Joints:
         return found
 
     def still(self, motion: Motion, turns: Floats) -> Bools:
-        """(d,) bool: does not move, though its limits would let it. turns: own_turns()."""
+        """Returns (d,) bool: joints that do not move although their limits would allow it. turns:
+        own_turns()."""
         free = self._extent(turns, slice(None))
         moved = self.extent(motion) >= LEAST_MOTION * free
         return ~moved & (free > LEAST_FREE) & (self.up >= 0)
@@ -116,9 +118,9 @@ class Joints:
 def complete(
     transforms: Floats, segments: Floats, joints: Joints, turns: Floats
 ) -> tuple[Motion, Bools] | None:
-    """(Motion, (d,) bool: joints that turn on their own) of poses of a rig, in which every joint
-    moves that its limits let move, and none is torn off; None if nothing moves at all. turns:
-    own_turns()."""
+    """Returns (Motion, (d,) bool: joints that turn on their own) for the poses of a rig, in which
+    every joint moves that is allowed to by its limits, and none is torn off; None if nothing moves
+    at all. turns: own_turns()."""
     motion = joints.motion(transforms, segments)
     if joints.extent(motion).max() < REST:
         return None
@@ -131,11 +133,11 @@ def complete(
 
 
 class Mirror:
-    """The images of poses. A bone that has none on the other side does in the image what it does in
-    the pose, in the bone that it hangs on."""
+    """The mirror images of poses. In the image, a bone without a partner moves as in the pose,
+    relative to its parent."""
 
     def __init__(self, partners: Integers, joints: Joints, flip: Floats = FLIP) -> None:
-        """partners, flip (4, 4): of the symmetry_plane() of the skeleton."""
+        """partners, flip (4, 4): from the symmetry_plane() of the skeleton."""
         self.joints, self.flip = joints, flip
         image = np.searchsorted(joints.bones, partners[joints.bones])
         self.paired = partners[joints.bones] >= 0
@@ -145,7 +147,7 @@ class Mirror:
         self.segments = np.searchsorted(owner, self.partners[owner]) + nth
 
     def image(self, motion: Motion) -> Motion:
-        """The Motion of the images."""
+        """The Motion of the mirror images."""
         own, segments = motion.own[:, self.partners], motion.segments[:, self.segments]
         paired = self.paired[self.joints.owner]
         own[:, self.paired] = self.flip @ own[:, self.paired] @ self.flip
@@ -154,14 +156,14 @@ class Mirror:
 
 
 def square(transforms: Floats) -> Floats:
-    """(..., 4, 4) of (..., 3, 4)."""
+    """Extends (..., 3, 4) to square matrices (..., 4, 4)."""
     found = np.zeros((*transforms.shape[:-2], 4, 4))
     found[..., :3, :], found[..., 3, 3] = transforms, 1
     return found
 
 
 def _inverse(transforms: Floats) -> Floats:
-    """The inverses of affine maps (..., 4, 4)."""
+    """Inverts affine maps (..., 4, 4)."""
     x, y, z = np.moveaxis(transforms[..., :3, :3], -1, 0)  # columns
     rows = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-2)
     found = np.zeros_like(transforms)
@@ -182,7 +184,7 @@ def _moved(transforms: Floats, points: Floats) -> Floats:
 
 
 def _parents_first(up: Integers) -> Integers:
-    """All places, each after the one that it hangs on."""
+    """All indices, each after its parent."""
     depth = np.zeros(len(up), int)
     above = up.copy()
     while (above >= 0).any():

@@ -1,14 +1,14 @@
-"""A plane of any direction in which a skeleton is symmetric within 1 % of its size.
+"""Finds a plane of any direction in which a skeleton is symmetric within 1 % of its size.
 
-Joints alone are compared: importers leave tails that are not images of each other. Candidate
-planes are those between bones whose names have sides. Without such names they are those across the
-axes and across the main directions of joints and skin. Each is fitted to the joints that are
-partners in it, three times; the plane in which most bones have a partner stays. The skin then
-decides between that plane and its neighbors: an axis in place of a direction near to it, a plane
-through the origin, or through the middle of the skin. In a skeleton that lies in the plane no bones
-are pairs, and the skin has to be symmetric.
+Only joints are compared, because tails from importers are not mirror images of each other.
+Candidate planes lie between bones whose names have sides. Without such names, the candidates are
+perpendicular to the axes and to the main directions of joints and skin. Each plane is fitted three
+times to the joints that are partners in it, and the one with the most partners is kept. The skin
+then decides between this plane and similar ones: with the normal along a nearby axis, through the
+origin, or through the middle of the skin. If the skeleton lies in the plane, it has no pairs of
+bones, so the skin must be symmetric.
 
-Cost: O(bones^2) for each plane to try, O(vertices log vertices) with the skin.
+Cost: O(bones^2) per candidate plane, and O(vertices log vertices) with the skin.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ..base.extent import size_of
 if TYPE_CHECKING:
     from .skeleton import Skeleton
 
-WIDE = 0.01  # how far a joint may be off its image, a share of the size of the joints
-FITS = 3  # times that a plane is fitted
-ENOUGH = 0.5  # of the bones: by names, no other planes are tried
-SAME = 1e-6  # of the size: bones whose places differ less are at one place
-TAIL = 0.1  # of its length: the weight of a tail that is off, between bones at one joint
-NEAR_AXIS = 0.02  # of its length: a normal this near to an axis may be that
-CELL = 1e-3  # of the size of the skin: so near is a vertex at the image of another one
-OF_SKIN = 50_000  # vertices that are looked at, about
-SYMMETRIC = 0.5  # of the vertices off the plane: the skin is symmetric
-SOME = 0.2  # if less is, the joints decide alone
+WIDE = 0.01  # tolerance for a mirrored joint, as a share of the size of the joints
+FITS = 3  # number of times that a plane is fitted
+ENOUGH = 0.5  # of the bones: with this share found by names, no other planes are tried
+SAME = 1e-6  # of the size: bones within this distance coincide
+TAIL = 0.1  # of its length: the weight of a tail's deviation, between bones at one joint
+NEAR_AXIS = 0.02  # of its length: a normal this close to an axis may be the axis
+CELL = 1e-3  # of the size of the skin: a vertex within this distance matches an image
+OF_SKIN = 50_000  # approximate number of vertices examined
+SYMMETRIC = 0.5  # of the vertices off the plane: with this share, the skin is symmetric
+SOME = 0.2  # below this share, only the joints decide
 
 Plane = tuple[Floats, float]  # normal (3,) and its distance from the origin
 
@@ -41,8 +41,8 @@ Plane = tuple[Floats, float]  # normal (3,) and its distance from the origin
 def find_plane(
     skeleton: Skeleton, kinds: Integers, points: Floats | None = None
 ) -> tuple[Integers, Floats, Floats] | None:
-    """(partners (m,), point, normal) of the plane in which most deform bones have a partner; None
-    if none has. kinds: (m,) equal for bones that can be partners. points: see
+    """Returns (partners (m,), point, normal) of the plane in which most deform bones have a
+    partner; None if none has. kinds: (m,) equal for bones that can be partners. points: see
     symmetry_plane()."""
     joints = _Joints(skeleton, kinds)
     if not joints.size > 0:
@@ -89,7 +89,7 @@ class _Joints:
         self.up = np.where(up >= 0, place[up], -1)
 
     def planes(self, points: Floats | None) -> Iterator[Plane]:
-        """Those to try: by names, then others."""
+        """The candidate planes: by names first, then others."""
         own = np.arange(len(self.which))
         left = np.flatnonzero(self.named > own)
         apart = self.heads[left] - self.heads[self.named[left]]
@@ -113,7 +113,8 @@ class _Joints:
                 yield normal, float((_along(points, normal)).mean())
 
     def fitted(self, plane: Plane) -> tuple[Plane, int]:
-        """(the plane between the joints that are partners in this one, how many bones are)"""
+        """Returns (the plane between the joints that are partners in this one, the number of such
+        bones)."""
         best, most = plane, int(np.count_nonzero(self.partners(plane) >= 0))
         for _round in range(FITS):
             partners = self.partners(plane)
@@ -130,8 +131,8 @@ class _Joints:
         return best, most
 
     def partners(self, plane: Plane) -> Integers:
-        """(deform bones,) the partner of each, itself on the plane, -1 for none. By names, else by
-        the place of the joint and what it hangs on."""
+        """The partner of each bone, (deform bones,), the bone itself on the plane, -1 for none.
+        Partners are found by names, or else by the position of the joint and its parent."""
         own = np.arange(len(self.which))
         images = _image(self.heads, plane)
         near = WIDE * self.size
@@ -155,8 +156,8 @@ class _Joints:
         return self._alike_above(partners, ~fits)
 
     def _alike_above(self, partners: Integers, asked: Bools) -> Integers:
-        """Without partners, of those asked about, that hang neither on one bone nor on partners.
-        In a chain across the plane the joints are images of each other, but the bones are not."""
+        """Removes partners whose parents are neither the same bone nor partners. In a chain across
+        the plane, the joints are images of each other, but the bones are not."""
         while True:
             up, others = self.up, np.maximum(partners, 0)
             good = (up == up[others]) | ((up >= 0) & (partners[up] == up[others]))
@@ -167,7 +168,7 @@ class _Joints:
 
 
 def _along(points: Floats, direction: Floats) -> Floats:
-    """(n,) on the thread that asks: see affine.py"""
+    """Computed on the calling thread, (n,): see affine.py."""
     return np.einsum("ni,i->n", points, direction)
 
 
@@ -177,20 +178,20 @@ def _image(points: Floats, plane: Plane) -> Floats:
 
 
 def _plane_between(apart: Floats, middles: Floats) -> Plane:
-    """The plane that these ways (k, 3) cross at their middles."""
+    """The plane that bisects these vectors (k, 3)."""
     normal = np.linalg.svd(apart, full_matrices=False)[2][0]
     normal = normal * np.sign(normal[np.argmax(np.abs(normal))])
     return normal, float(np.median(_along(middles, normal)))
 
 
 def _main_directions(points: Floats) -> Floats:
-    """(3, 3) unit vectors"""
+    """Unit vectors (3, 3) along the main directions."""
     return np.linalg.eigh(np.cov(points - points.mean(axis=0), rowvar=False))[1].T
 
 
 def _by_skin(points: Floats, plane: Plane, joints: _Joints, count: int) -> tuple[Plane, float]:
-    """(the plane, near this one, in which most of the skin is symmetric, its share); this one if
-    the skin is symmetric in no plane."""
+    """Returns (a similar plane in which most of the skin is symmetric, its share); the given plane
+    if the skin is symmetric in none."""
     normals = [plane[0]]
     axis = np.zeros(3)
     axis[np.argmax(np.abs(plane[0]))] = 1
@@ -211,8 +212,8 @@ def _by_skin(points: Floats, plane: Plane, joints: _Joints, count: int) -> tuple
 
 
 def _symmetric_share(points: Floats, plane: Plane) -> float:
-    """The share of the points off the plane that have another one at their image: in the same cell
-    of a grid that is an image of itself, or of that grid moved by half a cell."""
+    """The share of the points off the plane with another point at their mirror image: in the same
+    cell of a symmetric grid, or of this grid shifted by half a cell."""
     normal, offset = plane
     across = np.linalg.svd(normal[None])[2][1:]
     places = np.column_stack(
@@ -237,6 +238,6 @@ def _symmetric_share(points: Floats, plane: Plane) -> float:
 
 
 def _cells(places: Floats) -> Integers:
-    """(n,) a number for each cell"""
+    """Cell numbers, (n,)."""
     x, y, z = np.floor(places).astype(np.int64).T
     return (x * 73856093) ^ (y * 19349663) ^ (z * 83492791)

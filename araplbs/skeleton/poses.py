@@ -1,4 +1,4 @@
-"""Poses as the solver takes them, and which bones do more than turn."""
+"""Poses in the form that the solver takes, and the bones that do more than rotate."""
 
 from __future__ import annotations
 
@@ -20,58 +20,58 @@ BENDY: Final = "bendy"
 STB: Final = "stb"
 BoneKind: TypeAlias = Literal["rigid", "bendy", "stb"]
 
-# Ways to pose a joint in the random poses of a rig:
+# How a joint is posed in the random poses of a rig:
 BY_CONTROLS: Final = "controls"
 FURTHER: Final = "hidden_controls"
 BONE_BY_BONE: Final = "bone_by_bone"
 WAYS: Final = BY_CONTROLS, FURTHER, BONE_BY_BONE
 
-# Of random poses:
+# For random poses:
 CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail
-STRETCHES = 0.7, 1.5  # how long a stretchable bone becomes, of its length
+STRETCHES = 0.7, 1.5  # of its length: the elongation of a stretchable bone
 
 
 @dataclass(frozen=True)
 class Poses:
-    """Transforms from rest in armature space, of p poses of m bones.
+    """Transforms from rest in armature space, for p poses of m bones.
 
-    joints: those of the joints of all bendy bones, one bone after the other. whole: the random
-    poses are among them, the solver need not make its own. weights: how often each counts.
-    posed_by: of a rig, {one of WAYS: names of bones}.
+    joints: transforms of the joints of all bendy bones, bone by bone. whole: whether the random
+    poses are included, so the solver need not generate its own. weights: the weight of each pose.
+    posed_by: for a rig, {one of WAYS: names of bones}.
     """
 
     transforms: np.ndarray  # (p, m, 3, 4)
     joints: np.ndarray | None  # (p, j, 3, 4); None: there are no bendy bones
     whole: bool = False
-    weights: np.ndarray | None = None  # (p,); None: each once
+    weights: np.ndarray | None = None  # (p,); None: equal weights
     posed_by: dict[str, list[str]] | None = None
 
     def __len__(self) -> int:
         return len(self.transforms)
 
     def __getitem__(self, which: slice | Array) -> Poses:
-        """The Poses of a slice."""
+        """Returns the Poses of a slice."""
         joints = None if self.joints is None else self.joints[which]
         weights = None if self.weights is None else self.weights[which]
         return Poses(self.transforms[which], joints, self.whole, weights, self.posed_by)
 
     @property
     def key(self) -> bytes:
-        """Equal for equal poses."""
+        """A key that is equal for equal poses."""
         return self.transforms.tobytes() + self.joints.tobytes()
 
     @property
     def all_weights(self) -> Floats:
-        """(p,) how often each counts."""
+        """The weight of each pose, (p,)."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
     def weight_arguments(self) -> dict[str, Any]:
-        """The argument of the engine's functions that says so."""
+        """The argument that passes the pose weights to the engine's functions."""
         return {} if self.weights is None else {"pose_weights": self.weights}
 
     def weighted(self, factor: float) -> Poses:
-        """These poses, each counting `factor` times as much."""
+        """These poses, with weights multiplied by `factor`."""
         return self if factor == 1 else replace(self, weights=factor * self.all_weights)
 
     def and_more(self, more: Poses) -> Poses:
@@ -97,10 +97,9 @@ def sample(
     symmetry: tuple[Integers, Floats, Floats] | None,
     parents: Integers | None = None,
 ) -> tuple[Floats, Floats | None]:
-    """(transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver makes of
-    rigid bones, and how far each bendy one bends from head to tail in them, and how long each
-    stretchable one becomes; None if there are no such bones. parents: (m,) others than the
-    solver's."""
+    """Returns (transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver
+    generates for rigid bones, with the bending of each bendy bone from head to tail and the length
+    of each stretchable one; None without such bones. parents: (m,), different from the solver's."""
     arguments: dict[str, Any] = {
         "bone_roll_axes": skeleton.roll_axes,
         "bone_deform": skeleton.deform,
@@ -133,25 +132,25 @@ def sample(
 
 
 def spread(count: int, most: int) -> Integers:
-    """Indices of at most so many of `count`, evenly spread."""
+    """At most this many indices out of `count`, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
 
 
 def some_of(items: Sequence[Any], most: int) -> list[Any]:
-    """At most so many of them, evenly spread."""
+    """At most this many of them, evenly spread."""
     count = min(most, len(items))
     return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
 
 
 def frames_in(frame_range: Sequence[float], most: int) -> list[int]:
-    """At most so many frames of this range, evenly spread."""
+    """At most this many frames of the range, evenly spread."""
     first, last = round(frame_range[0]), round(frame_range[1])
     count = min(most, last - first + 1)
     return np.unique(np.linspace(first, last, count).round().astype(int)).tolist()
 
 
 def shared_out(most: int, ranges: Sequence[Sequence[float]]) -> list[int]:
-    """Frames of each clip: evenly spaced over all of them, laid end to end."""
+    """Frames of each clip, evenly spaced over all clips in sequence."""
     lengths = np.array([max(1, round(r[1]) - round(r[0]) + 1) for r in ranges])
     picks = np.unique(np.linspace(0, lengths.sum() - 1, min(most, lengths.sum())).round())
     clip = np.searchsorted(np.cumsum(lengths), picks, side="right")

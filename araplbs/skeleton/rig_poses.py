@@ -1,8 +1,9 @@
-"""Random poses of the controls of a rig: how far each turns, and where the targets of limbs go.
+"""Random poses of the controls of a rig: the rotation of each control, and the positions of limb
+targets.
 
-A joint that several controls turn, as those of a spine do, swings no further than one that has a
-single control: a few poses show how far it goes, and the turns of its controls are made smaller
-by that. All numbers come in pairs of poses, of which the second mirrors the first.
+A joint turned by several controls, as in a spine, swings no further than one with a single control.
+A few poses measure its swing, and the rotations of its controls are reduced accordingly. All
+numbers are generated for pairs of poses, of which the second mirrors the first.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ if TYPE_CHECKING:
     from ..model.options import Options
     from .skeleton import Skeleton
 
-SHIFT = 0.1  # of what a control moves: how far it is moved itself
-BEND = 1.5  # of the swing: how far a limb bends in all when its end is moved
+SHIFT = 0.1  # of the part that a control moves: its own displacement
+BEND = 1.5  # of the swing: the total bend of a limb when its end is moved
 LATTICE = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])  # Roberts' R3
-TOLERATED = 1.25  # times the turn of a joint that is controlled by itself: chance in a few poses
+TOLERATED = 1.25  # times the rotation of a joint with its own control: chance in a few poses
 
 
 def control_turns(
     skeleton: Skeleton, controls: Bools, shares: Floats, options: Options
 ) -> tuple[Floats, Floats | None, Integers | None]:
-    """(rotations (p, m, 3, 3) about the heads, in rest orientation, of the controls alone; bends as
-    of sample()). shares: (m,) of the turns that are sampled within the limits."""
+    """Returns (rotations (p, m, 3, 3) about the heads, in rest orientation, of the controls alone;
+    bends as in sample()). shares: (m,) of the rotations sampled within the limits."""
     own = replace(
         skeleton,
         deform=controls,
@@ -59,11 +60,11 @@ def turned_joints(
     turns: dict[int, set[int]],
     whole: Bools,
 ) -> dict[int, list[int]]:
-    """{control: deform bones that it may turn in their parents}, none of the controls `whole` (m,)
-    that move everything together.
+    """Returns {control: deform bones that it may turn relative to their parents}, without the
+    controls `whole` (m,) that move everything together.
 
-    parents: deform_parents(). reached: {control: what follows it}; turns: {control: what turns with
-    it}, less than that.
+    parents: deform_parents(). reached: {control: bones that follow it}; turns: {control: bones that
+    turn with it}, a subset of these.
     """
     deform = set(np.flatnonzero(skeleton.deform).tolist())
     found = {}
@@ -82,8 +83,9 @@ def shares_by_pilot(
     joints: dict[int, list[int]],
     swing: float,
 ) -> Floats:
-    """(m,) by which the turns of each control are made smaller, so that none of its joints turns
-    further than by a control of its own, as these poses (p, m, 3, 4) do that have all of them."""
+    """Factors (m,) that reduce the rotations of each control, so that none of its joints turns
+    further than with a control of its own. They are measured in these poses (p, m, 3, 4) with all
+    controls."""
     shares = np.zeros(len(skeleton.names))
     excess = np.ones(len(shares))
     turns = nearest_rotations(transforms[:, skeleton.deform, :, :3])
@@ -101,16 +103,17 @@ def shares_by_pilot(
 
 
 def deform_parents(skeleton: Skeleton) -> Integers:
-    """(m,) the deform bone that each bone hangs on, -1 for the first of all.
+    """The deform parent of each bone, (m,), -1 for the first of all.
 
-    It is the nearest up the chain, or one that lies on a bone there (Rigify's ORG and DEF). Deform
-    bones of trees of their own hang on the nearest one, tree by tree from the largest on.
+    It is the nearest deform bone among the ancestors, or one that coincides with an ancestor
+    (Rigify's ORG and DEF). Deform bones in separate trees are attached to the nearest one, tree by
+    tree, beginning with the largest.
     """
     ends = np.round(np.hstack([skeleton.heads, skeleton.tails]), 5)
     on = {tuple(ends[b]): b for b in np.flatnonzero(skeleton.deform)}
     lying = [b if skeleton.deform[b] else on.get(tuple(ends[b]), -1) for b in range(len(ends))]
     strict = [b if skeleton.deform[b] else -1 for b in range(len(ends))]
-    for stand_in in (lying, strict):  # bones that lie on each other crosswise may go in circles
+    for stand_in in (lying, strict):  # coincident bones may form cycles
         found = _up_the_chain(skeleton.parents, stand_in)
         roots = _roots(found)
         if roots is not None:
@@ -130,7 +133,7 @@ def _up_the_chain(parents: Integers, stand_in: Sequence[Index]) -> Integers:
 
 
 def _roots(parents: Integers) -> Integers | None:
-    """(m,) the first of the tree that each is in; None if parents go in circles."""
+    """The root of the tree of each bone, (m,); None if the parents form a cycle."""
     roots = np.arange(len(parents))
     for _ in range(len(parents)):
         above = parents[roots] >= 0
@@ -141,7 +144,8 @@ def _roots(parents: Integers) -> Integers | None:
 
 
 def _join_trees(parents: Integers, roots: Integers, skeleton: Skeleton) -> None:
-    """Hangs the first deform bone of each tree except the largest on one that is joined."""
+    """Attaches the first deform bone of each tree except the largest to a bone that is already
+    joined."""
     deform = np.flatnonzero(skeleton.deform)
     sizes = np.bincount(roots[deform], minlength=len(parents))
     trees = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
@@ -160,7 +164,7 @@ def _join_trees(parents: Integers, roots: Integers, skeleton: Skeleton) -> None:
 
 
 def distances(points: Floats, heads: Floats, tails: Floats) -> Floats:
-    """(...) of points (..., 3) to segments."""
+    """Distances (...) between points (..., 3) and segments."""
     along = tails - heads
     share = ((points - heads) * along).sum(axis=-1) / np.maximum((along**2).sum(axis=-1), 1e-300)
     nearest = heads + np.clip(share, 0, 1)[..., None] * along
@@ -168,9 +172,9 @@ def distances(points: Floats, heads: Floats, tails: Floats) -> Floats:
 
 
 def numbers(count: int, which: Bools, seed: int, partners: Integers | None) -> Floats:
-    """(count, m, 3) in [0, 1) for poses in pairs, of the bones `which` (m,): lattices of low
-    discrepancy in random order, 0 of other bones. partners: (m,) with the same lattices, or None.
-    Both poses of a pair have the same."""
+    """Numbers (count, m, 3) in [0, 1) for poses in pairs, for the bones `which` (m,):
+    low-discrepancy lattices in random order, 0 for other bones. partners: (m,) with the same
+    lattices, or None. Both poses of a pair have the same numbers."""
     pairs = (count + 1) // 2
     found = np.zeros((pairs, len(which), 3))
     for b in np.flatnonzero(which):
@@ -183,8 +187,8 @@ def numbers(count: int, which: Bools, seed: int, partners: Integers | None) -> F
 
 
 def shifts(u: Floats, sizes: Floats, partners: Integers | None) -> Floats:
-    """(p, m, 3) by which controls are moved, in rest orientation: up to `sizes` (m,) along each
-    axis. u: numbers()."""
+    """Displacements (p, m, 3) of controls, in rest orientation: up to `sizes` (m,) along each axis.
+    u: numbers()."""
     found = (2 * u - 1) * sizes[:, None]
     found[1::2, :, 0] *= -1
     if partners is not None:
@@ -197,10 +201,11 @@ def shifts(u: Floats, sizes: Floats, partners: Integers | None) -> Floats:
 def reach(
     root: Floats, end: Floats, length: float, u: Floats, swing: float
 ) -> tuple[Floats, Floats]:
-    """(2, 4, 4) what takes the end of a limb to where it reaches, and what turns the whole limb on
-    the way there: from `root` on it turns by at most the swing, and bends by BEND times it in all.
+    """Transforms (2, 4, 4): one moves the end of a limb to its target, the other turns the whole
+    limb along with it. From `root` on, the limb turns by at most the swing and bends by BEND times
+    the swing in total.
 
-    u: (3,) in [0, 1). Length is that of the limb, 0 where it cannot bend.
+    u: (3,) in [0, 1). length: the length of the limb, 0 if it cannot bend.
     """
     along = end - root
     distance = np.linalg.norm(along)
@@ -219,13 +224,13 @@ def reach(
 
 
 def mirrored(transform: Floats) -> Floats:
-    """The image of an affine map (4, 4) at X = 0."""
+    """The mirror image of an affine map (4, 4) at X = 0."""
     flip = np.diag([-1.0, 1, 1, 1])
     return flip @ transform @ flip
 
 
 def nearest_rotations(matrices: Floats) -> Floats:
-    """(..., 3, 3) those nearest to matrices; identity for what is not finite."""
+    """The rotations nearest to matrices, (..., 3, 3); identity for matrices that are not finite."""
     finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)
     u, _stretches, v = np.linalg.svd(np.where(finite, matrices, np.eye(3)))
     u[..., -1] *= np.linalg.det(u @ v)[..., None]
@@ -233,7 +238,7 @@ def nearest_rotations(matrices: Floats) -> Floats:
 
 
 def rotation_vectors(matrices: Floats) -> Floats:
-    """(..., 3) of rotations (..., 3, 3) by less than half a turn."""
+    """Rotation vectors (..., 3) of rotations (..., 3, 3) by less than half a turn."""
     skew = np.stack(
         [
             matrices[..., 2, 1] - matrices[..., 1, 2],
@@ -250,7 +255,7 @@ def rotation_vectors(matrices: Floats) -> Floats:
 
 
 def rotations(vectors: Floats) -> Floats:
-    """(..., 3, 3) rotations by vectors (..., 3)."""
+    """Converts rotation vectors (..., 3) to rotation matrices (..., 3, 3)."""
     angle = np.linalg.norm(vectors, axis=-1)[..., None, None]
     k = np.zeros((*vectors.shape, 3))
     x, y, z = np.moveaxis(vectors, -1, 0)

@@ -1,4 +1,4 @@
-"""Limbs of a rig whose ends are moved by controls, as an animator drags a hand or a foot."""
+"""Limbs of a rig whose ends are moved by controls, as when an animator drags a hand or a foot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Reach:
 
     control: int
     pole: int  # or -1
-    anchor: int  # the bone that the limb hangs on and both follow, or -1
+    anchor: int  # the parent of the limb, which both follow, or -1
     root: Floats  # (3,)
     end: Floats  # (3,)
     length: float  # 0: a single bone, which only aims at the end
@@ -27,8 +27,8 @@ class Reach:
 def find_reaches(
     relations: Relations, skeleton: Skeleton, controls: Bools, movable: Bools, whole: Bools
 ) -> list[Reach]:
-    """[Reach] of the chains of IK. controls, movable, whole: (m,) bool, the posed bones, those of
-    them that can be moved, and those of it carries all of the rig."""
+    """Returns [Reach] for the IK chains. controls, movable, whole: (m,) bool: the posed bones,
+    those of them that can be moved, and those that carry the whole rig."""
     found: dict[int, Reach] = {}
     movable = movable & ~whole
     in_chains = {b for chain in relations.chains for b in chain.bones}
@@ -58,7 +58,8 @@ def find_reaches(
 
 
 def _control_of(bone: int, relations: Relations, movable: Bools, in_chains: Collection[int]) -> int:
-    """The nearest control that takes the bone along, beyond nothing that IK moves itself; -1."""
+    """The nearest control that carries the bone, without passing a bone that IK moves; -1 for
+    none."""
     seen, row = {bone}, [bone]
     while row:
         for b in row:
@@ -71,8 +72,8 @@ def _control_of(bone: int, relations: Relations, movable: Bools, in_chains: Coll
 
 
 def _without_circles(reaches: list[Reach], relations: Relations, moving: Bools) -> list[Reach]:
-    """The same without anchors of what other bones take along, moving (m,), and without those by
-    which bones would follow themselves."""
+    """The same reaches without anchors that other bones carry, moving (m,), and without those that
+    would make bones follow themselves."""
     ties = [set(followers) for followers in relations.followers]
     for r in reaches:
         tied = {r.control, r.pole} - {-1}

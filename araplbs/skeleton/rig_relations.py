@@ -1,4 +1,4 @@
-"""Dependencies in a rig: the bones that follow others by parents, constraints and drivers."""
+"""Dependencies in a rig: bones that follow others through parents, constraints and drivers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .skeleton import Skeleton
 
 @dataclass
 class Chain:
-    """Bones that an IK constraint moves."""
+    """A chain of bones that an IK constraint moves."""
 
     bones: list[int]  # from the tip to the root
     target: int
@@ -24,30 +24,30 @@ class Chain:
 
 @dataclass
 class Switch:
-    """A custom property that chooses between IK and FK."""
+    """A custom property that switches between IK and FK."""
 
-    owner: str  # path of what has it
+    owner: str  # path of its owner
     name: str
     sides: str  # the same for both sides of a character
 
 
 @dataclass
 class Relations:
-    """Relations of the m bones of an armature, by their places."""
+    """Relations between the m bones of an armature, by index."""
 
-    followers: list[set[int]]  # (m) that follow a bone at once
-    carriers: list[set[int]]  # (m) what carries a bone: its parent, targets of its constraints
-    turned: list[set[int]]  # (m) what turns with a bone, wherever it is
-    driven: Bools  # (m,): by constraints beyond local limits of rotation, or drivers
+    followers: list[set[int]]  # (m) direct followers of a bone
+    carriers: list[set[int]]  # (m) carriers of a bone: its parent and constraint targets
+    turned: list[set[int]]  # (m) bones that turn with a bone, at any position
+    driven: Bools  # (m,): constrained beyond local limits of rotation, or driven
     free: Bools  # (m,): can be posed
     chains: list[Chain] = field(default_factory=list)
     switches: list[Switch] = field(default_factory=list)
     outside: list[tuple[str, str]] = field(default_factory=list)  # IK to objects: bone, constraint
     together: list[set[int]] = field(default_factory=list)  # a bone and the chain that it moves
-    asked: set[int] = field(default_factory=set)  # by drivers that are not on a bone
+    asked: set[int] = field(default_factory=set)  # moved by drivers outside the bones
 
     def reached(self, bone: int) -> set[int]:
-        """Places of all that follow it, itself too."""
+        """Indices of all bones that follow this one, including itself."""
         return self._reached[bone]
 
     def carried(self, bone: int) -> set[int]:
@@ -63,12 +63,12 @@ class Relations:
         return closure(self.turned, bone)
 
     def leaders(self) -> list[set[int]]:
-        """(m) what a bone follows at once."""
+        """The bones that each bone follows directly, (m)."""
         return turned_around(self.followers)
 
     @functools.cached_property
     def _reached(self) -> dict[int, set[int]]:
-        """Children first: their closures are parts of those of their parents."""
+        """Children first, because their closures are parts of those of their parents."""
         known: dict[int, set[int]] = {}
         for bone in reversed(range(len(self.followers))):
             known[bone] = closure(self.followers, bone, known=known)
@@ -80,7 +80,7 @@ class Relations:
 
 
 def turned_around(sets: Sequence[set[int]]) -> list[set[int]]:
-    """(m) sets of places: the same relation from its other side."""
+    """The inverse relation, as (m) sets of indices."""
     found: list[set[int]] = [set() for _ in sets]
     for bone, others in enumerate(sets):
         for each in others:
@@ -91,8 +91,8 @@ def turned_around(sets: Sequence[set[int]]) -> list[set[int]]:
 def closure(
     followers: Sequence[set[int]], *bones: int, known: Mapping[int, set[int]] | None = None
 ) -> set[int]:
-    """Places of all that follow these bones by any number of steps, and their own. known: closures
-    of some bones."""
+    """Indices of all direct and indirect followers of these bones, including the bones. known:
+    closures of some bones."""
     found, work = set(bones), list(bones)
     while work:
         bone = work.pop()
@@ -106,7 +106,7 @@ def closure(
 
 
 def drives_itself(relations: Relations, skeleton: Skeleton) -> bool:
-    """Do constraints or drivers move a deform bone or what it hangs on?"""
+    """Whether constraints or drivers move a deform bone or one of its ancestors."""
     for bone in np.flatnonzero(skeleton.deform):
         while bone >= 0:
             if relations.driven[bone]:
@@ -118,8 +118,8 @@ def drives_itself(relations: Relations, skeleton: Skeleton) -> bool:
 def further_controls(
     relations: Relations, parents: Integers, chosen: Bools, still: Sequence[int]
 ) -> list[int]:
-    """Free bones that are not among the chosen (m,) and may turn the joints `still` in what these
-    hang on, parents (m,): the nearest of each, itself before all."""
+    """Free bones outside the chosen ones (m,) that may turn the joints `still` relative to their
+    parents (m,): the nearest for each joint, preferably the bone itself."""
     leaders = relations.leaders()
 
     @functools.cache

@@ -1,4 +1,5 @@
-"""Tests of controls: as many at a time in one pose as do not affect the same bones."""
+"""Trials of controls: each pose tests as many controls as possible that do not affect the same
+bones."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ..base.arrays import Bools, Integers
 from .rig_reaches import Reach
 from .rig_relations import Relations, closure
 
-Trial = tuple[int, bool]  # (bone, does its limb reach)
+Trial = tuple[int, bool]  # (bone, whether its limb reaches)
 
 
 def trials_together(
@@ -20,8 +21,8 @@ def trials_together(
     deform: Bools,
     parents: Integers,
 ) -> list[dict[Trial, Integers]]:
-    """[{trial: (k,) which joints it may turn, among the deform bones}] of poses in which no joint
-    is turned by two of these trials. parents: (m,) what each deform bone hangs on."""
+    """Returns [{trial: (k,) joints that it may turn, among the deform bones}] for poses in which no
+    joint is turned by two of these trials. parents: (m,) the parent of each deform bone."""
     ties = [set(followers) for followers in relations.followers]
     for reach in reaches:
         if reach.anchor >= 0:

@@ -1,10 +1,10 @@
-"""The other side of a name: the name that is the same except for the side.
+"""Finds the name for the other side: the one that differs only in the side.
 
-Importers and riggers write sides in many ways: `arm.L`, `arm_l`, `LeftArm`, `mixamorig:LeftArm`,
+Importers and riggers mark sides in many ways: `arm.L`, `arm_l`, `LeftArm`, `mixamorig:LeftArm`,
 `Bip01 L Thigh`, `J_Bip_L_Hand`, `X.R_Armature`, `lShldrBend`, the kanji of MMD. Some exporters end
-every name with a number of its own, `arm.L_08` and `arm.R_12`: it is left out when nothing else
-fits. Blender's own flip_name, which Mirror modifiers use, knows sides at the beginning and the end
-of a name only.
+every name with a unique number, as in `arm.L_08` and `arm.R_12`, which is ignored if there is no
+other match. Blender's own flip_name, which Mirror modifiers use, only recognizes sides at the
+beginning and the end of a name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..base.arrays import Integers
 
 REMEMBERED = 16  # skeletons
 
-# Words and single letters; a letter stands alone, begins a word in capitals or ends one.
+# Words and single letters; a letter is separate, begins a capitalized word or ends one.
 SIDE = re.compile(
     r"left|right|(?<![a-z])[lr](?![a-z])|[左右]"
     r"|(?-i:(?<=[a-z0-9])[LR](?![a-z])|(?<![A-Za-z])[lrLR](?=[A-Z][a-z]))",
@@ -27,11 +27,11 @@ SIDE = re.compile(
 )
 OTHER = {"left": "right", "right": "left", "l": "r", "r": "l", "左": "右", "右": "左"}
 LEFT = {"left", "l", "左"}
-NUMBER = re.compile(r"[._ ]\d+$")  # that an exporter has added to a name
+NUMBER = re.compile(r"[._ ]\d+$")  # suffix added to a name by an exporter
 
 
 def _other(side: str) -> str:
-    """In the same letters: capitals, or the first one."""
+    """The other side in the same case: uppercase, or with a capital first letter."""
     found = OTHER[side.lower()]
     if side.isupper():
         return found.upper()
@@ -39,8 +39,8 @@ def _other(side: str) -> str:
 
 
 def other_names(name: str) -> list[str]:
-    """Names of the other side: all words of a side changed, then one by one from the last. Empty
-    for a name without a side."""
+    """Names of the other side: with all words for sides changed, then with one at a time, from the
+    last. Empty for a name without a side."""
     marks = list(SIDE.finditer(name))
     found = [SIDE.sub(lambda mark: _other(mark[0]), name)] if marks else []
     for mark in reversed(marks if len(marks) > 1 else []):
@@ -49,8 +49,7 @@ def other_names(name: str) -> list[str]:
 
 
 def _sideless(name: str) -> Iterable[tuple[str, bool]]:
-    """(the rest of a name without a word of a side and a number at the end, whether it is the
-    left)"""
+    """Returns (the name without a word for a side and a final number, whether it is the left)."""
     for mark in SIDE.finditer(name):
         rest = f"{name[: mark.start()]}\0{name[mark.end() :]}"
         yield NUMBER.sub("", rest), mark[0].lower() in LEFT
@@ -58,7 +57,7 @@ def _sideless(name: str) -> Iterable[tuple[str, bool]]:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def opposite_bones(names: tuple[str, ...]) -> Integers:
-    """(m,) the bone of the other side by its name, or the bone itself."""
+    """The mirror image of each bone by its name, (m,), or the bone itself."""
     place = {name: bone for bone, name in enumerate(names)}
     opposite = np.arange(len(names))
     for bone, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""The bones of an armature at rest."""
+"""The bones of an armature in the rest pose."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .sides import opposite_bones
 class Skeleton:
     """The m bones of an armature at rest, in its own space; index = position in `names`.
 
-    Skeleton.from_joints() makes one of joints (m, 3) and parents (m,), and raises ValueError for
-    arrays that do not fit; the class itself takes all fields and checks none.
+    Skeleton.from_joints() builds one from joints (m, 3) and parents (m,), and raises ValueError for
+    inconsistent arrays. The class itself accepts all fields unchecked.
     """
 
     names: list[str]
@@ -27,19 +27,19 @@ class Skeleton:
     roll_axes: np.ndarray  # (m, 3) local Z
     deform: np.ndarray  # (m,) bool
     limits: np.ndarray  # (m, 3, 2) radians about local X, Y, Z, NaN for none
-    opposite: np.ndarray  # (m,) what Mirror modifiers take for the other side, or the bone itself
-    kinds: list[BoneKind] = None  # (m,) RIGID, or BENDY where it deforms; None: no bone is flexible
+    opposite: np.ndarray  # (m,) the other side for Mirror modifiers, or the bone itself
+    kinds: list[BoneKind] = None  # (m,) RIGID, or BENDY if it deforms; None: no bone is flexible
     segments: np.ndarray = None  # (m,) of bendy bones
     stretch: np.ndarray = None  # (m,) bool: it stretches, by itself or with its parent
     own_stretch: np.ndarray = None  # (m,) bool: by itself
-    volume: np.ndarray = None  # (m,) bool: its volume is kept then
+    volume: np.ndarray = None  # (m,) bool: its volume is then preserved
     joint_axes: np.ndarray = None  # (j, 3, 3) local axes of all joints at rest, as columns
     taken_in: np.ndarray = None  # (m,) bool: deforms, regardless of the evidence
-    control: np.ndarray = None  # (m,) why it is left out, a place in REASONS; then deform is off
-    evidence: dict[int, str] = field(default_factory=dict)  # why else it is left out, in words
+    control: np.ndarray = None  # (m,) why it is excluded, an index in REASONS; then deform is off
+    evidence: dict[int, str] = field(default_factory=dict)  # further reasons for it, in words
     ways: np.ndarray = None  # (m,) bool: its parent reaches to it; None: bones reach to their tails
-    directions: str = "TAILS"  # what tails and ways come from; see directions.py
-    drawn_tails: np.ndarray = None  # (m, 3) as the armature has them
+    directions: str = "TAILS"  # the source of tails and ways; see directions.py
+    drawn_tails: np.ndarray = None  # (m, 3) as in the armature
 
     def __post_init__(self) -> None:
         if self.taken_in is None:
@@ -53,38 +53,38 @@ class Skeleton:
             self.kinds = [RIGID] * m
             self.segments = np.ones(m, np.int32)
             self.stretch, self.own_stretch, self.volume = np.zeros((3, m), bool)
-        # A bone that does not deform has no joints for the solver, and none are read of it.
+        # A bone that does not deform has no joints for the solver, and none are read for it.
         self.kinds = [k if d else RIGID for k, d in zip(self.kinds, self.deform, strict=True)]
 
     @classmethod
     def from_joints(cls, joints: Any, parents: Any, **known: Any) -> Skeleton:
-        """A Skeleton of joints (m, 3) and parents (m,), -1 for none. known: tails (m, 3), names,
-        deform (m,) of bool, roll_axes (m, 3). Raises ValueError."""
+        """Build a Skeleton from joints (m, 3) and parents (m,), -1 for none. known: tails (m, 3),
+        names, deform (m,) of bool, roll_axes (m, 3). Raises ValueError."""
         from .from_joints import skeleton_from_joints
 
         return skeleton_from_joints(cls, joints, parents, **known)
 
     @property
     def as_drawn(self) -> Skeleton:
-        """With the tails that the armature has, independent of the source of the bones."""
+        """The skeleton with the tails in the armature, regardless of the source of the bones."""
         return replace(self, tails=self.drawn_tails, ways=None, directions="TAILS")
 
     @property
     def other_side(self) -> Integers:
-        """(m,) as `opposite`, by every way in which names tell sides."""
+        """Like `opposite`, (m,), but with every naming convention for sides."""
         own, named = np.arange(len(self.names)), opposite_bones(tuple(self.names))
         free = (self.opposite == own) & (self.opposite[named] == named)
         return np.where(free, named, self.opposite)
 
     @property
     def left_out(self) -> Bools:
-        """(m,) bool: control bones, which Blender takes for deform bones."""
+        """Returns (m,) bool: control bones, which Blender treats as deform bones."""
         return self.control > 0
 
     @property
     def solver_parents(self) -> Integers:
-        """(m,) the parents past bones that are left out, except the first bone of a tree, which
-        holds it together; a bone that is left out hangs on nothing."""
+        """Parents (m,) that skip excluded bones, except the first bone of a tree, which holds it
+        together. An excluded bone has no parent."""
         parents = self.parents.copy()
         passable = self.left_out & (self.parents >= 0)
         while (passed := (parents >= 0) & passable[parents]).any():
@@ -94,23 +94,23 @@ class Skeleton:
 
     @property
     def flexible(self) -> bool:
-        """Whether some of the bones do more than rotate."""
+        """Whether some bones do more than rotate."""
         return any(kind != RIGID for kind in self.kinds) or bool(self.stretch.any())
 
     @property
     def joint_count(self) -> int:
-        """Joints of all bendy bones."""
+        """The number of joints of all bendy bones."""
         bendy = np.array([kind == BENDY for kind in self.kinds], bool)
         return int((self.segments[bendy] + 1).sum())
 
     @property
     def way_arguments(self) -> dict[str, Any]:
-        """Input of the engine for bones that reach to all their children."""
+        """Engine input for bones that reach to all their children."""
         return {} if self.ways is None else {"bone_ways": self.ways}
 
     @property
     def kind_arguments(self) -> dict[str, Any]:
-        """Input of the solver for bones that are not rigid."""
+        """Solver input for bones that are not rigid."""
         if not self.flexible:
             return {}
         return {
@@ -121,7 +121,7 @@ class Skeleton:
 
 
 def hanging(parents: Integers) -> Bools:
-    """(m, m) bool: this bone is that one or hangs on it, at any distance."""
+    """Returns (m, m) bool: whether this bone is that one or its descendant."""
     bones = np.arange(len(parents))
     found = np.zeros((len(parents),) * 2, bool)
     above: Integers = bones

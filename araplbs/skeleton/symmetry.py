@@ -1,9 +1,8 @@
-"""The plane in which a character is symmetric, and which deform bones are mirror images of each
+"""The plane in which a character is symmetric, and the deform bones that are mirror images of each
 other in it.
 
-A skeleton drawn in Blender has its plane at X = 0, which is tried first. Characters that were
-imported or sculpted face along any axis and deviate a little: skeleton/mirror_plane.py finds
-their plane.
+A skeleton drawn in Blender has its plane at X = 0, which is tried first. Imported or sculpted
+characters may face along any axis and deviate slightly; skeleton/mirror_plane.py finds their plane.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from .poses import BENDY
 if TYPE_CHECKING:
     from .skeleton import Skeleton
 
-TOLERANCE = 1e-3  # how far head and tail may be off their image, as a share of the skeleton
-AT_ONCE = 64  # bones that are held against all others
+TOLERANCE = 1e-3  # tolerance for the mirrored head and tail, as a share of the skeleton
+AT_ONCE = 64  # bones that are compared with all others
 LEAST_SHARE = 0.5  # of the deform bones that must have a partner
-DRAWN_SHARE = 0.9  # of them: where so many have one at X = 0, no other plane is looked for
+DRAWN_SHARE = 0.9  # of the deform bones: with this share at X = 0, no other plane is sought
 
 PLANE = (np.zeros(3), np.array([1.0, 0.0, 0.0]))  # point and normal: the armature's X = 0
 
@@ -33,8 +32,8 @@ Symmetry = tuple[Integers, Floats, Floats]  # partners (m,), point and normal (3
 def symmetry_plane(skeleton: Skeleton, points: Floats | None = None) -> Symmetry | None:
     """The solver's argument `symmetry`; None for a skeleton that is not symmetric.
 
-    points: (n, 3) the skin in armature space, which makes the plane more exact when that is not
-    X = 0, and without which a skeleton in a plane has no symmetry but at X = 0.
+    points: (n, 3) the skin in armature space. It makes planes other than X = 0 more precise, and
+    without it, a flat skeleton can only be symmetric at X = 0.
     """
     drawn, count = _drawn_partners(skeleton), np.count_nonzero(skeleton.deform)
     if drawn is not None and _has_pairs(drawn) and _paired(drawn) >= DRAWN_SHARE * count:
@@ -48,15 +47,15 @@ def symmetry_plane(skeleton: Skeleton, points: Floats | None = None) -> Symmetry
 
 
 def bone_partners(skeleton: Skeleton) -> Integers | None:
-    """(m,) the deform bone on the other side, the bone itself on the plane, -1 for none. None for a
-    skeleton that is not symmetric."""
+    """The deform bone on the other side, (m,), the bone itself on the plane, -1 for none. None for
+    a skeleton that is not symmetric."""
     symmetry = symmetry_plane(skeleton)
     return None if symmetry is None else symmetry[0]
 
 
 def on_one_side(points: Floats, symmetry: Symmetry | None, margin: float) -> Integers:
-    """Indices of the points (n, 3) on one side of the plane, or as near to it as that; without a
-    symmetry none."""
+    """Indices of the points (n, 3) on one side of the plane or within tolerance of it; none without
+    a symmetry."""
     if symmetry is None:
         return np.zeros(0, int)
     _partners, point, normal = symmetry
@@ -64,7 +63,7 @@ def on_one_side(points: Floats, symmetry: Symmetry | None, margin: float) -> Int
 
 
 def reflected(points: Floats, symmetry: Symmetry | None) -> Floats:
-    """(..., 3) the mirror images of points; the points without a symmetry."""
+    """The mirror images of points, (..., 3); the points themselves without a symmetry."""
     if symmetry is None:
         return points
     _partners, point, normal = symmetry
@@ -73,7 +72,7 @@ def reflected(points: Floats, symmetry: Symmetry | None) -> Floats:
 
 
 def reflection(symmetry: Symmetry) -> Floats:
-    """(4, 4) the same as a matrix."""
+    """The reflection as a matrix, (4, 4)."""
     _partners, point, normal = symmetry
     found = np.eye(4)
     found[:3, :3] -= 2 * np.outer(normal, normal)
@@ -90,7 +89,7 @@ def _has_pairs(partners: Integers) -> bool:
 
 
 def _kinds(skeleton: Skeleton) -> Integers:
-    """(m,) a number for each kind of bone: only bones of one kind are partners."""
+    """A number for each kind of bone, (m,): only bones of the same kind are partners."""
     segments = [
         n if kind == BENDY else 0 for kind, n in zip(skeleton.kinds, skeleton.segments, strict=True)
     ]
@@ -100,10 +99,10 @@ def _kinds(skeleton: Skeleton) -> Integers:
 
 
 def _drawn_partners(skeleton: Skeleton) -> Integers | None:
-    """The partners at X = 0, within a thousandth of the size.
+    """Partners at X = 0, within a thousandth of the size.
 
-    Names decide (.L and .R) where the places agree; other bones are paired where just one is in
-    the right place. Bones of different kinds are not partners. None for a skeleton that is not
+    Names (.L and .R) decide if the positions agree; other bones are paired if exactly one is at the
+    right position. Bones of different kinds are not partners. None for a skeleton that is not
     symmetric.
     """
     m = len(skeleton.names)
@@ -122,10 +121,10 @@ def _drawn_partners(skeleton: Skeleton) -> Integers | None:
     named = fits(own, opposite) & (opposite[opposite] == own)
     sided = deform & deform[opposite] & (opposite != own)
     if np.count_nonzero(named & sided) < LEAST_SHARE * np.count_nonzero(sided):
-        return None  # sides of names are elsewhere
+        return None  # the sides of names are elsewhere
     partners = np.where(named, opposite, -1)
     unnamed = np.flatnonzero(deform & ~named)
-    one = np.full(m, -1)  # the only one that fits
+    one = np.full(m, -1)  # the only one at this position
     for some in np.array_split(unnamed, 1 + len(unnamed) // AT_ONCE):
         fitting = fits(some[:, None], unnamed[None])
         a, b = np.nonzero(fitting & (fitting.sum(axis=1, keepdims=True) == 1))

@@ -1,2 +1,2 @@
-"""Runs the engine on a problem, at once or live: weights, joints, volumes, patches.
-Any thread may do it."""
+"""Runs the engine on a problem, once or live, for weights, joints, volumes and patches. Any thread
+may run it."""

@@ -1,6 +1,6 @@
-"""The weights that weightings have ended with: one that begins with them again, with nothing
-changed, has nothing to do. They are kept mesh by mesh, so that one of several meshes weighted
-together counts by itself, too."""
+"""The final weights of earlier weightings. A weighting that starts from them again without other
+changes has nothing to do. They are kept for each mesh, so one of several meshes weighted together
+also counts by itself."""
 
 import hashlib
 from collections import deque
@@ -16,9 +16,9 @@ from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 
-MOST = 2  # weightings that are remembered
-SAME = 1e-6  # vertex groups are of single precision
-# What weights depend on, of each; the rest is derived, or for the report alone.
+MOST = 2  # number of remembered weightings
+SAME = 1e-6  # vertex groups have single precision
+# Everything that the weights of each mesh depend on; the rest is derived or only for the report.
 OF_MESH = (
     *("vertices", "triangles", "edges", "matrix", "reflections", "edits"),
     *("locked_bones", "locked_vertices"),
@@ -39,14 +39,15 @@ def remember_end(
     options: Options,
     rows: Sequence[SparseWeights],
 ) -> None:
-    """These SparseWeights of each mesh are what the solver comes to."""
+    """Stores these SparseWeights of each mesh as the final weights of the solver."""
     _ends.append(dict(zip(_digests(meshes, skeleton, poses, options), rows, strict=True)))
 
 
 def is_end(
     meshes: Sequence[Mesh], skeleton: Skeleton, poses: Poses | None, options: Options
 ) -> bool:
-    """Whether a weighting of these Meshes, which come with their weights, has ended with these."""
+    """Whether a weighting of these Meshes, which include their weights, ended with these
+    weights."""
     if not _ends:
         return False
     digests = _digests(meshes, skeleton, poses, options)
@@ -60,7 +61,7 @@ def is_end(
 
 
 def same_weights(one: SparseWeights, other: SparseWeights) -> bool:
-    """Up to the precision of vertex groups; zeros may be missing."""
+    """Whether two weights are equal up to the precision of vertex groups; zeros may be missing."""
     if one.count != other.count:
         return False
     bones = 1 + max(one.bones.max(initial=0), other.bones.max(initial=0))
@@ -104,6 +105,6 @@ def _take(state: Any, value: object) -> None:
         for each in value:
             _take(state, each)
     elif isinstance(value, float):
-        state.update(np.float32(value).tobytes())  # as properties of operators hold it
+        state.update(np.float32(value).tobytes())  # as stored in properties of operators
     else:
         state.update(repr(value).encode())

@@ -1,9 +1,10 @@
-"""Fills a closed surface with tets. A program of its own, because TetGen may end the process that
-it runs in, and leaves files where it runs.
+"""Fills a closed surface with tets. This is a separate program, because TetGen may end the process
+it runs in and leaves files in the working directory.
 
 fill_tets.py IN.npz OUT.npz     IN: points (n, 3), faces (f, 3); OUT: nodes, tets (t, 4)
 
-Exit code 2 and one line when TetGen refuses."""
+If TetGen refuses, the exit code is 2, and one line is printed.
+"""
 
 import sys
 
@@ -17,7 +18,7 @@ def main(source: str, target: str) -> int:
     given = np.load(source)
     mesh = tetgen.TetGen(given["points"], given["faces"])
     try:
-        # No new vertices on the surface: its weights are to be those of the tets.
+        # No new vertices on the surface, because its weights should be those of the tets.
         nodes, tets = mesh.tetrahedralize(minratio=QUALITY, nobisect=True)[:2]
     except RuntimeError as error:
         print(str(error).strip().splitlines()[0], file=sys.stderr)

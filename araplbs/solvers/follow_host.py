@@ -1,8 +1,8 @@
-"""Weights with which shells move with the surface that they lie on.
+"""Weights that move shells together with the surface that they lie on.
 
-A shell takes the weights of the nearest point of the other part, and so moves as it does. Weights
-of meshes without shells are not touched. Both sides of split edges are one place to the solver
-(Problem.solver()).
+A shell takes the weights of the nearest point of the other part, so it moves in the same way.
+Weights of meshes without shells are not changed. The solver treats both sides of split edges as one
+position (Problem.solver()).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def hold_together(
     threads: int = 0,
     parts: int | None = None,
 ) -> tuple[SparseWeights, dict[str, int]]:
-    """(SparseWeights, {what: how many}) of all vertices of a Problem; the same rows where there is
-    nothing to hold. parts: of the mesh, where its solver has found them."""
-    if problem.numbers is not None:  # a patch: the rest of its mesh has its weights
+    """Returns (SparseWeights, {kind: count}) for all vertices of a Problem, with the same rows if
+    there are no shells. parts: the parts of the mesh, if its solver has found them."""
+    if problem.numbers is not None:  # a patch: the rest of its mesh keeps its weights
         return rows, {}
     surface = problem.surface
     done: dict[str, int] = {}
@@ -57,8 +57,8 @@ def _follow(
 
 
 def mixed(rows: SparseWeights, corners: Integers, at: Floats) -> tuple[Integers, Integers, Floats]:
-    """(places (e,), bones (e,), weights (e,)) of points in triangles: corners (k, 3), at (k, 3)
-    barycentric coordinates."""
+    """Returns (indices (e,), bones (e,), weights (e,)) for points in triangles: corners (k, 3), at
+    (k, 3) barycentric coordinates."""
     flat = corners.reshape(-1)
     counts = np.diff(rows.start)[flat]
     entry = np.repeat(np.arange(len(flat)), counts)
@@ -80,7 +80,8 @@ def _replaced(
     weights: Floats,
     most: int,
 ) -> SparseWeights:
-    """The rows, those of the vertices `own` as given by places in it: normalized, `most` bones."""
+    """The rows with those of the vertices `own` replaced by entries at indices in it, normalized
+    and limited to `most` bones."""
     kept = weights >= LEAST
     places, bones, weights = places[kept], bones[kept], weights[kept]
     if most:

@@ -1,6 +1,6 @@
-"""A solver that keeps converging in a thread of its own, and can be steered while it does.
+"""A solver that keeps converging in its own thread and can be steered while it runs.
 
-No bpy here, and the thread makes no callbacks: its owner polls.
+This module does not use bpy, and the thread makes no callbacks: its owner polls.
 """
 
 import threading
@@ -24,45 +24,46 @@ from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from .solve import check, report_deformation
 
-MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames
+MEASURING_SHARE = 0.1  # of the time: the maximum for measuring the strain of frames
 
 
 class Ties(NamedTuple):
-    """Ties of vertices to bones: the bone springs and, with the constraints of the paper,
-    its attach rows. One entry each."""
+    """Ties of vertices to bones: the bone springs and, with the constraints of the paper, its
+    attach rows, one entry for each."""
 
     vertices: np.ndarray  # (k,) of the problem
     bones: np.ndarray  # (k,)
-    held: np.ndarray  # (k,) share of its strength that is left
+    held: np.ndarray  # (k,) remaining share of its strength
     released: np.ndarray  # (k,) bool
 
 
 @dataclass(frozen=True)
 class Frame:
-    """An intermediate result: a whole set of weights that could be kept."""
+    """An intermediate result: a complete set of weights that could be kept."""
 
-    number: int  # counts frames, never falls
+    number: int  # frame number, never decreases
     rows: SparseWeights  # of all vertices of the problem
     iterations: int
-    energies: tuple[float, ...]  # relative, of this frame's weights and of those of all before
-    done: bool  # nothing is left to do, until the next edit
+    energies: tuple[float, ...]  # relative, of this frame's weights and of all earlier ones
+    done: bool  # nothing is left to do before the next edit
     seconds: float  # of work
     report: dict[str, Any] = field(repr=False)
     ties: Ties = field(repr=False)
-    asked: int  # how many edits and restarts it follows
-    # Surface Strain over the poses, of the first frame and of this one or the last that was
-    # measured; None: there is no surface.
+    asked: int  # number of edits and restarts it reflects
+    # Surface Strain over the poses, for the first frame and for this one or the last measured one;
+    # None: there is no surface.
     strains: tuple[float | None, float | None]
-    curve: tuple[float, ...]  # Surface Strain of all frames in which it was measured, in order
+    curve: tuple[float, ...]  # Surface Strain of all measured frames, in order
 
-    remarks = ()  # further facts for people
+    remarks = ()  # further facts for the user
 
 
 class LiveSolver(Worker):
-    """A Worker that solves a Problem until cancelled, and waits when done.
+    """A Worker that solves a Problem until it is cancelled, and waits after finishing.
 
-    frame: the latest Frame, None before the first; set at once by the thread. at_rest: the start
-    weights are the end of a weighting (converged_cache.py): nothing moves before an edit.
+    frame: the latest Frame, None before the first; set immediately by the thread. at_rest: whether
+    the initial weights are the result of a weighting (converged_cache.py), so nothing changes
+    before an edit.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class LiveSolver(Worker):
         self.frame: Frame | None = None
         self._problem, self._options, self._threads = problem, options, threads
         self._concluding, self._wake = threading.Event(), threading.Event()
-        # Guarded by the lock: the latest ones not taken yet, and how many were asked for.
+        # Guarded by the lock: the latest requests not yet taken, and their number.
         self._edits: dict[str, Any] | None = None
         self._restart: tuple[Problem, Options] | None = None
         self._at_rest = at_rest
@@ -85,15 +86,15 @@ class LiveSolver(Worker):
         super().__init__(self._solve)
 
     def edit(self, arguments: dict[str, Any]) -> None:
-        """Arguments of Solver.edit, in place of those before."""
+        """Sets the arguments of Solver.edit, replacing the previous ones."""
         with self._lock:
             self._edits = arguments
             self._asked += 1
         self._wake.set()
 
     def restart(self, problem: Problem, options: Options | None = None) -> None:
-        """Another problem on the same vertices, or other options, from the weights of the latest
-        frame."""
+        """Continues with another problem on the same vertices, or with other options, from the
+        weights of the latest frame."""
         with self._lock:
             _problem, before = self._restart or (None, self._options)
             self._restart = problem, options or before
@@ -102,7 +103,7 @@ class LiveSolver(Worker):
         self._wake.set()
 
     def conclude(self) -> None:
-        """Ask for a last frame that keeps to all limits, and to stop."""
+        """Requests a last frame that satisfies all limits, and a stop."""
         self._concluding.set()
         self._wake.set()
 
@@ -112,7 +113,7 @@ class LiveSolver(Worker):
 
     @property
     def waiting(self) -> bool:
-        """All requested work is done and is in the latest frame."""
+        """Whether all requested work is done and included in the latest frame."""
         frame = self.frame
         with self._lock:
             return frame is not None and frame.done and frame.asked == self._asked
@@ -157,8 +158,8 @@ class LiveSolver(Worker):
         return solver
 
     def _conclude(self) -> None:
-        """Weights of a frame before the last stage can have too many influences, and need not be
-        symmetric: the report is of what they are cut down to."""
+        """Before the last stage, the weights of a frame can have too many influences and need not
+        be symmetric; the report describes the weights after limiting."""
         frame, problem, most = self.frame, self._problem, self._options.max_influences
         report = {**frame.report, "energy_before": frame.energies[0]}
         rows = frame.rows
@@ -209,7 +210,7 @@ class LiveSolver(Worker):
         )
 
     def _ties(self, solver: "araplbs.Solver") -> Ties:
-        """The arrays of the last frame if they are the same."""
+        """The arrays of the last frame if they are unchanged."""
         ties = Ties(*solver.bone_springs)
         if self._options.paper_constraints:
             rows = [row for row in solver.constraint_rows if row["kind"] == "attach"]
@@ -222,11 +223,12 @@ class LiveSolver(Worker):
         return last if same else ties
 
     def _worked(self) -> float:
-        """Seconds since the start without those of waiting for edits."""
+        """Seconds since the start, without the time spent waiting for edits."""
         return time.perf_counter() - self._start - self._idle
 
     def _strains(self, rows: SparseWeights, done: bool) -> tuple[float | None, float | None]:
-        """Of a frame with these weights; measured where it is the first, the last, or in time."""
+        """The strains of a frame with these weights, measured for the first frame, the last frame,
+        or when time permits."""
         start = time.perf_counter()
         strains = self.frame.strains if self.frame else None
         if strains and not done and self._measuring > MEASURING_SHARE * self._worked():

@@ -1,4 +1,5 @@
-"""Runs the solver of a problem, step by step. It does not use bpy, so any thread may run it."""
+"""Runs the solver of a problem step by step. This module does not use bpy, so any thread may run
+it."""
 
 import time
 from collections.abc import Callable
@@ -18,14 +19,12 @@ from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from .follow_host import hold_together
 
-LEAST_INITIAL = (
-    0.001  # smaller initial weights are dropped, as the solver drops those of its result
-)
+LEAST_INITIAL = 0.001  # smaller initial weights are dropped, as in the solver's result
 
 
 @dataclass
 class Solution:
-    """Weights of all vertices of a problem, complete and checked, and the solver's report."""
+    """Complete and checked weights of all vertices of a problem, and the solver's report."""
 
     rows: SparseWeights
     report: dict[str, Any]
@@ -39,11 +38,11 @@ def solve(
     progress: Listener | None = None,
     later: bool = False,
 ) -> Solution:
-    """The Solution of a Problem. later: the deformation before, for its report, is measured when it
-    is asked for.
+    """Returns the Solution of a Problem. later: whether the earlier deformation in its report is
+    measured on first access.
 
-    Raises araplbs.Cancelled when progress (a Listener) stops it, araplbs.SolverError when there is
-    no solution, ValueError for input that the solver refuses.
+    Raises araplbs.Cancelled when progress (a Listener) stops it, araplbs.SolverError if there is no
+    solution, ValueError for input that the solver rejects.
     """
     start = time.perf_counter()
     progress = SolverProgress(progress)
@@ -68,7 +67,7 @@ def solve(
 
 
 def iterate_to_end(solver: "araplbs.Solver", progress: SolverProgress) -> SparseWeights:
-    """The SparseWeights of a solver with this SolverProgress, once it is done."""
+    """The SparseWeights of a solver with this SolverProgress after it has finished."""
     while not solver.done:
         progress.iterated(float(solver.energies[-1]))
         solver.iterate(1)
@@ -76,7 +75,7 @@ def iterate_to_end(solver: "araplbs.Solver", progress: SolverProgress) -> Sparse
 
 
 def initial_rows(solver: "araplbs.Solver") -> SparseWeights:
-    """The SparseWeights that a solver starts from."""
+    """The SparseWeights from which a solver starts."""
     start, bones, weights = solver.sparse_initial_weights
     kept = weights >= LEAST_INITIAL
     count = np.concatenate([[0], np.cumsum(kept)])
@@ -107,9 +106,9 @@ def report_deformation(
 
 
 def check(problem: Problem, rows: SparseWeights, most: int) -> None:
-    """Raises araplbs.SolverError unless the weights may be written: the promise to the user.
+    """Raises araplbs.SolverError unless the weights may be written, as promised to the user.
 
-    most: influences that a vertex may have in addition to locked ones, 0 for any number.
+    most: the maximum number of influences per vertex in addition to locked ones, 0 for unlimited.
     """
     if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
         raise araplbs.SolverError("the weights are not finite and positive")

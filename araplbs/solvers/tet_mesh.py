@@ -1,6 +1,6 @@
 """Sources of tet meshes: files that meshio reads, and closed surfaces that TetGen fills.
 
-Neither package comes with the add-on; the error for a missing one has the command that installs
+Neither package is included in the add-on; the error for a missing one gives the command to install
 it."""
 
 import importlib.util
@@ -20,26 +20,26 @@ from ..base.arrays import Floats, Integers
 from ..base.extent import not_far_off
 from ..base.refusal import Refused
 
-WELD = 1e-6  # of the size: nearer vertices are one
-POLL = 0.1  # seconds between two looks at a child process
-CHUNK = 500_000  # pairs of point and face at once
-NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of a console, on Windows
+WELD = 1e-6  # of the size: vertices within this distance are merged
+POLL = 0.1  # seconds between checks of a child process
+CHUNK = 500_000  # pairs of points and faces processed at once
+NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # hide the console on Windows
 
 
 @dataclass
 class TetMesh:
-    """A volume; all vertices are in tets."""
+    """A volume in which every vertex belongs to a tet."""
 
     vertices: np.ndarray  # (n, 3)
     tets: np.ndarray  # (t, 4)
 
 
 def need(package: str, what: str, modules: str = "") -> None:
-    """Raises Refused unless this Python has the package. modules: the folder to install it to,
-    else where pip does.
+    """Raises Refused unless this Python has the package. modules: the folder to install it to; by
+    default, pip's own.
 
-    That folder comes first in sys.path, and pip fills it with all that the package needs: NumPy
-    has to stay the one that Blender is built with.
+    This folder comes first in sys.path, and pip installs all dependencies of the package to it.
+    NumPy must remain the version with which Blender is built.
     """
     if importlib.util.find_spec(package) is not None:
         return
@@ -65,13 +65,14 @@ def need_for_inside(modules: str = "") -> None:
 
 
 def compact(vertices: Floats, tets: Integers) -> TetMesh:
-    """TetMesh without the vertices that are in no tet."""
+    """The TetMesh without the vertices that are in no tet."""
     used, tets = np.unique(tets, return_inverse=True)
     return TetMesh(np.asarray(vertices, float)[used], tets.reshape(-1, 4).astype(np.int32))
 
 
 def read_tets(path: str) -> TetMesh:
-    """The tets of a file, in its own space; of quadratic ones the corners. Raises Refused."""
+    """Reads the tets of a file, in its own space; for quadratic ones, only the corners. Raises
+    Refused."""
     need_for_file()
     import meshio
 
@@ -79,7 +80,7 @@ def read_tets(path: str) -> TetMesh:
         raise Refused(f"There is no file '{path}'")
     try:
         mesh = meshio.read(path)
-    except (Exception, SystemExit) as error:  # meshio ends the program for what it cannot read
+    except (Exception, SystemExit) as error:  # meshio ends the program for unreadable files
         lines = str(error).strip().splitlines() or [""]
         reason = "not a format that meshio reads" if isinstance(error, SystemExit) else lines[0]
         raise Refused(f"'{path}' could not be read: {reason}") from None
@@ -97,7 +98,8 @@ def read_tets(path: str) -> TetMesh:
 
 
 def weld(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
-    """(points, faces) with coincident vertices joined, without faces that lose a corner."""
+    """Returns (points, faces) with coincident vertices merged and without faces that lose a
+    corner."""
     size = max(np.ptp(vertices[not_far_off(vertices)], axis=0).max(), 1e-300)
     _, first, place = np.unique(
         np.round(vertices / (WELD * size)), axis=0, return_index=True, return_inverse=True
@@ -108,14 +110,14 @@ def weld(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
 
 
 def open_edges(faces: Integers) -> int:
-    """How many edges do not have exactly two faces."""
+    """The number of edges that do not have exactly two faces."""
     edges = np.concatenate([faces[:, pair] for pair in ((0, 1), (1, 2), (2, 0))])
     _, counts = np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)
     return int(np.count_nonzero(counts != 2))
 
 
 def winding_numbers(points: Floats, faces: Integers, at: Floats) -> Floats:
-    """(p,) how often the surface goes round each point (Van Oosterom & Strackee 1983)."""
+    """The winding number of the surface around each point, (p,) (Van Oosterom & Strackee 1983)."""
     out = np.zeros(len(at))
     step = max(1, CHUNK // max(1, len(faces)))
     for begin in range(0, len(at), step):
@@ -129,7 +131,8 @@ def winding_numbers(points: Floats, faces: Integers, at: Floats) -> Floats:
 
 
 def _within(head: Floats, tail: Floats, low: Floats, high: Floats) -> tuple[float, float]:
-    """(begin, end) of the part of a bone in a box, as shares of its length; begin > end: none."""
+    """Returns (begin, end) of the part of a bone inside a box, as shares of its length; begin > end
+    if the bone is outside."""
     begin, end = 0.0, 1.0
     for x, along, lo, hi in zip(head, tail - head, low, high, strict=True):
         if along == 0:
@@ -142,8 +145,8 @@ def _within(head: Floats, tail: Floats, low: Floats, high: Floats) -> tuple[floa
 
 
 def points_on_bones(points: Floats, faces: Integers, heads: Floats, tails: Floats) -> Floats:
-    """Points about an edge apart on bones, those inside the surface; without the bones' ends. Of a
-    bone longer than the surface only the part in its box is looked at."""
+    """Points on bones inside the surface, about an edge apart, without the bones' ends. For a bone
+    longer than the surface, only the part in the bounding box is considered."""
     low, high = points.min(axis=0), points.max(axis=0)
     edges = points[faces[:, 1]] - points[faces[:, 0]]
     step = np.linalg.norm(edges, axis=1).mean()
@@ -161,7 +164,7 @@ def points_on_bones(points: Floats, faces: Integers, heads: Floats, tails: Float
 
 
 def _wait(child: subprocess.Popen[bytes], cancelled: Callable[[], bool]) -> int:
-    """The exit code of a process. Raises araplbs.Cancelled."""
+    """Waits for a process and returns its exit code. Raises araplbs.Cancelled."""
     while True:
         try:
             return child.wait(POLL)
@@ -178,9 +181,10 @@ def fill(
     tails: Floats,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> TetMesh:
-    """The TetMesh inside a closed surface, with its vertices and some on the bones.
+    """Returns the TetMesh inside a closed surface, with the vertices of the surface and some on the
+    bones.
 
-    Raises Refused if that cannot be, araplbs.Cancelled when cancelled() is true.
+    Raises Refused if this is impossible, araplbs.Cancelled when cancelled() is true.
     """
     need_for_inside()
     points, faces = weld(vertices, triangles)
@@ -207,7 +211,7 @@ def fill(
             )  # fmt: skip
             try:
                 code = _wait(child, cancelled)
-            except BaseException:  # a signal as well
+            except BaseException:  # also after a signal
                 child.kill()
                 child.wait()
                 raise

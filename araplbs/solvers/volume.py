@@ -1,5 +1,5 @@
-"""Weights by way of a volume: solved on tets, in which the vertices of the surface are embedded. It
-does not use bpy, so any thread may run it."""
+"""Computes weights with a volume: they are solved on tets in which the vertices of the surface are
+embedded. This module does not use bpy, so any thread may run it."""
 
 import time
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from .solve import Solution, check, initial_rows, iterate_to_end, report_deformation
 from .tet_mesh import TetMesh, fill, read_tets
 
-LEAST_WEIGHT = 0.001  # smaller weights of the surface are dropped, as the solver does
-ELSEWHERE = 0.1  # of the size: a surface as far off, for the most part, is not that of the tets
+LEAST_WEIGHT = 0.001  # smaller surface weights are dropped, as in the solver
+ELSEWHERE = 0.1  # of the size: a surface mostly this far away does not match the tets
 
 
 @dataclass
@@ -29,10 +29,10 @@ class Source:
     """The source of the tets: a file, or the inside of the meshes."""
 
     path: str = ""  # empty: the inside
-    matrix: np.ndarray | None = None  # (4, 4) from the space of the file to that of the armature
+    matrix: np.ndarray | None = None  # (4, 4) from the space of the file to armature space
 
     def make(self, problem: Problem, cancelled: Callable[[], bool]) -> TetMesh:
-        """The TetMesh of a Problem."""
+        """Creates the TetMesh of a Problem."""
         if self.path:
             mesh = read_tets(self.path)
             if self.matrix is not None:
@@ -68,7 +68,7 @@ class Source:
 
 
 class Embedding:
-    """The vertices of a problem in the tets of a TetMesh."""
+    """The vertices of a problem embedded in the tets of a TetMesh."""
 
     def __init__(self, problem: Problem, mesh: TetMesh, threads: int = 0) -> None:
         vertices = problem.arguments["vertices"]
@@ -86,17 +86,17 @@ class Embedding:
 
     @property
     def nodes(self) -> Integers:
-        """(p,) the corner that counts most for each vertex."""
+        """The corner with the largest weight for each vertex, (p,)."""
         return self.corners[np.arange(len(self.corners)), self.coordinates.argmax(1)]
 
     def _spare(self, vertices: Integers, keep: Bools) -> Bools:
-        """The mask of entries, with all entries of the vertices that would have none."""
+        """The mask of entries, extended by all entries of vertices that would have none."""
         left = np.bincount(vertices[keep], minlength=len(self.corners))
         return keep | (left[vertices] == 0)
 
     def transfer(self, rows: SparseWeights, excluded: tuple[Any, Any], most: int) -> SparseWeights:
-        """The SparseWeights of the surface: of at most `most` bones (0: any number), none below
-        LEAST_WEIGHT, none of the pairs (vertices, bones) that are excluded, with sum 1."""
+        """The SparseWeights of the surface, with at most `most` bones (0: unlimited), no weight
+        below LEAST_WEIGHT, none for the excluded pairs (vertices, bones), and sum 1."""
         counts = np.diff(rows.start)[self.corners].ravel()
         first = np.repeat(rows.start[self.corners].ravel(), counts)
         within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -119,9 +119,9 @@ class Embedding:
 
 
 def edits_of_nodes(problem: Problem, nodes: Integers) -> dict[str, Any]:
-    """The edits of a problem as arguments for its volume: each goes to the node of its vertex, and
-    of those that meet there for a bone a pinned weight is the mean, an influence is allowed if one
-    of them is, and the smoothest counts."""
+    """The edits of a problem as arguments for its volume. Each edit is assigned to the node of its
+    vertex. If one node has several edits for a bone, a pinned weight is their mean, an influence is
+    allowed if one of them allows it, and the smoothest is used."""
     m = len(problem.skeleton.names)
 
     def join(name: str) -> tuple[Integers, Integers, Integers, list[Array]]:
@@ -142,7 +142,7 @@ def edits_of_nodes(problem: Problem, nodes: Integers) -> dict[str, Any]:
 
 
 def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
-    """How far these weights are from pinned ones, at most; None if none are."""
+    """The maximum difference between these weights and pinned ones; None if none are pinned."""
     vertices, bones, pinned = map(np.asarray, problem.arguments["constraints"])
     if not len(pinned):
         return None
@@ -154,7 +154,7 @@ def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
 
 
 def volume_arguments(problem: Problem, mesh: TetMesh, nodes: Integers) -> dict[str, Any]:
-    """Input of the solver of a volume in place of the surface; it lies along bones linearly."""
+    """Solver input for a volume in place of the surface; it is linear along bones."""
     return {
         **edits_of_nodes(problem, nodes),
         "parameters": None,
@@ -172,8 +172,8 @@ def solve_volume(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Solution:
-    """The Solution of a Problem by way of tets; energies are those of the surface, vertices,
-    symmetry and parts those of the tets. Raises what solve() does, and Refused."""
+    """The Solution of a Problem by solving on tets. Energies are those of the surface; vertices,
+    symmetry and parts are those of the tets. Raises the same exceptions as solve(), and Refused."""
     start = time.perf_counter()
     progress = SolverProgress(progress)
     mesh = source.make(problem, lambda: not progress("tets", 0))

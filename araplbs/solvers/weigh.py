@@ -1,6 +1,6 @@
-"""The weights of a character from meshes and skeleton alone: the decisions that Auto-weight makes
-before it solves, in their order. Blender's button, the command for files and the function for
-arrays all go through here."""
+"""Computes the weights of a character from only its meshes and skeleton, making all decisions of
+Auto-weight before solving, in order. Blender's button, the command for files and the function for
+arrays all use this module."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ LeaveOut: TypeAlias = Callable[[list[Mesh], Skeleton], Steps[tuple[list[Mesh], S
 def decided_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, options: Options, leave_out: LeaveOut, threads: int = 0
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
-    """(meshes, skeleton) that are solved: with the ways that bones go, and without those that only
-    control the rig. leave_out: finds these, by facts about bones; a generator of short steps."""
+    """Returns the (meshes, skeleton) to solve, with bone directions and without bones that only
+    control the rig. leave_out: finds these by facts about bones. This is a generator of short
+    steps."""
     directions = options.bone_directions
     skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, threads)
     return (yield from without_controls_in_steps(meshes, skeleton, options, leave_out, threads))
@@ -39,7 +40,7 @@ def without_controls_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, options: Options, leave_out: LeaveOut, threads: int = 0
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
     """The second half of decided_in_steps(), for a skeleton whose directions were read. They are
-    read again if bones are left out, unless they are those of the tails."""
+    read again if bones are excluded, unless they come from the tails."""
     if options.control_bones == "LEAVE_OUT":
         meshes, skeleton = yield from leave_out(meshes, skeleton)
         if skeleton.directions != "TAILS" and skeleton.left_out.any():
@@ -72,11 +73,11 @@ def weigh(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Weighed:
-    """Weights of these Meshes, all of one skeleton.
+    """Computes weights for these Meshes, which share one skeleton.
 
-    facts_of: gives further facts about the bones. Weights that the meshes come with are evidence
-    for bones that somebody has painted; they are a start only if the options ask for it. Raises
-    Refused, ValueError and araplbs.Cancelled.
+    facts_of: provides further facts about the bones. Existing weights of the meshes are evidence
+    for bones that an artist has painted; they are used as initial weights only if the options
+    request it. Raises Refused, ValueError and araplbs.Cancelled.
     """
     present: Sequence[SparseWeights | None] = [mesh.weights for mesh in meshes]
 

@@ -1,1 +1,1 @@
-"""The commands of `araplbs`, a module each: it has the Command that main.py runs on files."""
+"""The commands of `araplbs`. Each module contains the Command that main.py runs on files."""

@@ -71,7 +71,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of the preset, and the effect of --from."""
+    """The options of the preset, combined with the effect of --from."""
     start = {} if arguments.predicted is None else {"start_from": "PRESENT"}
     return preset_given(arguments) | start
 

@@ -1,4 +1,4 @@
-"""Positions along bones, diffused along a mesh by the engine in a thread."""
+"""Positions along bones, diffused over a mesh by the engine in a thread."""
 
 from collections.abc import Sequence
 
@@ -19,8 +19,8 @@ from ...skeleton.skeleton import Skeleton
 def diffused_parameters_in_steps(
     mesh: Mesh, skeleton: Skeleton, names: Sequence[str]
 ) -> Steps[dict[str, Floats]]:
-    """{bone: (n,) u} of these deform bones, 0 at the head and 1 at the tail, as a generator of
-    short steps. Raises Refused when the engine does."""
+    """Returns {bone: (n,) u} for these deform bones, 0 at the head and 1 at the tail, as a
+    generator of short steps. Raises Refused if the engine does."""
     arguments = Problem([mesh], skeleton).arguments
     try:
         found = yield from work_in_steps(

@@ -1,9 +1,9 @@
-"""One bendy bone as n bones: their names, rest positions and weights.
+"""Replaces one bendy bone with n bones: their names, rest positions and weights.
 
-Blender moves a vertex at u (0 to 1 along a bone of S segments) by the transforms of two joints,
-(1 - t) M[i] + t M[i + 1] with i + t = u S. That is S + 1 bones that move by M[0] ... M[S], with the
-weight times the hat functions of u S: the conversion is exact. Other numbers of bones divide the
-same u into n - 1 equal parts, and are approximate.
+Blender moves a vertex at u (0 to 1 along a bone of S segments) by the transforms of two joints, (1
+- t) M[i] + t M[i + 1] with i + t = u S. This equals S + 1 bones that move by M[0] ... M[S], with
+the weight multiplied by the hat functions of u S, so the conversion is exact. Other numbers of
+bones divide the same u into n - 1 equal parts and give an approximation.
 """
 
 import itertools
@@ -14,19 +14,19 @@ import numpy as np
 
 from ...base.arrays import Floats, Integers
 
-LONGEST_NAME = 63  # bytes of the name of a bone
+LONGEST_NAME = 63  # maximum bytes of a bone name
 
-# Endings of names that Blender's mirror tools recognize; with a number that follows.
+# Name endings that Blender's mirror tools recognize, with a number that follows.
 _SIDE = re.compile(r"([ ._-][lr]|[ ._-]?(left|right))(\.\d+)?$", re.IGNORECASE)
 
 
 def segment_names(name: str, count: int, taken: Set[str]) -> list[str]:  # type: ignore[return]
-    """Names of the bones that replace one, none of them in `taken`: arm.L becomes arm_1.L, arm_2.L,
-    so that mirror tools still find the side."""
+    """Names of the bones that replace one bone, none of them in `taken`. For example, arm.L becomes
+    arm_1.L and arm_2.L, so mirror tools still recognize the side."""
     side = _SIDE.search(name)
     stem, suffix = (name[: side.start()], side[0]) if side and side.start() else (name, "")
     digits = len(str(count))
-    for tries in itertools.count():  # without end
+    for tries in itertools.count():  # counts without end
         ends = [f"_{'b' * tries}{k:0{digits}}{suffix}" for k in range(1, count + 1)]
         room = LONGEST_NAME - len(ends[0].encode())
         start = stem.encode()[:room].decode(errors="ignore")
@@ -36,9 +36,9 @@ def segment_names(name: str, count: int, taken: Set[str]) -> list[str]:  # type:
 
 
 def split_weights(u: Floats, weights: Floats, count: int) -> tuple[Integers, Integers, Floats]:
-    """Hat functions of (k,) u in 0..1 times weights, over `count` bones at equal distances.
+    """Hat functions of (k,) u in 0..1 times weights, over `count` equally spaced bones.
 
-    Returns entries (which of the k, bone, weight) that are not 0, two at most of each.
+    Returns the nonzero entries (index among the k, bone, weight), at most two per index.
     """
     place = np.clip(np.asarray(u, np.float64), 0, 1) * (count - 1)
     below = np.minimum(place.astype(np.int64), count - 2)
@@ -51,16 +51,16 @@ def split_weights(u: Floats, weights: Floats, count: int) -> tuple[Integers, Int
 
 
 def stations(joints: Floats, count: int) -> Floats:
-    """(count, 3) points at equal u on the line through (S + 1, 3) joints."""
+    """Points (count, 3) at equal u on the polyline through (S + 1, 3) joints."""
     at = np.linspace(0, 1, len(joints))
     u = np.linspace(0, 1, count)
     return np.stack([np.interp(u, at, joints[:, axis]) for axis in range(3)], axis=1)
 
 
 def slide_to(u: Callable[[float], float], wanted: float, bracket: float) -> float:
-    """The s nearest to 0, found by bisection, at which the increasing u(s) is `wanted`; 0 if none
-    is within 16 times `bracket`. It is exact at the ends of the bone, beyond which u stays 0 or 1.
-    """
+    """Finds, by bisection, the s nearest to 0 at which the increasing function u(s) is `wanted`; 0
+    if none is within 16 times `bracket`. It is exact at the ends of the bone, beyond which u stays
+    0 or 1."""
     below = (lambda s: u(s) < wanted) if wanted > 0 else (lambda s: u(s) <= 0)
     for _ in range(5):
         low, high = -bracket, bracket
@@ -76,7 +76,7 @@ def slide_to(u: Callable[[float], float], wanted: float, bracket: float) -> floa
 
 
 def largest_share(before: Floats, after: Floats) -> float:
-    """The largest distance between (n, 3) points, as a share of the diagonal of their bounds."""
+    """The largest distance between (n, 3) points, as a share of their bounding-box diagonal."""
     diagonal = np.linalg.norm(before.max(axis=0) - before.min(axis=0))
     distance = np.linalg.norm(after - before, axis=1).max()
     return float(distance / diagonal) if diagonal > 0 else 0.0

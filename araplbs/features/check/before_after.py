@@ -1,5 +1,5 @@
-"""The gain of a weighting over the earlier weights, in an artist's words: visible problems, and
-stretch in poses. It does not use bpy, so any thread may run it."""
+"""Measures what a weighting gained over the earlier weights in terms that artists use: visible
+problems, and stretch in poses. This module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .lost import answers
 if TYPE_CHECKING:
     from .findings import Finding
 
-JUDGED_POSES = 12  # random ones in which problems are looked for, as many as Check Weights takes
-BEFORE_SHARE = 0.2  # of the time, for measuring the earlier weights
-ACTIONS_SHARE = 0.2  # of the time, for measuring the actions of the file, if there are any
-CLEARLY = 1.25  # times as much stretch: fewer problems are no gain then
-STILL = 0.02  # stretch in actions: with less the character hardly moves, and nothing is said
-VISIBLE = ("high", "medium")  # levels of findings that are seen
+JUDGED_POSES = 12  # random poses in which problems are sought, as many as in Check Weights
+BEFORE_SHARE = 0.2  # share of the time for measuring the earlier weights
+ACTIONS_SHARE = 0.2  # share of the time for measuring the file's actions, if there are any
+CLEARLY = 1.25  # times as much stretch: then fewer problems are not a gain
+STILL = 0.02  # stretch in actions: less is hardly motion, so no comparison is made
+VISIBLE = ("high", "medium")  # visible levels of findings
 
 
 def visible(findings: Iterable[Finding]) -> int:
@@ -48,19 +48,19 @@ def gains(
     actions: Poses | None = None,
     painted: SparseWeights | None = None,
 ) -> tuple[dict[str, Any], list[Finding], Poses]:
-    """(facts, findings, poses): a summary of these SparseWeights `after`, and of those before.
-    report: that of the deformation of the later ones, as in the report of the solution. actions:
-    poses of the file's own actions. painted: the weights before with those of bones that were left
-    out.
+    """(facts, findings, poses): a summary of these SparseWeights `after` and of the earlier ones.
+    report: the deformation report of the later weights, as in the report of the solution. actions:
+    poses from the file's own actions. painted: the earlier weights, including those of excluded
+    bones.
 
-    facts: {"problems": (before, after), "stretch": (before, after)}, None for what there is nothing
-    to say of: before where fewer than half of the vertices had weights, problems before where the
-    stretch contradicts their number (see _contradict()), stretch where there is no surface. With
-    actions that move the character, "actions": the stretch in them. If there was something before,
-    also "drift": (before, after) of the limbs, "lost": [bone] that have lost their skin,
-    "had_skin": [bone] that were left out though they had skin, which follows them still, and
-    "as_before": [bone] that move the skin around them as little or as much as before, as an eye
-    in its socket. findings: faults of the new ones, found in these poses.
+    facts: {"problems": (before, after), "stretch": (before, after)}, with None for values that are
+    not available: "before" if fewer than half of the vertices had weights, "problems" before if the
+    stretch contradicts their number (see _contradict()), "stretch" if there is no surface. If
+    actions move the character, "actions" is the stretch in them. If earlier weights exist, also
+    "drift": (before, after) of the limbs, "lost": [bone] that have lost their skin, "had_skin":
+    [bone] that were excluded although they had skin, which still follows them, and "as_before":
+    [bone] whose effect on the skin around them is unchanged, such as an eye in its socket.
+    findings: faults of the new weights, found in these poses.
     """
     progress = Progress.of(progress)
     known = has_weights(before)
@@ -106,8 +106,9 @@ def gains(
 
 
 def _contradict(counts: list[int | None], strains: list[float | None]) -> bool:
-    """Whether there are fewer places and clearly more stretch, or more places and clearly less:
-    then the numbers of places say nothing about better or worse."""
+    """Whether there are fewer visible problems and clearly more stretch, or more problems and
+    clearly less stretch. In both cases, the number of problems does not indicate which weights are
+    better."""
     before, after = counts
     if before is None or after is None or before == after:
         return False
@@ -118,8 +119,8 @@ def _contradict(counts: list[int | None], strains: list[float | None]) -> bool:
 def _judged_poses(
     problem: Problem, options: Options, poses: Poses, strains: list[float | None]
 ) -> Poses:
-    """In which problems are looked for. What random poses tear apart counts if the earlier weights
-    hold it together better than the new ones do."""
+    """The poses in which problems are sought. Tears in random poses count if the earlier weights
+    hold the surface together better than the new ones do."""
     if poses.whole or (len(strains) > 1 and much_more(*strains)):
         return poses[:JUDGED_POSES]
     count = min(options.pose_count, JUDGED_POSES)
@@ -133,7 +134,7 @@ def stretch_in(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> float | None:
-    """The stretch of the surface with these weights, None without poses or without a surface."""
+    """The stretch of the surface with these weights; None without poses or a surface."""
     if poses is None or not len(poses):
         return None
     strain = measured_report(problem, rows, poses, threads=threads, progress=progress)[

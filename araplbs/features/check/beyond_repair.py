@@ -1,8 +1,8 @@
-"""Findings that no new weights repair."""
+"""Findings that new weights cannot repair."""
 
 from __future__ import annotations
 
-# Findings that no weights repair.
+# Findings that weights cannot repair.
 BEYOND = {
     "BONE_OUTSIDE": "No weights repair a bone that lies outside: move it, or Optimize Joints",
 }

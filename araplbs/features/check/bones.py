@@ -1,5 +1,5 @@
-"""Faults between bones and their skin: limbs that leave their bones, bones outside the skin, idle
-bones."""
+"""Faults between bones and their skin: limbs that drift from their bones, bones outside the skin,
+and idle bones."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .quantities import counted, ramp
 if TYPE_CHECKING:
     from .inspected import Inspected
 
-DRIFT = 0.3, 1.2  # radii of the limb: visible from here on, the bone is outside from here on
-OUTSIDE = 0.25, 2.0  # distance from the skin, in the radius of what the bone moves
-LEAST_RADIUS = 0.02  # of the size: bones of eyes and teeth move less
-LARGE_LIMB = 0.004  # of the surface: lips and brows have bones like limbs, but are smaller
+DRIFT = 0.3, 1.2  # radii of the limb: visible, and outside the limb
+OUTSIDE = 0.25, 2.0  # distance from the skin, in radii of the region the bone moves
+LEAST_RADIUS = 0.02  # of the size: bones of eyes and teeth have less effect
+LARGE_LIMB = 0.004  # of the surface: lips and brows have bones like limbs but are smaller
 LEAST_OUTSIDE = 0.004  # of the size: bones of eyelids and lips lie in the skin
 LEAST_DRIVEN = 4  # vertices
-WRONG_PART = 0.5  # severity of a bone inside of what other bones move
-IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a bone to spare, and one that a limb should go with
-# Of a bone, as the engine finds limbs: where its middle is, how wide its limb is at most, and the
-# least number of its vertices.
+WRONG_PART = 0.5  # severity for a bone inside a region that other bones move
+IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a spare bone, and one that a limb should follow
+# For a bone, as the engine finds limbs: the position of its middle, the maximum width of its limb,
+# and the minimum number of its vertices.
 MIDDLE, WIDEST, LEAST_LIMB = (0.3, 0.7), 1.5, 6
-FLAT = 0.12  # of what lies around a bone: its thickness squared, in that of its width
+FLAT = 0.12  # of the region around a bone: its squared thickness relative to its width
 
 
 def _beside(look: Inspected, bone: Index, vertices: Integers) -> tuple[Floats, Floats]:
-    """(distance, place from 0 to 1) of vertices from a bone."""
+    """Returns (distance, position from 0 to 1) of vertices relative to a bone."""
     head = look.skeleton.heads[bone]
     axis, off = look.skeleton.tails[bone] - head, look.vertices[vertices] - head
     place = np.clip(off @ axis / max(axis @ axis, 1e-300), 0, 1)
@@ -39,7 +39,7 @@ def _beside(look: Inspected, bone: Index, vertices: Integers) -> tuple[Floats, F
 
 
 def _limb(look: Inspected, bone: Index) -> Integers:
-    """The vertices around the middle of a bone, about."""
+    """The approximate set of vertices around the middle of a bone."""
     head, tail = look.skeleton.heads[bone], look.skeleton.tails[bone]
     middle, far = (head + tail) / 2, WIDEST * np.linalg.norm(tail - head)
     near = np.arange(len(look))
@@ -55,7 +55,8 @@ def _limb(look: Inspected, bone: Index) -> Integers:
 
 
 def _surrounds(look: Inspected, bone: Index, vertices: Integers) -> bool:
-    """False if they lie flat, because the bones of facial muscles lie in the skin."""
+    """Whether the vertices surround the bone. False if they lie flat, because the bones of facial
+    muscles lie in the skin."""
     head = look.skeleton.heads[bone]
     axis, off = look.skeleton.tails[bone] - head, look.vertices[vertices] - head
     off -= np.outer(off @ axis / max(axis @ axis, 1e-300), axis)
@@ -64,11 +65,11 @@ def _surrounds(look: Inspected, bone: Index, vertices: Integers) -> bool:
 
 
 def drifting_limbs(look: Inspected) -> Iterator[Finding]:
-    """DRIFT: limbs that leave their bones."""
+    """DRIFT: limbs that drift from their bones."""
     if not len(look.triangles):
         return
     drift = look.measures["bone_drift"]
-    moves = np.bincount(look.rows.bones, minlength=len(drift)) > 0  # idle ones have their own kind
+    moves = np.bincount(look.rows.bones, minlength=len(drift)) > 0  # idle bones have their own kind
     for bone in np.flatnonzero((np.nan_to_num(drift) >= DRIFT[0]) & moves):
         vertices = _limb(look, bone)
         vertices = vertices[look.sums[vertices] > 0]
@@ -89,15 +90,15 @@ def _orientation(look: Inspected) -> int:
 
 
 def bones_outside(look: Inspected) -> Iterator[Finding]:
-    """BONE_OUTSIDE: bones outside the skin that they move, or inside skin that others move."""
+    """BONE_OUTSIDE: bones outside the skin that they move, or inside skin that other bones move."""
     totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
     bones = np.flatnonzero(look.skeleton.deform & (totals > 0))
     if not len(look.triangles) or not len(bones):
         return
     corners, heights = look.around_bones
     corners, heights = corners[:, bones], _orientation(look) * heights[:, bones]
-    found = (corners[:, :, 0] >= 0).all(axis=0)  # where all faces are flat there is no nearest one
-    out = heights.min(axis=0)  # of the sample that is nearest to the skin
+    found = (corners[:, :, 0] >= 0).all(axis=0)  # if all faces are flat, there is no nearest one
+    out = heights.min(axis=0)  # of the sample nearest to the skin
     outside = found & (out > LEAST_OUTSIDE * look.size)
     keys = look.of_vertex * len(totals) + look.rows.bones
     wanted = corners * len(totals) + bones[:, None]
@@ -132,7 +133,7 @@ def _outside(look: Inspected, bone: Index, driven: Integers, out: float) -> Iter
 def _in_wrong_part(
     look: Inspected, bone: Index, driven: Integers, corners: Integers
 ) -> Iterator[Finding]:
-    """The bone moves nothing of the skin around it."""
+    """Whether the bone moves none of the skin around it."""
     distance = float(_beside(look, bone, driven)[0].min())
     around = look.leading(np.unique(corners))
     value = distance / look.size
@@ -147,7 +148,7 @@ def _in_wrong_part(
 
 
 def idle_bones(look: Inspected) -> Iterator[Finding]:
-    """IDLE_BONE: deform bones that move nothing."""
+    """IDLE_BONE: deform bones without any effect."""
     totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
     idle = np.flatnonzero(look.skeleton.deform & (totals == 0))
     if not len(idle) or not totals.any():

@@ -1,4 +1,5 @@
-"""What usually causes a kind of finding, in a sentence for people. No bpy."""
+"""The usual cause of each kind of finding, as a sentence for the user. This module does not use
+bpy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Check Weights: faults of the weights of a character, and their places. It does not use bpy, so
-any thread may run it."""
+"""Check Weights: finds and locates faults in the weights of a character. This module does not use
+bpy, so any thread may run it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .surface import intersections, loose_parts, strained
 if TYPE_CHECKING:
     from .findings import Finding
 
-# In the order in which they are done; each gives Findings of an Inspected.
+# In execution order; each check returns Findings of an Inspected.
 CHECKS = (
     ("vertices", unweighted),
     ("vertices", unnormalized),
@@ -38,9 +38,9 @@ CHECKS = (
     ("symmetry", asymmetry),
     ("mesh", mesh_faults),
 )
-LEAST = 0.05  # severity: less is not reported
+LEAST = 0.05  # severity: lower values are not reported
 PREPARED = 0.6  # share of the time before the first check
-MOST_OF_A_KIND = 40  # findings, the worst: nobody reads more
+MOST_OF_A_KIND = 40  # findings, the worst first: nobody reads more
 
 
 def check(
@@ -51,17 +51,17 @@ def check(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> list[Finding]:
-    """The Findings about the weights of a Problem, the worst first.
+    """Returns the Findings about the weights of a Problem, the worst first.
 
-    rows: SparseWeights of all its vertices in the file, with any sums. poses: the Poses to judge
-    them in. options: max_influences counts, and whether the problem has a symmetry. Raises
-    araplbs.Cancelled when progress (a Listener) stops it.
+    rows: SparseWeights of all its vertices in the file, with arbitrary sums. poses: the Poses in
+    which they are judged. options: only max_influences and the symmetry of the problem matter.
+    Raises araplbs.Cancelled when progress (a Listener) stops it.
     """
     return findings_of(Inspected(problem, rows, poses, options, threads), progress)
 
 
 def findings_of(look: Inspected, progress: Listener | None = None) -> list[Finding]:
-    """check() of an Inspected."""
+    """Applies check() to an Inspected."""
     progress = Progress.of(progress)
     found = []
     look.prepare(progress)

@@ -1,5 +1,5 @@
-"""Kinds of faults of weights, and the place of one. It does not use bpy, so any thread may run
-it."""
+"""Kinds of weight faults, and a single fault with its location. This module does not use bpy, so
+any thread may run it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...character.problem import Problem
 
-# Identifier, name, and what it says to a rigger.
+# Identifier, name, and its meaning for a rigger.
 KINDS = (
     ("STRETCH", "Stretch", "The surface is torn apart when posed"),
     ("COLLAPSE", "Collapse", "The surface folds or loses its volume when posed"),
@@ -31,25 +31,25 @@ KINDS = (
     ("ISLANDS", "Islands", "Small parts float free of all else"),
     ("NOISE", "Noise", "The surface is rough all over"),
 )
-# Faults of the mesh, which no weights repair.
+# Mesh faults, which weights cannot repair.
 OF_MESH = frozenset({"INNER_SHELL", "DOUBLE_SHELL", "SPLIT_EDGES", "ISLANDS", "NOISE"})
 
 
 @dataclass
 class Finding:
-    """One fault in one place."""
+    """One fault at one location."""
 
     kind: str  # identifier in KINDS
-    severity: float  # 0 to 1: hardly seen to ruined; findings are sorted by it
-    mesh: int  # place in the names of the Problem
-    bone: int = -1  # place in the names of the Skeleton, -1: of no bone
+    severity: float  # 0 to 1: from hardly visible to ruined; the sort key of findings
+    mesh: int  # index in the names of the Problem
+    bone: int = -1  # index in the names of the Skeleton, -1 for no bone
     vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the mesh
-    value: float = 0.0  # what was measured, in the unit of its kind
-    words: str = ""  # one line for people, with names and numbers
-    pose: int = -1  # of those that were looked at, the one in which it is worst; -1: in any
+    value: float = 0.0  # the measured value, in the unit of its kind
+    words: str = ""  # one line for the user, with names and numbers
+    pose: int = -1  # the worst of the examined poses; -1: in any
 
 
-# Least severity of each level, the worst first.
+# Minimum severity of each level, the worst first.
 LEVELS: Final = {"high": 0.66, "medium": 0.33, "low": 0.0}
 
 NAMES: Final = {kind: name for kind, name, _about in KINDS}
@@ -61,7 +61,7 @@ def level(severity: float) -> str:
 
 
 def health(findings: Iterable[Finding]) -> dict[str, int]:
-    """{level: how many findings have it}, for all LEVELS."""
+    """The number of findings at each level, {level: count}, for all LEVELS."""
     found = [level(finding.severity) for finding in findings]
     return {name: found.count(name) for name in LEVELS}
 
@@ -78,7 +78,7 @@ def counted(findings: Sequence[Finding]) -> str:
 
 
 def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any]]:
-    """Findings about a Problem as plain data."""
+    """Converts findings about a Problem to plain data."""
     names = problem.skeleton.names
     return [
         {
@@ -96,7 +96,7 @@ def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any
 
 
 def check_summary(report: dict[str, Any]) -> str:
-    """Lines for people, the worst first; the last one counts."""
+    """Lines for the user, the worst first; the last line gives the counts."""
     lines = [
         f"{found['level']}: {NAMES[found['kind']]}: {found['words']}"
         for found in report["findings"]

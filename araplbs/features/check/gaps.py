@@ -1,9 +1,10 @@
-"""Bones that move skin across a gap: the other finger, the other leg, the other lip.
+"""Bones that move skin across a gap, such as another finger, the other leg or the other lip.
 
-Two cases are not faults. If the straight line to the core of the bone leads through the body, as
+Two cases are not faults. If the straight line to the core of the bone passes through the body, as
 from one side of a palm to the other, there is no gap. If the skin on the far side hardly moves and
-is not stretched, nothing is visible. So the effect of the bone there in the poses limits the
-severity."""
+is not stretched, nothing is visible. The severity is therefore limited by the effect of the bone on
+that skin in the poses.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +20,19 @@ if TYPE_CHECKING:
     from .findings import Finding
     from .inspected import Inspected
 
-# A bone moves what is near the core of what it moves, but far from it along the surface.
-DETOUR = 3.0  # times as far: around a limb it is half of pi, at the webs of fingers 2
-DETOUR_FROM = 0.015  # of the size, that the way is longer: the width of a finger
+# A bone moves vertices near its core in space but far from it along the surface.
+DETOUR = 3.0  # ratio of distances: around a limb it is half of pi, at the webs of fingers 2
+DETOUR_FROM = 0.015  # of the size: the additional path length, the width of a finger
 CORE = 0.5  # of the largest weight of a bone: its core, as in csrc/measures/inspection.c
-GAP = 0.06  # of the size: a place farther away is not a gap but another place
-WEIGHT = 0.04, 0.6  # at the far side: visible from here on, worst from here on
+GAP = 0.06  # of the size: beyond this distance there is no gap, only another region
+WEIGHT = 0.04, 0.6  # on the far side: visible, and worst
 LEAST_BLEEDING = 2  # vertices
-INWARD = -0.3  # cosine of a way to the outward normal: it leads into the flesh
-LOOKED_AT = 64  # vertices of a region, at equal distances
-MOVED = 0.01, 0.06  # of the size, that the skin goes along: 2 cm of a man are seen
-TORN = 0.25, 0.75  # strain: visible from here on, torn from here on
-ALONE = 0.95  # of the weight: nothing else says where the skin should be
-OWN = 0.6  # severity where the bone has most weight there: it may be meant to
+INWARD = -0.3  # cosine between a line and the outward normal: the line leads into the flesh
+LOOKED_AT = 64  # equally spaced vertices of a region
+MOVED = 0.01, 0.06  # of the size: movement of the skin; 2 cm on a man are visible
+TORN = 0.25, 0.75  # strain: visible, and torn
+ALONE = 0.95  # of the weight: no other bone determines the position of the skin
+OWN = 0.6  # severity if the bone has the most weight there, which may be intended
 
 
 def bleeding(look: Inspected) -> Iterator[Finding]:
@@ -65,10 +66,10 @@ def bleeding(look: Inspected) -> Iterator[Finding]:
 
 
 def _through_flesh(look: Inspected, weight: Floats, region: Integers, bone: Index) -> bool:
-    """Whether most straight lines from a region to the core of a bone begin and end inward."""
+    """Whether most straight lines from a region to the core of a bone point inward at both ends."""
     some = region[:: 1 + len(region) // LOOKED_AT]
     entries = np.flatnonzero(look.rows.bones == bone)
-    # Distances were measured from the largest connected part of the core, where they are 0.
+    # Distances were measured from the largest connected part of the core, so they are 0 there.
     strong = look.shares[entries] >= CORE * look.shares[entries].max()
     core = look.of_vertex[entries[strong & (look.inspection[2][entries] == 0)]]
     core = core[weight[core] == 0]
@@ -82,19 +83,20 @@ def _through_flesh(look: Inspected, weight: Floats, region: Integers, bone: Inde
     ways = ways[np.arange(len(some)), nearest]
     inward = _cosines(look, some, ways) < INWARD
     end = _cosines(look, core[nearest], -ways)
-    inward &= (end < INWARD) | (end == 0)  # 0: of the inside of tets, in no face
+    inward &= (end < INWARD) | (end == 0)  # 0: an inner vertex of tets, in no face
     return bool(2 * np.count_nonzero(inward) >= len(some))
 
 
 def _cosines(look: Inspected, vertices: Integers, ways: Floats) -> Floats:
-    """(k,) cosines of the lines with the outward normals; 0 without a normal."""
+    """Cosines (k,) between the lines and the outward normals; 0 without a normal."""
     normals = look.outward[0][vertices]
     long = np.linalg.norm(normals, axis=1) * np.linalg.norm(ways, axis=1)
     return (normals * ways).sum(axis=1) / np.maximum(long, 1e-300)
 
 
 def _harm(look: Inspected, weight: Floats, region: Integers, bone: Index) -> float:
-    """The severity of a bone that moves a region, by its effect there in the poses."""
+    """The severity of a bone that moves a region, based on its effect on the region in the
+    poses."""
     some = region[:: 1 + len(region) // LOOKED_AT]
     share = np.minimum(weight[some], ALONE)[None, :, None]
     at = look.vertices[some]
@@ -110,8 +112,8 @@ def _harm(look: Inspected, weight: Floats, region: Integers, bone: Index) -> flo
 
 
 def _hangs_together(look: Inspected, entries: Integers) -> Bools:
-    """Mask of the entries that are connected to the bone's main region, which may be a loose part
-    next to its bone."""
+    """Mask of the entries connected to the bone's main region, which may be a loose part next to
+    its bone."""
     parts = look.parts
     group = connected(int(parts.max(initial=0)) + 1, parts[look.links])[parts]
     good = np.zeros(len(entries), bool)

@@ -1,4 +1,4 @@
-"""The input of the checks of weights: a Problem with its weights and poses, and properties that
+"""The input of the weight checks: a Problem with its weights and poses, and derived properties that
 several checks need, computed once."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -23,18 +23,18 @@ from ...skeleton.symmetry import on_one_side, reflected
 from .findings import Finding
 from .quantities import connected, factors
 
-CANDIDATE = 1.4  # strain in one pose: triangles with less over all of them are not looked at
+CANDIDATE = 1.4  # strain in one pose: triangles below it in the mean are skipped
 
 # Shares of the size of the character.
-TOUCHES = 0.01  # a part sits on what is so near
-COVERED = 0.02  # skin so deep below cloth is covered by it
-SIDES = 0.002  # of the size: so far vertices may be off their image
+TOUCHES = 0.01  # a part sits on a surface within this distance
+COVERED = 0.02  # skin at this depth below cloth is covered by it
+SIDES = 0.002  # of the size: tolerance for vertices at their image
 
-SAMPLES = 0.15, 0.5, 0.85  # along bones, that are looked for in the skin
-LOOK = 0.05  # seconds between two looks at the progress
+SAMPLES = 0.15, 0.5, 0.85  # samples along bones that are sought in the skin
+LOOK = 0.05  # seconds between two progress checks
 PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
 
-# Properties that do not depend on weights and take long to find.
+# Properties that do not depend on weights and are expensive to compute.
 OF_MESH = (
     *("axes", "corners", "has_face", "image_points", "nearest", "parts", "links", "areas", "area"),
     *("outward", "seen", "surface", "shells", "islands", "noises"),
@@ -42,7 +42,7 @@ OF_MESH = (
 
 
 class Inspected:
-    """A Problem with its weights and poses, and data that several checks need."""
+    """A Problem with its weights and poses, and derived data that several checks need."""
 
     def __init__(
         self,
@@ -53,8 +53,7 @@ class Inspected:
         threads: int = 0,
         like: "Inspected | None" = None,
     ) -> None:
-        """like: an input of the same problem with other weights, whose data about the mesh is
-        reused."""
+        """like: an input with the same problem and other weights, whose mesh data is reused."""
         known = vars(like) if like else {}
         vars(self).update({name: known[name] for name in OF_MESH if name in known})
         self.problem, self.poses, self.options, self.threads = problem, poses, options, threads
@@ -74,7 +73,7 @@ class Inspected:
         self._stopped = Event()
 
     def _go_on(self, *_said: object) -> bool:
-        """For `progress`."""
+        """Callback for `progress`."""
         return not self._stopped.is_set()
 
     def __len__(self) -> int:
@@ -82,23 +81,23 @@ class Inspected:
 
     @cached_property
     def hangs_on(self) -> Bools:
-        """See hanging(), of the bones."""
+        """For the bones, see hanging()."""
         return hanging(self.skeleton.parents)
 
     @cached_property
     def axes(self) -> Floats:
-        """(3, n) the coordinates of the vertices, in sequence."""
+        """The coordinates of the vertices as consecutive arrays, (3, n)."""
         return np.ascontiguousarray(self.vertices.T)
 
     @cached_property
     def corners(self) -> Integers:
-        """(3, f) the corners of the triangles, in the same way."""
+        """The corners of the triangles in the same layout, (3, f)."""
         return np.ascontiguousarray(self.triangles.T)
 
     @cached_property
     def outward(self) -> tuple[Floats, Floats]:
-        """(sums of the outward normals of the faces by area (n, 3), areas (n,)) of the vertices;
-        nothing where there is no face."""
+        """Returns (area-weighted sums of the outward normals of the faces (n, 3), areas (n,)) at
+        the vertices; zero without a face."""
         a, b, c = (self.vertices[self.corners[k]] for k in range(3))
         faces = np.cross(b - a, c - a) / 2
         center = self.vertices.mean(axis=0)
@@ -112,17 +111,17 @@ class Inspected:
 
     @cached_property
     def shares(self) -> Floats:
-        """(entries,) weights with sum 1."""
+        """Weights normalized to sum 1, (entries,)."""
         return self.rows.weights / self.sums[self.of_vertex]
 
     @cached_property
     def of_vertex(self) -> Integers:
-        """(entries,) the vertex of each."""
+        """The vertex of each entry, (entries,)."""
         return self.rows.vertices
 
     @cached_property
     def has_face(self) -> Bools:
-        """(n,) bool: some triangle or edge has it."""
+        """Returns (n,) bool: whether a triangle or edge contains the vertex."""
         found = np.zeros(len(self), bool)
         found[self.triangles] = True
         found[self.edges] = True
@@ -130,8 +129,8 @@ class Inspected:
 
     @cached_property
     def strained(self) -> tuple[Integers, Floats, Floats]:
-        """(triangles (t,), largest and smallest factor (p, t) of their lengths) of those that may
-        be strained too much."""
+        """Returns (triangles (t,), largest and smallest stretch factors (p, t)) for triangles that
+        may be strained too much."""
         if not len(self.triangles):
             return np.zeros(0, int), np.zeros((0, 0)), np.zeros((0, 0))
         least = CANDIDATE / np.sqrt(len(self.poses))  # root mean square over the poses
@@ -142,7 +141,7 @@ class Inspected:
         return some, *factors(self.vertices[corners], posed)
 
     def posed(self, which: Integers, some: slice = slice(None)) -> Floats:
-        """(p, k, 3) these vertices in the poses."""
+        """The positions of these vertices in the poses, (p, k, 3)."""
         rows, at = self.rows, self.entries(which)[1]
         start = np.concatenate([[0], np.cumsum(np.diff(rows.start)[which])])
         poses = self.poses[some]
@@ -163,7 +162,7 @@ class Inspected:
 
     @cached_property
     def measures(self) -> dict[str, Any]:
-        """The arrays of araplbs.Deformation, with the strain of triangles."""
+        """The arrays of araplbs.Deformation, including the strain of triangles."""
         return self.measured(self.poses, per_triangle=True)
 
     @cached_property
@@ -173,7 +172,7 @@ class Inspected:
         )
 
     def measured(self, poses: Poses, **more: Any) -> dict[str, Any]:
-        """Measures of araplbs.Deformation in these Poses."""
+        """The measures of araplbs.Deformation in these Poses."""
         self.seen.clear()
         self.seen.skin(
             tuple(self.rows),
@@ -201,7 +200,8 @@ class Inspected:
         return [noise(self.surface, mesh) for mesh in range(len(self.problem.names))]
 
     def prepare(self, progress: Listener | None = None) -> None:
-        """Data that several checks need. Parts of it would otherwise not run in parallel."""
+        """Prepares data that several checks need. Otherwise, parts of it would not run in
+        parallel."""
         steps = [["strained"], ["nearest", "inspection"]]
         progress = Progress.of(progress)
         progress.check("surface strain", 0)
@@ -224,13 +224,13 @@ class Inspected:
 
     @cached_property
     def image_points(self) -> Integers:
-        """Vertices on one side, whose images are looked for on the other: indices, or none."""
+        """Vertices on one side whose images are sought on the other, as indices, or none."""
         symmetry = self.problem.arguments.get("symmetry")
         return on_one_side(self.vertices, symmetry, SIDES * self.size)
 
     @cached_property
     def nearest(self) -> tuple[Integers, Floats, Floats, Integers]:
-        """araplbs.nearest_points of, in this order, all vertices, on other parts than their own;
+        """araplbs.nearest_points for, in this order: all vertices, on parts other than their own;
         samples of all bones; images of `image_points`."""
         skeleton, vertices = self.skeleton, self.vertices
         along = skeleton.tails - skeleton.heads
@@ -255,15 +255,15 @@ class Inspected:
 
     @property
     def neighbors(self) -> tuple[Integers, Floats, Floats, Integers]:
-        """(corners (n, 3), coordinates (n, 3), heights (n,), parts (n,)): for each vertex the
-        nearest point of the other parts."""
+        """Returns (corners (n, 3), coordinates (n, 3), heights (n,), parts (n,)): for each vertex,
+        the nearest point on the other parts."""
         corners, at, heights, parts = self.nearest
         n = len(self)
         return corners[:n], at[:n], heights[:n], parts
 
     @property
     def around_bones(self) -> tuple[Integers, Floats]:
-        """(corners (samples, m, 3), heights (samples, m)) of SAMPLES of all bones."""
+        """Returns (corners (samples, m, 3), heights (samples, m)) for SAMPLES of all bones."""
         corners, _at, heights, _parts = self.nearest
         n, m = len(self), len(self.skeleton.names)
         here = slice(n, n + len(SAMPLES) * m)
@@ -271,19 +271,19 @@ class Inspected:
 
     @property
     def on_other_side(self) -> tuple[Integers, Floats]:
-        """(corners (k, 3), coordinates (k, 3)) of the images of `image_points`."""
+        """Returns (corners (k, 3), coordinates (k, 3)) for the images of `image_points`."""
         corners, at, _heights, _parts = self.nearest
         first = len(self) + len(SAMPLES) * len(self.skeleton.names)
         return corners[first:], at[first:]
 
     @cached_property
     def parts(self) -> Integers:
-        """(n,) the connected component of each vertex; vertices at one place count as one."""
+        """The connected component of each vertex, (n,); coincident vertices count as one."""
         return self.neighbors[3]
 
     @cached_property
     def links(self) -> Integers:
-        """(k, 2) edges between parts that lie on each other."""
+        """Edges (k, 2) between parts that lie on each other."""
         if not len(self.triangles) or not self.parts.max(initial=0):
             return np.zeros((0, 2), int)
         corners, at, heights, _parts = self.neighbors
@@ -292,8 +292,8 @@ class Inspected:
 
     @cached_property
     def inspection(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """(contrast (n,), roughness (n,), straight (e,), along (e,)), see araplbs.inspect_weights;
-        vertices at one place are connected."""
+        """Returns (contrast (n,), roughness (n,), straight (e,), along (e,)), see
+        araplbs.inspect_weights; coincident vertices are connected."""
         return araplbs.inspect_weights(
             self.vertices,
             self.triangles,
@@ -306,7 +306,7 @@ class Inspected:
 
     @cached_property
     def areas(self) -> Floats:
-        """(f,) areas of the triangles."""
+        """Areas of the triangles, (f,)."""
         a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
         return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
 
@@ -315,19 +315,20 @@ class Inspected:
         return max(float(self.areas.sum()), 1e-300)
 
     def area_of(self, vertices: Integers) -> float:
-        """Area of the triangles with all corners among these."""
+        """The area of the triangles with all corners in this set."""
         chosen = np.zeros(len(self), bool)
         chosen[vertices] = True
         a, b, c = chosen[self.corners]
         return float(self.areas[a & b & c].sum())
 
     def regions(self, bad: Bools) -> list[Integers]:
-        """Arrays of the bad vertices (n,) bool that edges, or one place, connect."""
+        """Groups the bad vertices, (n,) bool, into regions connected by edges or coincident
+        vertices."""
         ids = np.flatnonzero(bad)
         if not len(ids):
             return []
         place = np.full(len(bad), -1)
-        # Equal numbers for equal places, and as good as never for others.
+        # Equal numbers for equal positions, and almost never for others.
         _, same = np.unique(self.vertices[ids] @ PLACE, return_inverse=True)
         place[ids] = same.reshape(-1)
         a, b, c = bad[self.corners]
@@ -348,8 +349,8 @@ class Inspected:
         bone: Index = -1,
         pose: int = -1,
     ) -> list[Finding]:
-        """Findings at these vertices of the problem, one for each mesh with such vertices. Images
-        are replaced by their originals."""
+        """Findings at these vertices of the problem, one for each mesh that contains some of them.
+        Images are replaced by their originals."""
         mesh_of = np.searchsorted(self.problem.first, vertices, side="right") - 1
         found = []
         for mesh in np.unique(mesh_of):
@@ -364,14 +365,14 @@ class Inspected:
         return f"'{self.skeleton.names[bone]}'" if bone >= 0 else "no bone"
 
     def entries(self, vertices: Integers) -> tuple[Integers, Integers]:
-        """(place in `vertices`, entry of the rows) of their entries, row after row."""
+        """Returns (index in `vertices`, entry of the rows) for their entries, row by row."""
         sizes = np.diff(self.rows.start)[vertices]
         rows = np.repeat(np.arange(len(vertices)), sizes)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return rows, self.rows.start[vertices][rows] + within
 
     def leading(self, vertices: Integers, but: Index = -1) -> int:
-        """The bone with most weight over these vertices, apart from one."""
+        """The bone with the most weight over these vertices, except for one."""
         _rows, at = self.entries(np.unique(vertices))
         at = at[self.rows.bones[at] != but]
         return int(np.bincount(self.rows.bones[at], self.shares[at]).argmax()) if len(at) else -1

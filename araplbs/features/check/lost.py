@@ -1,11 +1,12 @@
-"""Bones that have lost their skin: they moved it with the earlier weights, and hardly do with the
-new ones. Strain does not show this, because a bone without influence stretches nothing. No
-bpy.
+"""Bones that have lost their skin: they moved it with the earlier weights but hardly do with the
+new ones. Strain does not reveal this, because a bone without influence stretches nothing. This
+module does not use bpy.
 
 The skin of a bone consists of the vertices of which it had more than half of the weight. The bone
-is turned about two axes across it, together with its children. The movement of this skin is
-compared, each vertex by its distance from the axis. For any angle, the movement is proportional to
-that distance."""
+is rotated about two axes across it, together with its children. The displacements of this skin are
+compared, each vertex by its distance from the axis. For any angle, the displacement is proportional
+to that distance.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
     from ...character.problem import Problem
     from ...model.sparse_weights import SparseWeights
 
-OWN = 0.5  # of the weight of a vertex: it is the skin of that bone
-LEAST = 4  # vertices of a skin that is looked at
-LOST = 0.25  # of the way of before: less, and the skin is lost
-HEARD = 0.5  # of it: as much, and the bone answers as before
-ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across the bone and it
-UP = np.array([0.0, 0.0, 1.0])  # taken for the way of a bone without length
+OWN = 0.5  # of the weight of a vertex: it belongs to the skin of that bone
+LEAST = 4  # vertices: a smaller skin is ignored
+LOST = 0.25  # of the earlier displacement: below this, the skin is lost
+HEARD = 0.5  # of it: at or above this, the bone moves its skin as before
+ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across it and the bone
+UP = np.array([0.0, 0.0, 1.0])  # the direction used for a bone without length
 
 
 class Answers(NamedTuple):
-    """Places in the names of the skeleton, of the bones that had skin: all of them, those that have
-    lost it, and those that still move it."""
+    """Indices, in the names of the skeleton, of the bones that had skin: all of them, those that
+    have lost it, and those that still move it."""
 
     owners: list[int]
     lost: list[int]
@@ -39,8 +40,8 @@ class Answers(NamedTuple):
 
 
 def answers(problem: Problem, before: SparseWeights, after: SparseWeights) -> Answers:
-    """How bones move the skin that they had. Weights count as Blender takes them, scaled to a sum
-    of 1."""
+    """Determines how bones move the skin that they had. Weights are scaled to sum to 1, as in
+    Blender."""
     skeleton = problem.skeleton
     before, after = _normalized(before), _normalized(after)
     count = len(skeleton.names)
@@ -67,8 +68,8 @@ def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) ->
 def with_lost(
     compared: dict[str, Any], problem: Problem, before: SparseWeights, after: SparseWeights
 ) -> dict[str, Any]:
-    """The result of standing() with "lost", the names of these bones, if there was something to
-    compare with. Then the new weights are worse."""
+    """The result of standing() with "lost", the names of these bones, if earlier weights exist for
+    comparison. In that case, the new weights are worse."""
     if "file" not in compared:
         return compared
     names = [problem.skeleton.names[bone] for bone in lost_bones(problem, before, after)]
@@ -81,7 +82,8 @@ def _normalized(rows: SparseWeights) -> SparseWeights:
 
 
 def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Floats:
-    """(n,) the sum of the distances of each vertex from two axes across its bone, 0 without one."""
+    """The sum of the distances of each vertex from two axes across its bone, (n,), 0 without a
+    bone."""
     along = tails - heads
     length = np.linalg.norm(along, axis=1, keepdims=True)
     along = np.where(length > 0, along / np.maximum(length, 1e-300), UP)
@@ -97,7 +99,7 @@ def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Fl
 def _moved(
     rows: SparseWeights, owner: np.ndarray, hangs_on: Bools, ways: Floats, count: int
 ) -> Floats:
-    """(m,) how far each bone moves its skin with these weights, summed over the skin."""
+    """The total displacement of the skin by each bone with these weights, (m,)."""
     bone = owner[rows.vertices]
     with_it = (bone >= 0) & hangs_on[rows.bones, bone]
     taken = (rows.weights * ways[rows.vertices])[with_it]
@@ -107,9 +109,9 @@ def _moved(
 def given_back(
     before: SparseWeights, after: SparseWeights, lost: Bools, locked: Bools
 ) -> tuple[SparseWeights, Bools]:
-    """(weights, (n,) where they differ from `after`): the earlier weights where these bones (m,)
-    had skin, and toward its edge less and less of them. A vertex gets no more influences than any
-    has in `after`; weights of locked bones stay."""
+    """Returns (weights, (n,) whether they differ from `after`): the earlier weights where these
+    bones (m,) had skin, blended out toward its edge. The number of influences per vertex stays
+    within the maximum in `after`; weights of locked bones stay."""
     share = np.bincount(before.vertices, before.weights * lost[before.bones], before.count)
     back = np.clip(share / OWN, 0.0, 1.0)
     old, new = before.vertices, after.vertices

@@ -1,5 +1,5 @@
-"""Faults of the mesh itself, as generated meshes have them: shells inside or on others, edges that
-are split, parts that float free, noise. Each is reported by its kind; it is severe if it opens in a
+"""Faults of the mesh itself, as in generated meshes: shells inside or on top of others, split
+edges, floating parts and noise. Each is reported by its kind and is severe if it opens in a
 pose."""
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .findings import Finding
     from .inspected import Inspected
 
-OPENS = 0.001, 0.02  # of the size of the character: a gap that is seen, one that is ruin
-NAMED = 0.06  # severity of what is there and harms nothing
-MANY = 0.02  # of the edges: fewer that are split, and at one place, are the seams of any import
+OPENS = 0.001, 0.02  # of the character size: a visible gap, and one that ruins the surface
+NAMED = 0.06  # severity of a harmless fault
+MANY = 0.02  # of the edges: fewer coincident split edges are the seams of any import
 WORDS = {
     "INNER": ("INNER_SHELL", "inner shell", "lies inside another part"),
     "DOUBLE": ("DOUBLE_SHELL", "double shell", "lies on another part"),
@@ -27,7 +27,7 @@ WORDS = {
 
 
 def mesh_faults(look: Inspected) -> Iterator[Finding]:
-    """INNER_SHELL, DOUBLE_SHELL, SPLIT_EDGES, ISLANDS, NOISE."""
+    """Finds INNER_SHELL, DOUBLE_SHELL, SPLIT_EDGES, ISLANDS and NOISE."""
     if not len(look.triangles) or look.problem.numbers is not None:
         return
     yield from _shells(look)
@@ -86,7 +86,7 @@ def _opening(
     words: str,
     named: bool = True,
 ) -> Iterator[Finding]:
-    """gap (p, k): by how much more than at rest; named: also where that is nothing."""
+    """gap (p, k): how much wider it is than at rest. named: also the vertices without a gap."""
     each = gap.max(axis=1, initial=0) / look.size if gap.size else np.zeros(1)
     pose, value = int(each.argmax()), float(each.max())
     if value > OPENS[0]:

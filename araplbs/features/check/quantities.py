@@ -1,4 +1,4 @@
-"""Numbers and words that several checks of weights need."""
+"""Numbers and words used by several weight checks."""
 
 from typing import Any
 
@@ -8,13 +8,14 @@ from ...base.arrays import Floats, Integers
 
 
 def ramp(value: float, limits: tuple[float, float], least: float = 0.2) -> float:
-    """Severity of a value: `least` at the first of the limits, 1 at the second."""
+    """Maps a value to a severity: `least` at the first limit, 1 at the second."""
     first, last = limits
     return float(np.clip(least + (1 - least) * (value - first) / (last - first), 0, 1))
 
 
 def connected(count: int, pairs: Integers) -> Integers:
-    """(count,) the lowest member of the connected component of each, by pairs (k, 2)."""
+    """The lowest member of the connected component of each element, (count,), given pairs (k,
+    2)."""
     label = np.arange(count)
     while len(pairs):
         low = np.minimum(label[pairs[:, 0]], label[pairs[:, 1]])
@@ -30,7 +31,8 @@ def connected(count: int, pairs: Integers) -> Integers:
 
 
 def share_of(values: Floats, share: float) -> Any:
-    """The quantile of values along their last axis: one of them, a float for one row."""
+    """The quantile of values along their last axis, as one of the values; a float for a single
+    row."""
     found = np.sort(values, axis=-1)[..., int(share * (values.shape[-1] - 1))]
     return float(found) if values.ndim == 1 else found
 
@@ -40,8 +42,8 @@ def counted(count: int) -> str:
 
 
 def factors(rest: Floats, posed: Floats) -> tuple[Floats, Floats]:
-    """(p, f) largest and smallest factor of length of triangles with corners (f, 3, 3) at rest and
-    (p, f, 3, 3) as posed."""
+    """The largest and smallest stretch factors, (p, f), of triangles with corners (f, 3, 3) at rest
+    and (p, f, 3, 3) when posed."""
     e, f = rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0]
     base = np.linalg.norm(e, axis=1)
     along = (e * f).sum(1) / base

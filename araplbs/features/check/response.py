@@ -1,10 +1,11 @@
 """Bones that do not move the skin around them.
 
-A bone without influence stretches nothing, so no other measure shows it. The skin of a bone is the
-skin that is clearly nearest to it and faces away from it, so the bone sees it from inside. A bone
-turns with all its children: skin that follows a child also counts. The response is the share of
-the rotation that this skin follows. Weights in the file could also tell the skin of a bone, but
-this check is for files with doubtful weights, so only positions decide."""
+A bone without influence stretches nothing, so no other measure reveals it. The skin of a bone is
+the skin that is clearly nearest to it and faces away from it, so the bone lies behind it. A bone
+turns with all its children, so skin that follows a child also counts. The response is the share of
+the rotation that this skin follows. Weights in the file could also identify the skin of a bone, but
+this check is for files with doubtful weights, so only positions decide.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from ...skeleton.skeleton import Skeleton
     from .inspected import Inspected
 
-CLEARLY = 1.3  # times as far is the next bone: nearer ones share their skin
+CLEARLY = 1.3  # ratio of distances to the next bone: bones below it share their skin
 LEAST_SKIN, LEAST_SHARE = (
     4,
     0.003,
-)  # vertices, and share of the surface: less does not count as skin
-# Responses: of painted characters, no bone with such skin is below the first. See manual/check.md.
+)  # vertices, and share of the surface: smaller regions are not skin
+# Responses: in painted characters, no bone with such skin is below the first. See manual/check.md.
 DEAF = 0.12, 0.0
-MOST_LOOKED_AT = 30_000  # vertices: of more, some at equal distances are
+MOST_LOOKED_AT = 30_000  # vertices: of larger regions, some at equal distances are sampled
 
 
 def deaf_bones(look: Inspected) -> Iterator[Finding]:
@@ -54,8 +55,8 @@ def deaf_bones(look: Inspected) -> Iterator[Finding]:
 
 
 def response_of(look: Inspected, bone: int, vertices: Integers) -> float:
-    """Share of the way that these vertices go along when the bone turns about any axis, with all
-    bones that hang on it; those far from its joint count for more."""
+    """The share of the rotation that these vertices follow when the bone turns about any axis
+    together with all its descendants. Vertices far from its joint count for more."""
     rows, at = look.entries(vertices)
     hangs = look.hangs_on[look.rows.bones[at], bone]
     along = np.bincount(rows, look.shares[at] * hangs, len(vertices))
@@ -64,7 +65,7 @@ def response_of(look: Inspected, bone: int, vertices: Integers) -> float:
 
 
 def own_skin(look: Inspected) -> Iterator[tuple[int, Integers, float]]:
-    """(bone, its own skin, share of the surface) of each deform bone that has some."""
+    """Returns (bone, its own skin, share of the surface) for each deform bone with its own skin."""
     some = np.arange(0, len(look), 1 + len(look) // MOST_LOOKED_AT)
     normals, areas = look.outward
     points, outward = look.vertices[some], normals[some]
@@ -86,8 +87,8 @@ def own_skin(look: Inspected) -> Iterator[tuple[int, Integers, float]]:
 
 
 def _from_bone(skeleton: Skeleton, bone: int, points: Floats) -> tuple[Floats, Floats]:
-    """(distances (n,) of points from a bone, vectors (n, 3) from it to them): from its line to the
-    tail, or from all its lines to children."""
+    """Returns (distances (n,) of points from a bone, vectors (n, 3) from it to them), measured from
+    its line to the tail or from all its lines to children."""
     ends = skeleton.tails[bone][None]
     if skeleton.ways is not None:
         children = np.flatnonzero((skeleton.parents == bone) & skeleton.ways)

@@ -1,5 +1,5 @@
-"""Faults of the weights themselves: missing ones, sums, too many influences, speckle,
-asymmetry."""
+"""Faults of the weights themselves: missing weights, incorrect sums, too many influences, speckle
+and asymmetry."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from .findings import Finding
     from .inspected import Inspected
 
-SUMS = 2e-3  # off 1: single precision and 8 bits come nearer
-OFF_SUM = 0.002, 2.0  # engines that do not normalize move such vertices by that share
-DROPPED = 0.0, 0.35  # weight that a limit of influences cuts off
-LOOSE = 0.1  # severity of vertices without weights that no face has: nothing is seen of them
+SUMS = 2e-3  # deviation from 1: single precision and 8 bits stay below it
+OFF_SUM = 0.002, 2.0  # engines that do not normalize displace such vertices by that share
+DROPPED = 0.0, 0.35  # weight lost to a limit of influences
+LOOSE = 0.1  # severity of unweighted vertices in no face: they are invisible
 
-CONTRAST = 0.3, 0.9  # of a speckle to its neighbors
-ROUGH = 0.34  # of its contrast, that the neighbors may have among each other
+CONTRAST = 0.3, 0.9  # ratio of the contrast of a speckle to its neighbors
+ROUGH = 0.34  # share of its contrast that the neighbors may have among themselves
 
-UNLIKE = 0.1, 0.8  # weight that is on bones that do not match the other side
-ALIKE = 0.66  # share of the vertices that need one for a mesh to be symmetric
+UNLIKE = 0.1, 0.8  # weight on bones that do not match the other side
+ALIKE = 0.66  # share of vertices with a mirror image that a symmetric mesh requires
 LEAST_UNLIKE = 2  # vertices
 
 
 def unweighted(look: Inspected) -> Iterator[Finding]:
-    """UNWEIGHTED: vertices that stay in place."""
+    """UNWEIGHTED: vertices that do not follow any bone."""
     bare = look.sums <= 0
     for seen in (True, False):
         vertices = np.flatnonzero(bare & (look.has_face == seen))
@@ -54,7 +54,7 @@ def unweighted(look: Inspected) -> Iterator[Finding]:
 
 
 def unnormalized(look: Inspected) -> Iterator[Finding]:
-    """UNNORMALIZED: sums that are not 1, and weights that are not numbers."""
+    """UNNORMALIZED: sums other than 1, and weights that are not numbers."""
     raw = look.raw
     strange = raw.vertices[~np.isfinite(raw.weights) | (raw.weights < 0)]
     if len(strange):
@@ -107,7 +107,7 @@ def influences(look: Inspected) -> Iterator[Finding]:
 
 
 def speckles(look: Inspected) -> Iterator[Finding]:
-    """SPECKLE: single vertices unlike all their neighbors."""
+    """SPECKLE: single vertices whose weights differ from those of all their neighbors."""
     contrast, roughness = look.inspection[:2]
     bad = (contrast >= CONTRAST[0]) & (roughness <= ROUGH * contrast) & (look.sums > 0)
     ids = np.flatnonzero(bad)
@@ -116,7 +116,7 @@ def speckles(look: Inspected) -> Iterator[Finding]:
     rows, at = look.entries(ids)
     order = np.lexsort((look.rows.bones[at], -look.shares[at], rows))
     strongest = look.rows.bones[at[order[np.searchsorted(rows, np.arange(len(ids)))]]]
-    # The tip of a finger that has a bone of its own does not count.
+    # The tip of a finger with its own bone does not count.
     meant = strongest == nearest_bones(look.vertices[ids], look.skeleton)
     for bone in np.unique(strongest[~meant]):
         vertices = ids[(strongest == bone) & ~meant]
@@ -129,24 +129,25 @@ def speckles(look: Inspected) -> Iterator[Finding]:
 
 
 def asymmetry(look: Inspected) -> Iterator[Finding]:
-    """ASYMMETRY: weights unlike those of the other side, where mesh and skeleton have two."""
+    """ASYMMETRY: weights that differ from those of the other side, if mesh and skeleton have two
+    sides."""
     symmetry = look.problem.arguments.get("symmetry")
     if symmetry is None or not len(look.triangles):
         return
     partners = symmetry[0]
     corners, at = look.on_other_side
-    there = corners[:, 0] >= 0  # not of ends of wires and loose vertices: no face is near these
+    there = corners[:, 0] >= 0  # not ends of wires and loose vertices: no face is near these
     own, corners, at = look.image_points[there], corners[there], at[there]
     other = corners[np.arange(len(own)), at.argmax(1)]
     off = np.linalg.norm(reflected(look.vertices[own], symmetry) - look.vertices[other], axis=1)
     near = off <= SIDES * look.size
-    # Where parts lie on each other, the nearest one may not be the image.
+    # If parts lie on each other, the nearest one may not be the image.
     sizes = np.bincount(look.parts)[look.parts]
     near &= sizes[own] == sizes[other]
     if np.count_nonzero(near) < ALIKE * max(len(there), 1) or not near.any():
         return
     lone = np.bincount(look.of_vertex, look.shares * (partners < 0)[look.rows.bones], len(look))
-    comparable = (look.sums > 0) & (lone == 0)  # no bone of it is without partner
+    comparable = (look.sums > 0) & (lone == 0)  # all its bones have partners
     near &= comparable[own] & comparable[other]
     own, other = own[near], other[near]
     unlike = np.zeros(len(look))
@@ -162,13 +163,13 @@ def asymmetry(look: Inspected) -> Iterator[Finding]:
             f"{counted(len(region))} at {look.name(bone)}: {100 * value:.0f} % of the weight is on "
             "bones that do not match the other side"
         )
-        # Both sides are reported: which one is right is not known.
+        # Both sides are reported because it is unknown which one is right.
         yield from look.finding("ASYMMETRY", ramp(value, UNLIKE), region, value, words, bone)
 
 
 def _differences(look: Inspected, partners: Integers, own: Integers, other: Integers) -> Floats:
-    """(k,) half the sum of differences between the rows of vertices `own` and `other`, the bones of
-    these replaced by their partners."""
+    """Half the sum of differences between the rows of vertices `own` and `other`, (k,), with the
+    bones of the latter replaced by their partners."""
     rows, at = look.entries(own)
     other_rows, other_at = look.entries(other)
     bones = look.rows.bones

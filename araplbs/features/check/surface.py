@@ -1,4 +1,4 @@
-"""Faults of the posed surface: stretch, collapse, parts that float, skin that comes through
+"""Faults of the posed surface: stretch, collapse, floating parts, and skin that pokes through
 cloth."""
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from .findings import Finding
     from .inspected import Inspected
 
-# Stretch and collapse come from the singular values of the map of each triangle, its largest
-# and smallest factor of length in any pose. Painted characters, whose every joint turns by up to 60
-# degrees at once, reach 2.5 and 0.15 in most armpits and crotches.
-STRETCH = 2.5, 7.0  # factor: visible from here on, ruined from here on
-COLLAPSE = 0.8, 1.0  # share of a length that is lost: visible from here on, ruined from here on
-IN_REGION = 0.75  # quantile over the triangles of a region that stands for it: one alone is noise
-LEAST_REGION = 3  # vertices: less is a speckle or a sliver
+# Stretch and collapse are the largest and smallest singular values of the map of each triangle in
+# any pose. Painted characters, with every joint turned by up to 60 degrees at once, reach 2.5 and
+# 0.15 in most armpits and crotches.
+STRETCH = 2.5, 7.0  # factor: visible, and ruined
+COLLAPSE = 0.8, 1.0  # lost share of a length: visible, and ruined
+IN_REGION = 0.75  # quantile over the triangles of a region: a single one is noise
+LEAST_REGION = 3  # vertices: fewer are a speckle or a sliver
 LARGE_REGION = 0.004  # of the surface: smaller regions are less severe
 
 # Shares of the size of the character.
-FLOATS = 0.01, 0.06  # so far a part leaves what it sits on: 2 cm of a man are seen
-THROUGH = 0.002, 0.015  # so far it comes through: 4 mm of a man are seen
-ALIKE = 0.5  # cosine between the normals of skin and cloth that lie on each other
-ABOVE = 0.7  # cosine between the normal of cloth and the way to what has come through
-CARRIED = 0.1  # quantile over what touches: a part is carried if some of it is
-LEAST_COVERED = 12  # vertices: less is a joint that fits into a socket, not clothing
+FLOATS = 0.01, 0.06  # distance between a part and the surface below it: 2 cm on a man are visible
+THROUGH = 0.002, 0.015  # depth of the skin that comes through: 4 mm on a man are visible
+ALIKE = 0.5  # cosine between the normals of skin and cloth in contact
+ABOVE = 0.7  # cosine between the normal of cloth and the direction to the skin above it
+CARRIED = 0.1  # quantile over the contact: a part is carried if some of it is
+LEAST_COVERED = 12  # vertices: fewer are a joint in a socket, not clothing
 LEAST_THROUGH = 3  # vertices
 
 
 def strained(look: Inspected) -> Iterator[Finding]:
-    """STRETCH and COLLAPSE, a finding for each bone that has most weight there."""
+    """STRETCH and COLLAPSE, one finding for each bone that has the most weight there."""
     some, most, least = look.strained
     yield from _regions_of(look, "STRETCH", most, STRETCH, some)
     yield from _regions_of(look, "COLLAPSE", 1 - least, COLLAPSE, some)
@@ -46,7 +46,7 @@ def strained(look: Inspected) -> Iterator[Finding]:
 def _regions_of(
     look: Inspected, kind: str, values: Floats, limits: tuple[float, float], triangles: Integers
 ) -> Iterator[Finding]:
-    """Findings of a kind where values (p, t) of some triangles are beyond the first limit."""
+    """Findings of a kind for triangles whose values (p, t) exceed the first limit."""
     if not values.size:
         return
     worst = values.max(axis=0)
@@ -119,7 +119,7 @@ def loose_parts(look: Inspected) -> Iterator[Finding]:
 
 
 def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
-    """(n, 3) sums of the normals of triangles by area."""
+    """Area-weighted sums of the triangle normals, (n, 3)."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     flat = np.cross(b - a, c - a)
     corners = triangles.ravel()
@@ -129,7 +129,7 @@ def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
 
 
 def intersections(look: Inspected) -> Iterator[Finding]:
-    """INTERSECTION: vertices that lie below another part and come out of it."""
+    """INTERSECTION: vertices that lie below another part and emerge from it."""
     if not len(look.triangles):
         return
     corners, at, heights, parts = look.neighbors
@@ -168,8 +168,8 @@ def intersections(look: Inspected) -> Iterator[Finding]:
 
 
 def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Iterator[Finding]:
-    """Findings at vertices that are really outside a part in a pose; they may be below another
-    place of it now."""
+    """Findings at vertices that are really outside a part in a pose; they may now be below another
+    region of it."""
     faces = look.triangles[look.parts[look.triangles[:, 0]] == cloth]
     used, local = np.unique(faces, return_inverse=True)
     points = look.posed(some, slice(pose, pose + 1))[0]
@@ -180,7 +180,7 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
     a, b, c = (surface[corners[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
     off = points - np.einsum("kci,kc->ki", surface[corners], at)
-    # Beyond a hem the way to the nearest point leads along the cloth.
+    # Beyond a hem, the direction to the nearest point runs along the cloth.
     above = (off * normal).sum(1) > ABOVE * np.linalg.norm(normal, axis=1) * np.abs(heights)
     height = np.zeros(len(look))
     height[some] = heights / look.size

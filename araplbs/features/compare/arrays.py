@@ -1,4 +1,4 @@
-"""A character made from arrays, on which methods are compared: for scripts without Blender."""
+"""A character built from arrays, for comparing methods in scripts without Blender."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -34,12 +34,12 @@ def case_of_arrays(
     to_world: Array | None = None,
     options: CompareOptions | None = None,
 ) -> Case:
-    """A Case without Blender: vertices (n, 3), triangles (f, 3), bone_heads and bone_tails (m, 3),
-    bone_parents (m,) with -1 for roots, all in one space; bone_roll_axes (m, 3) local Z.
+    """Builds a Case without Blender: vertices (n, 3), triangles (f, 3), bone_heads and bone_tails
+    (m, 3), bone_parents (m,) with -1 for roots, all in one space; bone_roll_axes (m, 3) local Z.
 
-    weights: those that the others are compared with, (n, m) or rows (start, bones, weights).
-    animation (p, m, 3, 4) or (p, m, 4, 4): poses to judge in, in addition to random ones. options:
-    CompareOptions. Raises ValueError for arrays that do not fit each other.
+    weights: the reference weights, (n, m) or rows (start, bones, weights). animation (p, m, 3, 4)
+    or (p, m, 4, 4): poses for judging, in addition to random ones. options: CompareOptions. Raises
+    ValueError for inconsistent arrays.
     """
     options = options or CompareOptions()
     heads, tails = np.asarray(bone_heads, float), np.asarray(bone_tails, float)
@@ -85,7 +85,7 @@ def case_of_arrays(
 
 
 def _with_rolls(heads: Floats, tails: Floats, rolls: Floats) -> Floats:
-    """Any axis across the bone if none is known."""
+    """Uses any axis across a bone whose roll is unknown."""
     known: Any = np.isfinite(rolls).all(axis=1)
     return np.where(known[:, None], rolls, _across(tails - heads))
 

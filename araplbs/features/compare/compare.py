@@ -1,5 +1,5 @@
-"""Every method on one character, judged in poses that none of them was optimized for. No bpy: any
-thread may do it, and scripts without Blender (arrays.py)."""
+"""Runs every method on one character and judges it in poses that no method was optimized for. This
+module does not use bpy, so it works in any thread and in scripts without Blender (arrays.py)."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Comparison:
 
     @property
     def in_order(self) -> tuple[list[Outcome], list[Outcome]]:
-        """The results in the order of a page: (ours, heat, the weights in the file and the best of
-        the others, in random poses; the rest in the order of the registry)."""
+        """The results in the order of a page: ours, heat, the weights in the file and the best of
+        the others in random poses; the rest follows in registry order."""
         heat = "BLENDER_HEAT" if self.find("BLENDER_HEAT") else "HEAT"
         first = [each for name in ("OURS", heat, "PRESENT") if (each := self.find(name))]
         rest = [each for each in self.done if each not in first]
@@ -94,7 +94,7 @@ def compare(
     progress: Listener | None = None,
     methods: Sequence[str] | None = None,
 ) -> Comparison:
-    """The Comparison of methods (identifiers, default all) on a Case.
+    """Returns the Comparison of methods (identifiers, default all) on a Case.
 
     Raises araplbs.Cancelled when progress (a Listener) stops it.
     """
@@ -136,7 +136,7 @@ def compare(
 
 
 def _tell_distances(outcomes: Sequence[Outcome], points: Floats) -> None:
-    """The distance of all results from the best available reference, the last one in the
+    """Reports the distance of all results from the best available reference, the last one in the
     registry."""
     references = [o for o in outcomes if o.kind == REFERENCE and o.reason is None]
     if not references:
@@ -161,8 +161,8 @@ def _make(
     made: dict[str, tuple[Any, float, str | None]],
     outcome: Outcome,
 ) -> SparseWeights | Posed | None:
-    """SparseWeights or a Posed, None if outcome has a reason. made: {identifier: (result or None,
-    seconds, reason)} of finished methods."""
+    """Returns SparseWeights or a Posed, or None if outcome has a reason. made: {identifier: (result
+    or None, seconds, reason)} of finished methods."""
 
     def weights_of(identifier: str) -> SparseWeights:
         (other,) = find_methods([identifier])
@@ -184,7 +184,7 @@ def _make(
                 weights_of,
             )
             if method.kind != WEIGHTS:
-                weights_of("OURS")  # whose time is not its own
+                weights_of("OURS")  # not part of the time of this method
             start, result, reason = time.perf_counter(), None, None
             try:
                 result = method.make(work)
@@ -196,7 +196,7 @@ def _make(
 
     try:
         result, seconds, outcome.reason = run(method)
-    except Refused as reason:  # of what it builds on
+    except Refused as reason:  # of the methods it builds on
         outcome.reason = str(reason)
         return None
     outcome.seconds = None if method.identifier == "PRESENT" else seconds

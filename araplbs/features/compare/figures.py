@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from .compare import Comparison
 
 VIEWS = (("Three-quarter", THREE_QUARTER), ("Front", FRONT))
-AREA = 300 * 360  # pixels of a picture
-ASPECTS = 0.62, 1.5  # width to height
+AREA = 300 * 360  # size of a picture in pixels
+ASPECTS = 0.62, 1.5  # width-to-height ratio
 
 Box: TypeAlias = tuple[float, float, float, float]
 
 
 def picture_size(comparison: Comparison) -> tuple[int, int]:
-    """(width, height) in pixels that suit the rest pose."""
+    """Returns a size (width, height) in pixels that suits the rest pose."""
     axes = view_axes(*FRONT, comparison.case.to_world)
     seen = comparison.case.problem.arguments["vertices"] @ axes[:2].T
     size = np.maximum(np.ptp(seen, axis=0), 1e-12)
@@ -45,8 +45,8 @@ def picture_size(comparison: Comparison) -> tuple[int, int]:
 def draw_all(
     comparison: Comparison, progress: Listener | None = None, threads: int = 0
 ) -> dict[tuple[str, int, int], str]:
-    """{(identifier, column, view): a picture as the address of itself} of all that was judged; the
-    same camera for all methods."""
+    """Draws all results, {(identifier, column, view): a picture as a data URI}, with the same
+    camera for all methods."""
     progress, (width, height) = Progress.of(progress), picture_size(comparison)
     triangles = comparison.case.problem.arguments["triangles"]
     outcomes, jobs = comparison.done, []
@@ -94,8 +94,8 @@ def legend() -> str:
 
 
 def scatter(comparison: Comparison, kind: str) -> str | None:
-    """Stretch against likeness in poses of this kind, as SVG; None if fewer than two methods have
-    both."""
+    """Plots stretch against likeness in poses of this kind, as SVG; None if fewer than two methods
+    have both."""
     points: list[tuple[float, float, Outcome]] = []
     bound = None
     for outcome in comparison.done:
@@ -164,7 +164,7 @@ class _Plot:
         ]
 
     def dots(self, points: list[tuple[float, float, Outcome]]) -> list[str]:
-        """Dots and their names, placed so that they do not overlap."""
+        """Dots with their names, placed without overlap."""
         places = [(self.x(x), self.y(y)) for x, y, _outcome in points]
         taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
         parts = []
@@ -185,7 +185,7 @@ class _Plot:
         return parts
 
     def _room(self, x: float, y: float, wide: float, taken: list[Box]) -> tuple[Box, str]:
-        """(box, anchor) of a name next to its dot, at the side where it hides least."""
+        """Returns (box, anchor) of a name next to its dot, on the side where it hides least."""
         choices = []
         for lift in (0, -13, 13, -26, 26, -39, 39):
             side = 10 if abs(lift) < 20 else 4

@@ -1,5 +1,5 @@
 """The folder of a comparison: a page for each character, index.html, and report.json with all
-numbers. Each file is written as a whole, and no other file changes."""
+numbers. Each file is written completely or not at all, and no other file changes."""
 
 import json
 import os
@@ -29,16 +29,15 @@ INDEX, REPORT = "index.html", "report.json"
 
 
 def files_of(folder: str | Path, names: Sequence[str] = ()) -> list[tuple[Path, Kind]]:
-    """[(path, kind)] of the files that a comparison of these characters writes, in addition to
-    those of any comparison."""
+    """Returns [(path, kind)] of the files that a comparison of these characters writes, in addition
+    to those of every comparison."""
     pages = dict.fromkeys([INDEX, *page_names(names)])
     kinds = dict.fromkeys(pages, COMPARISON_PAGE) | {REPORT: COMPARISON}
     return [(Path(folder, name), kind) for name, kind in kinds.items()]
 
 
 def refuse_folder(folder: str | Path, names: Sequence[str] = ()) -> None:
-    """Raises Refused if the files could not be written, or would replace files of another
-    kind."""
+    """Raises Refused if the files cannot be written or would replace files of another kind."""
     refuse_no_folder(folder)
     for path, kind in files_of(folder, names):
         refuse_foreign(path, kind)
@@ -51,7 +50,7 @@ def refuse_no_folder(folder: str | Path) -> None:
 
 
 def page_names(names: Sequence[str]) -> list[str]:
-    """A file name for the page of each character: index.html where there is one."""
+    """File names for the pages of the characters; a single page is named index.html."""
     if len(names) == 1:
         return [INDEX]
     found, taken = [], {"index"}
@@ -71,8 +70,9 @@ def write_comparisons(
     made: Sequence[tuple[str, str, dict[str, Any]]],
     source: str | Path | None = None,
 ) -> Path:
-    """Writes the pages of [(name, page, dictionary)]; the path of index.html. Raises Refused as
-    refuse_folder() does. source: the file that they are about, by which page_about() finds them."""
+    """Writes the pages of [(name, page, dictionary)] and returns the path of index.html. Raises
+    Refused as refuse_folder() does. source: the file that the pages describe, by which page_about()
+    finds them."""
     folder = Path(folder)
     titles = [name for name, _page, _content in made]
     refuse_folder(folder, titles)
@@ -94,7 +94,7 @@ def write_comparisons(
 
 
 def page_about(folder: str | Path, source: str | Path) -> Path | None:
-    """The index.html that a comparison of this file has left in a folder, or None."""
+    """The index.html that an earlier comparison of this file wrote to a folder, or None."""
     report, page = Path(folder, REPORT), Path(folder, INDEX)
     try:
         if not page.is_file() or not carries(report, COMPARISON):
@@ -106,7 +106,7 @@ def page_about(folder: str | Path, source: str | Path) -> Path | None:
 
 
 def _way(folder: str | Path, source: str | Path) -> str:
-    """The path of a file relative to a folder, so that both can be moved together."""
+    """The path of a file relative to a folder, so both can be moved together."""
     try:
         return Path(os.path.relpath(source, folder)).as_posix()
     except ValueError:  # on another drive

@@ -1,5 +1,4 @@
-"""The judge of compared methods: a case, its poses, measures by body part, and the points that are
-drawn."""
+"""Judges compared methods: a case, its poses, measures by body part, and the points to draw."""
 
 from __future__ import annotations
 
@@ -29,21 +28,22 @@ if TYPE_CHECKING:
     from .methods import Method
     from .options import CompareOptions
 
-JUDGE_SEED = 20_180_101  # of the poses to judge in, unless the methods have this one
+JUDGE_SEED = 20_180_101  # seed of the poses for judging, unless the methods use it
 RANDOM, ANIMATION = "random", "animation"
-LEAST_SHOWN = 1e-3  # smaller weights do not count as an influence
-SHOWN = (1, 4, 7, 9, 12)  # random poses in pictures; with an animation so many fewer as it has
-SAME = {"l1": 0.0, "precision": 1.0, "recall": 1.0}  # likeness of the present weights
+LEAST_SHOWN = 1e-3  # smaller weights are not counted as influences
+SHOWN = (1, 4, 7, 9, 12)  # random poses in pictures, minus the number of animation poses
+SAME = {"l1": 0.0, "precision": 1.0, "recall": 1.0}  # likeness of the current weights
 SHOWN_FRAMES = (0.3, 0.7)  # of the frames
 
 
 @dataclass
 class Case:
-    """A character, and the poses to judge in.
+    """A character and the poses in which it is judged.
 
     present: its own weights, or None; given: {identifier of a method: SparseWeights of the problem
-    or why it is missing} and their seconds, read beforehand; poses: {RANDOM or ANIMATION: Poses}.
-    to_world (3, 3): rotation to a space where the character stands along Z and looks along -Y.
+    or the reason why it is missing} and their seconds, read in advance; poses: {RANDOM or
+    ANIMATION: Poses}. to_world (3, 3): rotation to a space where the character stands along Z and
+    looks along -Y.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Case:
     seconds: dict[str, float] = field(default_factory=dict)
     to_world: np.ndarray | None = None
     notes: list[str] = field(default_factory=list)
-    present_is_ours: bool = False  # Auto-weight has made the present weights
+    present_is_ours: bool = False  # Auto-weight created the current weights
 
 
 @dataclass
 class Outcome:
-    """The outcome of a method: the reason why it is missing, or its results."""
+    """The outcome of a method: its results, or the reason why it is missing."""
 
     identifier: str
     name: str
@@ -69,13 +69,13 @@ class Outcome:
     seconds: float | None = None
     rows: SparseWeights | None = None
     measures: dict[str, dict[str, Any]] = field(default_factory=dict)  # as_report() and "parts"
-    poses: dict[str, int] = field(default_factory=dict)  # how many it was judged in; both by kind
+    poses: dict[str, int] = field(default_factory=dict)  # number of judged poses; both by kind
     likeness: dict[str, Any] | None = None  # to the weights in the file
     to_reference: float | None = None  # root mean square distance in the pictures, of the size
     influences: float | None = None  # per vertex, of at least LEAST_SHOWN
     most_influences: int | None = None
     unweighted: int = 0  # vertices
-    shown: np.ndarray | None = None  # (views, n, 3) where the vertices are in the pictures
+    shown: np.ndarray | None = None  # (views, n, 3) positions of the vertices in the pictures
     strain: np.ndarray | None = None  # (views, n) there; the first: at rest, of all random poses
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class View:
 
 
 class Judge:
-    """The common judge of all methods."""
+    """The judge shared by all methods."""
 
     def __init__(self, case: Case, threads: int) -> None:
         self.case, self.problem, self.threads = case, case.problem, threads
@@ -148,7 +148,7 @@ class Judge:
         return dict(SAME) if rows is present else likeness(self.own(rows), self.own(present))
 
     def own(self, rows: SparseWeights) -> SparseWeights:
-        """The values of the vertices that are not images of others."""
+        """The values of the vertices, without images of others."""
         return join_sparse_weights(self.problem.split(rows))
 
     def measures(
@@ -170,7 +170,7 @@ class Judge:
         return self.seen.measures(per_triangle=True, per_vertex=True)
 
     def report(self, measures: dict[str, Any]) -> dict[str, Any]:
-        """deformation.as_report(), and the same of the body parts that have triangles."""
+        """Returns deformation.as_report(), and the same for the body parts that have triangles."""
         drift, strain = measures["bone_drift"], measures["triangle_strain"]
         parts = {}
         for k, (name, bones) in enumerate(self.parts):
@@ -232,8 +232,8 @@ def _views(case: Case) -> list[View]:
 
 
 def judged_poses(skeleton: Skeleton, options: CompareOptions) -> Poses:
-    """Random Poses of rigid bones to judge in, of CompareOptions; not those of the seed that
-    methods are optimized with."""
+    """Random Poses of rigid bones for judging, according to CompareOptions; they use another seed
+    than the optimization of the methods."""
     table = Options(pose_count=options.judged_poses, seed=judge_seed(options))
     return Poses(sample(skeleton, table, None)[0], None)
 

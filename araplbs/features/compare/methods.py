@@ -1,8 +1,8 @@
-"""The methods that are compared: one entry of METHODS for each.
+"""The compared methods, one entry of METHODS for each.
 
-A method gets a Work and returns the SparseWeights of all vertices of its problem, or a Posed if it
-moves points without weights. A method that cannot run on a mesh raises Refused, or an
-exception of the engine: the reason goes into its column, and the others continue.
+A method receives a Work and returns the SparseWeights of all vertices of its problem, or a Posed if
+it moves points without weights. A method that cannot run on a mesh raises Refused or an exception
+of the engine. The reason then appears in its column, and the other methods continue.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,16 +33,16 @@ class Work:
     """The input of a method."""
 
     problem: Any
-    options: Options  # of our own weights
+    options: Options  # for our own weights
     threads: int
     progress: Progress
-    given: dict[str, SparseWeights | str | None]  # by identifier; or a reason
-    weights_of: Callable[[str], SparseWeights]  # those of another method; raises Refused
+    given: dict[str, SparseWeights | str | None]  # by identifier, or a reason
+    weights_of: Callable[[str], SparseWeights]  # result of another method; raises Refused
 
 
 @dataclass
 class Posed:
-    """A method that moves points by itself: pose(poses, progress) -> (p, n, 3). rows: its
+    """A method that moves points by itself, pose(poses, progress) -> (p, n, 3). rows: its
     weights."""
 
     pose: Callable[[Poses, Progress], np.ndarray]
@@ -56,9 +56,9 @@ class Method:
     about: str
     make: Callable[[Work], SparseWeights | Posed]
     kind: str = WEIGHTS
-    share: float = 1.0  # of the time of all
-    judging: float = 1.0  # its share of the time of judging all
-    most_poses: int = 0  # it is judged in, of each kind: it takes long; 0: all
+    share: float = 1.0  # of the total time
+    judging: float = 1.0  # its share of the time for judging all
+    most_poses: int = 0  # maximum judged poses of each kind, because it is slow; 0: all
 
 
 def _given(identifier: str, missing: str) -> Callable[[Work], SparseWeights]:
@@ -74,7 +74,7 @@ def _given(identifier: str, missing: str) -> Callable[[Work], SparseWeights]:
 
 
 def _solved(work: Work, options: Options, arguments: dict[str, Any]) -> SparseWeights:
-    """The SparseWeights of a solver that has come to its end."""
+    """The SparseWeights of a finished solver."""
     progress = SolverProgress(work.progress)
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **arguments}, threads=work.threads, progress=progress
@@ -83,7 +83,7 @@ def _solved(work: Work, options: Options, arguments: dict[str, Any]) -> SparseWe
 
 
 def limited(rows: SparseWeights, most: int) -> SparseWeights:
-    """The `most` largest weights of each vertex, 0 for all, scaled to sum to 1."""
+    """Keeps the `most` largest weights of each vertex (0 for all), scaled to sum to 1."""
     if most:
         rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
     sums = rows.sums()
@@ -326,8 +326,8 @@ READ_IN_BLENDER = ("BLENDER_HEAT", "BLENDER_ENVELOPE")
 
 
 def find_methods(identifiers: Iterable[str] | None = None) -> list[Method]:
-    """The entries of METHODS with these identifiers, in any case; None: all. Raises Refused for
-    unknown ones."""
+    """Finds the entries of METHODS with these identifiers, ignoring case; None: all. Raises Refused
+    for unknown ones."""
     if identifiers is None:
         return list(METHODS)
     known = {method.identifier: method for method in METHODS}
@@ -340,7 +340,7 @@ def find_methods(identifiers: Iterable[str] | None = None) -> list[Method]:
 
 
 def as_sparse(weights: Array | tuple[Array, Array, Array]) -> SparseWeights:
-    """SparseWeights of rows (start, bones, weights) or an array (n, m)."""
+    """SparseWeights from rows (start, bones, weights) or an array (n, m)."""
     if isinstance(weights, tuple):
         start, bones, values = (np.asarray(each) for each in weights)
         return SparseWeights(

@@ -1,5 +1,5 @@
-"""The page of a comparison: one self-contained HTML file. It loads nothing, and is complete
-without its script."""
+"""The page of a comparison: one self-contained HTML file. It loads nothing and is complete without
+its script."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _header(comparison: Comparison, about: str) -> str:
 
 
 def _how_to_read(comparison: Comparison) -> str:
-    """In two sentences."""
+    """The reading instructions, in two sentences."""
     first, _rest = comparison.in_order
     if not first:
         return ""
@@ -169,7 +169,7 @@ def _cards(comparison: Comparison) -> Iterator[str]:
             continue
         best = min(known, key=lambda o: o.measures[kind]["surface_strain"])
         if strain and kind == RANDOM and best.identifier == "OURS":
-            continue  # that is the first card
+            continue  # the first card
         value = number(best.measures[kind]["surface_strain"], 100, 1)
         beside = ""
         if present and present is not best:
@@ -248,7 +248,7 @@ def _row(
 
 
 def _duel(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) -> str:
-    """Two methods on top of each other, with a line to drag; shown only by the script."""
+    """Two methods on top of each other, with a line to drag; visible only with the script."""
     first, rest = comparison.in_order
     outcomes = first + rest
     if len(outcomes) < 2 or len(comparison.views) < 2:

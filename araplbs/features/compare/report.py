@@ -1,4 +1,4 @@
-"""The outcome of a comparison, in one line."""
+"""The outcome of a comparison as one line."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .methods import REFERENCE
 
 
 def compare_summary(report: dict[str, Any]) -> str:
-    """The line for the dictionary of a Comparison."""
+    """The summary line for the dictionary of a Comparison."""
     done = [m for m in report["methods"] if m["reason"] is None]
     failed = len(report["methods"]) - len(done)
     which = "1 method" if len(done) == 1 else f"{len(done)} methods"

@@ -140,7 +140,7 @@ footer { margin-top: 64px; padding-top: 16px; border-top: 1px solid var(--line);
 }
 """
 
-# Two methods over each other: pictures that are on the page already.
+# Two overlaid methods, with pictures that the page already contains.
 SCRIPT = """
 (() => {
   const duel = document.querySelector(".duel");

@@ -17,7 +17,7 @@ NONE = "–"
 Column: TypeAlias = tuple[str, Sequence[str], Sequence[str | None], Any]  # see _table()
 KINDS = {RANDOM: "random poses", ANIMATION: "poses of the animation"}
 
-# Key of measures.deformation.as_report(), title, factor and decimals, and what is best.
+# Key of measures.deformation.as_report(), title, factor and decimals, and the best value.
 MEASURES = (
     ("surface_strain", "Stretch, %", 100, 1, min),
     ("surface_strain_by_face", "by face, %", 100, 1, min),
@@ -29,7 +29,7 @@ MEASURES = (
 
 
 def number(value: float | None, factor: float = 1, decimals: int = 2) -> str:
-    """A number as the tables show it; minus zero has no sign."""
+    """Formats a number for the tables; minus zero has no sign."""
     if value is None or not math.isfinite(value):
         return NONE
     text = f"{factor * value:.{decimals}f}"
@@ -37,8 +37,7 @@ def number(value: float | None, factor: float = 1, decimals: int = 2) -> str:
 
 
 def best_of(values: Sequence[str | None], best: Any) -> set[int]:
-    """Which of these texts (a number, or NONE) is best: a set of places. best: min, max, "nearest
-    to 0" or None."""
+    """The indices of the best texts (a number, or NONE). best: min, max, "nearest to 0" or None."""
     if best is None:
         return set()
     known = {
@@ -61,8 +60,8 @@ def _table(
     heat: list[list[float]] | None = None,
     first: int = 0,
 ) -> str:
-    """columns: [(title, [text of each outcome], [text that counts for the best, or None], best)].
-    heat: [[how warm a cell is, 0 to 1]] by column. first: rows above the line that parts them."""
+    """columns: [(title, [text of each outcome], [text compared for the best, or None], best)].
+    heat: [[cell color, 0 to 1]] by column. first: the number of rows above the separating line."""
     head = "".join(f'<th scope="col">{title}</th>' for title, *_rest in columns)
     marked = [best_of(counted, best) for _title, _texts, counted, best in columns]
     lines = []

@@ -1,4 +1,4 @@
-"""Lines that draw old and new bones as octahedra, with their movement and locks."""
+"""Lines that draw old and new bones as octahedra, with their displacements and locks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import numpy as np
 from ...base.arrays import Bools, Floats, Integers
 from ...skeleton.skeleton import Skeleton
 
-WIDTH = 0.1  # of an octahedron, as a share of its length, and where it is widest
+WIDTH = 0.1  # widest point of an octahedron and its width there, as shares of its length
 DASHES = 9  # on each edge
 CROSS = 0.12  # its arms, as a share of the bone's length
-LEAST_WAY = 0.005  # share of a bone's length that is worth a line
+LEAST_WAY = 0.005  # share of a bone's length that justifies a line
 
 # Edges between head, tail and the four corners around.
 EDGES = np.array(
@@ -21,7 +21,7 @@ EDGES = np.array(
 
 
 def corners(skeleton: Skeleton, shown: Integers, posed: Floats) -> Floats:
-    """(k, 6, 3) head, tail and the four corners of each octahedron."""
+    """The head, tail and four corners of each octahedron, (k, 6, 3)."""
     heads, tails, z = (a[shown] for a in (skeleton.heads, skeleton.tails, skeleton.roll_axes))
     along = tails - heads
     length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -33,13 +33,13 @@ def corners(skeleton: Skeleton, shown: Integers, posed: Floats) -> Floats:
 
 
 def dashed(lines: Floats) -> Floats:
-    """(n, 2, 3) cut into dashes."""
+    """Cuts lines (n, 2, 3) into dashes."""
     at = (np.arange(2 * DASHES) / (2 * DASHES - 1)).reshape(DASHES, 2)[None, :, :, None]
     return (lines[:, None, :1] * (1 - at) + lines[:, None, 1:] * at).reshape(-1, 2, 3)
 
 
 def ways(old: Floats, new: Floats) -> Floats:
-    """Lines from old to new ends that have moved enough to be seen."""
+    """Lines from old to new ends with a visible displacement."""
     ends = np.stack([old[:, :2], new[:, :2]], axis=2)
     far = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
     length = np.linalg.norm(old[:, 1] - old[:, 0], axis=1)[:, None]
@@ -47,7 +47,7 @@ def ways(old: Floats, new: Floats) -> Floats:
 
 
 def crosses(old: Floats, pinned: Bools) -> Floats:
-    """Three lines at each of the pinned (k, 2) ends."""
+    """Three lines at each pinned end, (k, 2)."""
     length = np.linalg.norm(old[:, 1] - old[:, 0], axis=1)
     arms = CROSS * np.stack([length, length], axis=1)[pinned]
     signs = np.stack([-np.eye(3), np.eye(3)], axis=1)  # (axis, side, 3)

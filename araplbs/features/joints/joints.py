@@ -1,5 +1,5 @@
-"""Better places for the joints of a skeleton, and the weights that go with them: runs a
-JointSolver. It does not use bpy, so any thread may run it."""
+"""Optimizes the joint positions of a skeleton together with the weights, using a JointSolver. This
+module does not use bpy, so any thread may run it."""
 
 import threading
 import time
@@ -26,10 +26,10 @@ from .misplaced import Start, better_start, carried
 from .moved_joints import ends_of, moved_bones, moved_skeleton, pinned_ends
 from .options import JointOptions
 
-SHOWN_POSES = 8  # in which the stretch of a frame is measured
-PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or cancelled
+SHOWN_POSES = 8  # poses in which the stretch of a frame is measured
+PATIENCE = 0.1  # seconds between checks whether a finished run is kept or cancelled
 
-# Arguments of a Solver that a JointSolver takes.
+# Arguments of a Solver that a JointSolver also takes.
 SHARED = (
     *("vertices", "triangles", "edges", "poses", "pose_weights", "symmetry"),
     *("bone_heads", "bone_tails", "bone_parents", "bone_roll_axes", "bone_deform", "bone_limits"),
@@ -38,16 +38,16 @@ SHARED = (
 
 @dataclass(frozen=True, eq=False)
 class JointFrame:
-    """An intermediate result: a whole skeleton that could be kept."""
+    """An intermediate result: a complete skeleton that could be kept."""
 
-    number: int  # counts frames
+    number: int  # frame number
     skeleton: Skeleton
     iterations: int
     energies: tuple[float, ...]  # relative, of the first weights, old joints and each frame since
     done: bool
     seconds: float  # since the start
     largest_move: float  # share of the diagonal of the meshes' bounding box
-    strains: tuple[float, ...] = ()  # stretch with the first joints, and now
+    strains: tuple[float, ...] = ()  # stretch with the first joints, and the current one
 
     curve = ()
 
@@ -66,11 +66,12 @@ class JointSolution:
 
 
 class JointRun:
-    """One search for better joints.
+    """One search for better joint positions.
 
-    frame: the latest JointFrame, None before the first; set at once by the thread that solves.
-    waiting: converged, and waits for keep(). pinned: (m, 2) bool, ends that must not move. start:
-    where the search begins if the present weights contradict some joints, else None.
+    frame: the latest JointFrame, None before the first; set immediately by the solving thread.
+    waiting: whether the run has converged and waits for keep(). pinned: (m, 2) bool, ends that must
+    not move. start: the starting point of the search if the current weights contradict some joints,
+    otherwise None.
     """
 
     waiting = False
@@ -86,7 +87,7 @@ class JointRun:
         factors: Floats,
         threads: int = 0,
     ) -> None:
-        """locks (m, 2) bool of heads and tails; factors (m,) of the stiffness of bones."""
+        """locks (m, 2) bool for heads and tails; factors (m,) for the stiffness of bones."""
         self.problem, self.options = problem, options
         self._meshes, self._threads = meshes, threads
         self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
@@ -104,7 +105,7 @@ class JointRun:
         return better_start(skeleton, points, present, self.pinned, self.options.max_shift)
 
     def keep(self) -> None:
-        """Asks to continue with the joints of the latest frame, converged or not."""
+        """Requests to continue with the joints of the latest frame, whether converged or not."""
         self._kept.set()
 
     @property
@@ -112,10 +113,11 @@ class JointRun:
         return self._kept.is_set()
 
     def solve(self, progress: Listener | None = None, wait: bool = False) -> JointSolution:
-        """The JointSolution. progress: as for solve.solve(). wait: for keep(), when converged.
+        """Returns the JointSolution. progress: as for solve.solve(). wait: whether to wait for
+        keep() after convergence.
 
-        Raises araplbs.Cancelled when progress returns False, araplbs.SolverError when there is no
-        solution, ValueError for input that the solver refuses.
+        Raises araplbs.Cancelled when progress returns False, araplbs.SolverError if there is no
+        solution, ValueError for input that the solver rejects.
         """
         start = time.perf_counter()
         whole = Progress.of(progress)
@@ -123,7 +125,7 @@ class JointRun:
         solver = self._make(progress)
         energies: list[float] = []
         first = SparseWeights(*solver.sparse_weights)
-        if self.start:  # these are for other joints than there were
+        if self.start:  # these are for joints other than the previous ones
             first = self.problem.present(self._meshes)
         while not solver.done and not (self.kept and self.frame):
             solver.iterate(1)
@@ -134,7 +136,7 @@ class JointRun:
                 self._publish(solver, energies, start)
             elif not self.start:
                 first = SparseWeights(*solver.sparse_weights)
-        if not self.frame:  # all is locked, or there was nothing to gain at once
+        if not self.frame:  # everything is locked, or there was no gain
             energies = [float(solver.energy)] * 2
             self._publish(solver, energies, start)
         self.waiting = wait
@@ -180,7 +182,7 @@ class JointRun:
         )
 
     def _strain(self, solver: "araplbs.JointSolver", skeleton: Skeleton) -> float:
-        """Surface Strain in some of the poses, with the present joints and weights."""
+        """Surface Strain in some of the poses, with the current joints and weights."""
         few = spread(len(solver.poses), SHOWN_POSES)
         arguments = self.problem.arguments
         begin, bones, weights = solver.sparse_weights
@@ -196,7 +198,8 @@ class JointRun:
         return float(found["area"])
 
     def _moves(self, skeleton: Skeleton) -> tuple[float, float]:
-        """(largest, mean) move of the joints of deform bones, shares of the diagonal."""
+        """Returns (largest, mean) displacement of the joints of deform bones, as shares of the
+        diagonal."""
         before = self.problem.skeleton
         far = np.linalg.norm(ends_of(skeleton) - ends_of(before), axis=1)
         far = far[np.repeat(before.deform, 2)]
@@ -210,10 +213,10 @@ class JointRun:
         start: float,
         progress: Progress,
     ) -> JointSolution:
-        """The weights continue on the joints that were found: with the locks, edits and
-        options that an ordinary weighting follows, and for the same poses, with their present
-        influences. Choosing among these again would only remove more of them, but pinned weights
-        need others. first: the SparseWeights before any joint moved."""
+        """Continues the weights on the joints that were found, with the locks, edits and options of
+        an ordinary weighting. The poses are the same and the current influences stay: choosing
+        among these again would only remove more of them, but pinned weights need others. first: the
+        SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         given = self.problem.arguments.get("pose_weights")
         if given is not None:  # the solver has the random poses first
@@ -225,7 +228,7 @@ class JointRun:
             pinned = len(problem.arguments["constraints"][0])
             options = self.options if pinned else replace(self.options, expansion_rounds=0)
             weights = solve(problem, options, self._threads, progress)
-            # The joints have no springs of sections: without them here, too.
+            # The joints have no springs of sections, so these are disabled here too.
             found = weights.report["energy_after"] - weights.report["section_energy"]
             energies = [*energies, found]
         report = {
@@ -247,7 +250,7 @@ class JointRun:
 
 
 def _with_locked(problem: Problem, rows: SparseWeights) -> SparseWeights:
-    """These weights, with what is locked in place of what they have there."""
+    """These weights with their locked entries restored."""
     if "locked_bones" not in problem.arguments:
         return rows
     present = problem.arguments["weights"]
@@ -262,7 +265,7 @@ def _with_locked(problem: Problem, rows: SparseWeights) -> SparseWeights:
 
 
 def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[str, Any]:
-    """The report, as a dictionary that JSON takes."""
+    """The report, as a JSON-compatible dictionary."""
     before, after = run.problem.skeleton.as_drawn, solution.skeleton.as_drawn
     moved = moved_bones(before, after)
     skeleton_report = solution.report
@@ -284,7 +287,7 @@ def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[
 
 
 def joint_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     return (
         f"{len(report['moved_bones'])} of {report['bones']} bones moved, by "
         f"{100 * report['mean_move']:.2f} % of the character's size on average and "

@@ -1,18 +1,18 @@
-"""Joints that contradict the present weights, and the positions at which these weights bend.
+"""Finds joints that contradict the current weights, and the positions at which these weights bend.
 
 The energy hardly determines the position of a joint along a limb: a tube bends equally well
-slightly farther on, so weights solved for a wrong elbow make it look right. Weights that an artist
-painted, or that were solved before the joint was moved, do show it: they change from bone to bone
-in a ring around the joint. Its center c and its spread s along the bone are those of the vertices
-weighted by w_parent w_bone; a joint farther from c along its bone than MOST_OFF s is in the wrong
-place. The farthest of mh_game's own joints is 1.3 s off; an elbow moved by a quarter of the forearm
-is 2.5 s off.
-Two kinds of joints count: those at which a bone begins at its parent's end, and those at which the
-weights bend at that end but the bone begins farther along its own axis. Rings count that lie around
-the axis and within both bones: a jaw turns about a hinge far from its ring. On 25 characters with
-their artists' weights this finds 6 of 1,400 joints, ends of fingers and tails.
+slightly farther along, so weights solved for a misplaced elbow make it look right. Weights that an
+artist painted, or that were solved before the joint was moved, do reveal the position: they change
+from bone to bone in a ring around the joint. The center c of the ring and its spread s along the
+bone are those of the vertices weighted by w_parent w_bone. A joint farther from c along its bone
+than MOST_OFF s is misplaced. The farthest of mh_game's own joints is 1.3 s off, and an elbow moved
+by a quarter of the forearm is 2.5 s off. Two kinds of joints are considered: those where a bone
+begins at its parent's end, and those where the weights bend at that end but the bone begins farther
+along its own axis. Only rings around the axis and within both bones count, because a jaw turns
+about a hinge far from its ring. On 25 characters with their artists' weights, this test finds 6 of
+1,400 joints, at the ends of fingers and tails.
 
-Cost: two columns of weights per bone. It does not use bpy, so any thread may run it.
+Cost: two columns of weights per bone. This module does not use bpy, so any thread may run it.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from ...model.sparse_weights import SparseWeights
 from ...skeleton.skeleton import Skeleton
 
 MOST_OFF = 2.0  # spreads
-LEAST_OFF = 0.1  # of the length of the bone: nearer ones are as artists place them
-MOST_OF_LENGTH = 0.6  # of the length of its bones: rings farther away belong to something else
-MOST_ASIDE = 0.6  # of the mean direction to the ring: one that lies aside is a flap, as of a jaw
-LEAST_SHARED = 1e-3  # of the weights of all vertices of a bone: less is not a ring
+LEAST_OFF = 0.1  # of the length of the bone: artists place joints with this tolerance
+MOST_OF_LENGTH = 0.6  # of the length of its bones: rings farther away belong to another part
+MOST_ASIDE = 0.6  # of the mean direction to the ring: a ring to one side is a flap, as of a jaw
+LEAST_SHARED = 1e-3  # of the weights of all vertices of a bone: smaller shares do not form a ring
 SAME_PLACE = 1e-5  # share of the skeleton's size, as in moved_joints.py
-WEIGHTED = 0.5  # of the vertices: where fewer have weights, these say nothing
+WEIGHTED = 0.5  # of the vertices: if fewer have weights, these are not evidence
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where a search for joints begins. bones: those whose heads were misplaced."""
+    """The starting point of a search for joints. bones: those whose heads were misplaced."""
 
     skeleton: Skeleton
     bones: list[int]
@@ -46,8 +46,8 @@ class Start:
 def better_start(
     skeleton: Skeleton, points: Floats, rows: SparseWeights, pinned: Bools, max_shift: float
 ) -> Start | None:
-    """The Start for these SparseWeights of points (n, 3) at rest, None if they contradict no joint.
-    pinned (m, 2) bool: ends that stay; max_shift: as of JointOptions."""
+    """The Start for these SparseWeights of points (n, 3) at rest; None if they contradict no joint.
+    pinned (m, 2) bool: ends that stay; max_shift: as in JointOptions."""
     if not rows.count or (rows.sums() > 0).mean() < WEIGHTED:
         return None
     ends = np.stack([skeleton.heads, skeleton.tails], axis=1)
@@ -72,7 +72,7 @@ def better_start(
 def _contradicted(
     skeleton: Skeleton, points: Floats, rows: SparseWeights
 ) -> list[tuple[float, int, float]]:
-    """(spreads off, bone, how far along the bone) of the heads of bones."""
+    """Returns (deviation in spreads, bone, distance along the bone) for the heads of bones."""
     vertices, found = rows.vertices, []
     near = SAME_PLACE * size_of(np.concatenate([skeleton.heads, skeleton.tails]))
     lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
@@ -107,16 +107,16 @@ def _contradicted(
 
 
 def _bends_at(place: Floats, axis: Floats, center: float, spread: float) -> bool:
-    """Whether weights bend where the parent ends, at this place from the head of a bone, which
-    somebody has moved away along its axis."""
+    """Whether weights bend at the end of the parent, at this position relative to the head of a
+    bone that has been moved away along its axis."""
     along = float(place @ axis)
     aside = float(np.linalg.norm(place - along * axis))
     return abs(along - center) <= spread and aside <= LEAST_OFF * abs(along)
 
 
 def carried(transforms: Floats, before: Skeleton, after: Skeleton) -> Floats:
-    """(p, m, 3, 4) of bones that turn as in `transforms` about the joints of another skeleton:
-    t_d moves by t_up and (A_up - A_d) dJ, as in csrc/joints/joints.c."""
+    """Poses (p, m, 3, 4) of bones that turn as in `transforms` about the joints of another
+    skeleton: t_d changes by t_up and (A_up - A_d) dJ, as in csrc/joints/joints.c."""
     moved, shift = transforms.copy(), after.heads - before.heads
     for bone, parent in enumerate(before.parents.tolist()):
         if parent < 0:

@@ -10,50 +10,52 @@ from ...base.arrays import Bools, Floats
 from ...base.extent import size_of
 from ...skeleton.skeleton import Skeleton
 
-SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
-LEAST_MOVE = 1e-7  # share of the skeleton's size: less does not count as a move
-LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
+SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones within this distance coincide
+LEAST_MOVE = 1e-7  # share of the skeleton's size: smaller displacements are ignored
+LEAST_SHARE = 0.5  # minimum length kept by a bone that follows a joint at one end only
 
 
 def ends_of(skeleton: Skeleton) -> Floats:
-    """(2 m, 3) head and tail of each bone, one after the other."""
+    """The head and tail of each bone in sequence, (2 m, 3)."""
     return np.stack([skeleton.heads, skeleton.tails], axis=1).reshape(-1, 3)
 
 
 def _near(skeleton: Skeleton) -> float:
-    """Distance below which ends are at one place."""
+    """The distance below which ends coincide."""
     return SAME_PLACE * size_of(ends_of(skeleton))
 
 
 def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
-    """For each end of a bone a bool array: which of these places are at the same place."""
+    """A bool array for each bone end, which marks the positions that coincide with it."""
     near = _near(skeleton)
     for end in ends_of(skeleton):
         yield np.linalg.norm(ends - end, axis=1) <= near
 
 
 def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
-    """Whether its bones in the armature are at these positions, up to the rounding of Edit mode."""
+    """Whether the bones in the armature are at these positions, up to the rounding of Edit mode."""
     here, drawn = np.stack([heads, tails], axis=1).reshape(-1, 3), skeleton.as_drawn
     return bool(np.abs(here - ends_of(drawn)).max() <= _near(drawn))
 
 
 def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
-    """(m, 2) bool: ends that must not move, since one at the same place is locked (m, 2)."""
+    """Returns (m, 2) bool: ends that must not move because they or a coincident end are locked (m,
+    2)."""
     locked = ends_of(skeleton)[locks.reshape(-1)]
     pinned = [bool(same.any()) for same in _together(skeleton, locked)]
     return np.array(pinned).reshape(-1, 2)
 
 
 def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton:
-    """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
+    """The Skeleton with its deform bones at the new positions (m, 3), and with all other bones
+    adapted to them.
 
-    An end of another bone at the old position of a joint moves with the joint. If its head moves
-    and its tail is at no joint, the bone moves unchanged, and so do bones connected to it. So does
-    a bone that would otherwise become too short.
+    An end of another bone at the old position of a joint moves with the joint. If the head of a
+    bone moves and its tail is at no joint, the bone and the bones connected to it move unchanged.
+    The same applies to a bone that would otherwise become too short.
 
-    In a skeleton that was read from joints, only the heads are joints. Its drawn tails are those
-    of such other bones: they keep their direction or, if this was right, turn with the bone.
+    In a skeleton that was read from joints, only the heads are joints. Its drawn tails are treated
+    like those of other bones: they keep their direction or, if it was correct, turn with the bone.
     """
     if skeleton.directions == "TAILS":
         return _moved(skeleton, np.repeat(skeleton.deform, 2), heads, tails)
@@ -76,8 +78,8 @@ def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton
 
 
 def _moved(skeleton: Skeleton, given: Bools, heads: Floats, tails: Floats) -> Skeleton:
-    """Like moved_skeleton(), for a Skeleton with its drawn tails. given: (2 m,) ends that are
-    here."""
+    """Like moved_skeleton(), for a Skeleton with its drawn tails. given: (2 m,) ends with new
+    positions."""
     m = len(skeleton.names)
     old = ends_of(skeleton)
     new = np.stack([heads, tails], axis=1).reshape(-1, 3)
@@ -106,8 +108,8 @@ def _moved(skeleton: Skeleton, given: Bools, heads: Floats, tails: Floats) -> Sk
 
 
 def _turned_tails(skeleton: Skeleton, heads: Floats, tails: Floats) -> Floats:
-    """(m, 3) drawn tails, where directions are right and lengths are not: bones that went to a
-    joint point at it again, the others go with their heads. Here: the ends that were found."""
+    """Drawn tails (m, 3), for correct directions and incorrect lengths. Bones that pointed at a
+    joint point at it again; the others follow their heads. Here: the ends that were found."""
     drawn = skeleton.drawn_tails - skeleton.heads
     result = heads + drawn
     joints = skeleton.heads[skeleton.deform]
@@ -121,7 +123,7 @@ def _turned_tails(skeleton: Skeleton, heads: Floats, tails: Floats) -> Floats:
 
 
 def _kept_axes(axes: Floats, along: Floats) -> Floats:
-    """(m, 3) unit vectors across the bones, as near as possible to the previous ones."""
+    """Unit vectors across the bones, (m, 3), as close as possible to the previous ones."""
     along = along / np.maximum(np.linalg.norm(along, axis=1), 1e-30)[:, None]
     across = axes - (axes * along).sum(axis=1)[:, None] * along
     length = np.linalg.norm(across, axis=1)[:, None]
@@ -129,14 +131,15 @@ def _kept_axes(axes: Floats, along: Floats) -> Floats:
 
 
 def moved_bones(before: Skeleton, after: Skeleton) -> Bools:
-    """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
+    """Returns (m,) bool: bones whose ends differ in another Skeleton, within the precision of a
+    file."""
     least = LEAST_MOVE * size_of(ends_of(before))
     far = np.abs(ends_of(after) - ends_of(before)).max(axis=1) > least
     return far.reshape(-1, 2).any(axis=1)
 
 
 def only_heads_of(skeleton: Skeleton, bones: Bools) -> Bools:
-    """(m, 2) bool: the ends of bones that go with the heads of these (m,)."""
+    """Returns (m, 2) bool: the ends of bones that follow the heads of these, (m,)."""
     chosen = skeleton.heads[bones]
     free = [bool(same.any()) for same in _together(skeleton, chosen)]
     return np.array(free).reshape(-1, 2)

@@ -8,10 +8,11 @@ from ...model.options import Options
 
 @dataclass(frozen=True)
 class JointOptions(Options):
-    """The options of the weights, and those of the joints.
+    """The options of the weights together with those of the joints.
 
-    A subclass, not two tables side by side: the task of the joints is one of the weights, and the
-    operator, the command line, scripts and reports are flat, so each would have to join the two.
+    This is a subclass rather than a second table, because optimizing joints includes weighting. The
+    operator, the command line, scripts and reports are flat, so each would otherwise have to join
+    two tables.
     """
 
     optimize_weights: bool = setting(
@@ -67,7 +68,7 @@ class JointOptions(Options):
         max=1e3,
         soft_max=10.0,
         advanced=True,
-        engine=(),  # which gets it times the factors of the bones
+        engine=(),  # multiplied by the factors of the bones
     )
     joint_iterations: int = setting(
         "JOINTS",

@@ -1,6 +1,6 @@
-"""The order in which Reduce Bones removes bones, so that a dialog can name them before any weight
-is solved. The choice is greedy: the bones removed for a larger target are the first ones removed
-for a smaller target. No bpy."""
+"""The order in which Reduce Bones removes bones, computed before any weights are solved, so a
+dialog can name the bones. The choice is greedy: the bones removed for a larger target are the first
+ones removed for a smaller target. This module does not use bpy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...model.sparse_weights import SparseWeights, dense_of
 from ...skeleton.skeleton import Skeleton
 from .reduce_bones import ReduceBonesOptions, choose, ends_and_twists
 
-FEWEST = 2  # bones that remain, see ReduceBonesOptions.count
+FEWEST = 2  # number of remaining bones, see ReduceBonesOptions.count
 
 
 @dataclass(frozen=True)
 class Order:
-    """names: of bones with Deform on. unused: those without skin of their own, which go first;
-    groups: of the others, in their order, bones that go together; wanted: places of those that are
-    selected, ends: of those that are ends and twists by their names."""
+    """names: of bones with Deform on. unused: bones without skin of their own, which are removed
+    first; groups: of the others, in order, bones that are removed together; wanted: indices of the
+    selected bones; ends: indices of end and twist bones, recognized by name."""
 
     names: list[str]
     flagged: int
@@ -53,7 +53,7 @@ def removal_order(
     wanted: Bools,
     unused: Bools,
 ) -> Order:
-    """The order in which choose() would take them, for any number of bones and any choice."""
+    """The order in which choose() would remove bones, for any number of bones and any choice."""
     dense = dense_of(rows, len(skeleton.names))
     sums = dense.sum(1, keepdims=True)
     dense = dense / np.where(sums > 0, sums, 1)
@@ -77,7 +77,7 @@ def removal_order(
 
 
 def _together(order: Sequence[int], skeleton: Skeleton) -> list[list[int]]:
-    """A bone and its mirror image are removed together."""
+    """Groups each bone with its mirror image, because they are removed together."""
     other_side = skeleton.other_side.tolist()
     groups: list[list[int]] = []
     for bone in order:

@@ -1,11 +1,12 @@
-"""Fewer bones: the bones that a character needs least, and the weights of the others, solved again
-so that they come closest to the effect of all bones. Options, the work, the report. No bpy.
+"""Reduces the number of bones: finds the bones that a character needs least and solves the weights
+of the others again to approximate the effect of all bones. Contains the options, the work and the
+report, without bpy.
 
-Vertices are posed by all bones in the poses. The cost of a bone is how far its vertices move, by
-their weights, if the best replacement bone takes them. The bone with the lowest cost is removed
-first, with its mirror image, and the replacing bone takes its weights for the next choice. Then
-araplbs.bake solves the weights of the remaining bones for the posed vertices. Strain alone would
-remove the bones that move most: a surface that does not bend has no strain."""
+All bones pose the vertices in the given poses. The cost of a bone is the weighted displacement of
+its vertices if the best replacement bone takes them over. The bone with the lowest cost is removed
+first, with its mirror image, and the replacement bone takes over its weights for the next choice.
+Then araplbs.bake solves the weights of the remaining bones for the posed vertices. Strain alone
+would remove the bones that move most: a surface that does not bend has no strain."""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ from ...skeleton.bone_names import is_end_bone, words_of
 from ...skeleton.skeleton import Skeleton
 
 TWIST_WORDS = {"twist", "roll", "bicep", "tweak"}
-# Bones that a skinned character may have: Unity's advice for phones, VRChat's rank Good.
+# Maximum number of bones of a skinned character: Unity's advice for phones, VRChat's rank Good.
 PLATFORMS = {"MOBILE": 30, "QUEST": 90, "VRCHAT": 150}
-SMOOTHNESS = 1e-4  # as of Bake Modifiers
+SMOOTHNESS = 1e-4  # as in Bake Modifiers
 
 
 @dataclass(frozen=True)
@@ -74,16 +75,17 @@ class ReduceBonesOptions(OptionTable):
         return PLATFORMS.get(self.platform, self.count)
 
     def posing(self) -> Options:
-        """The Options that poses are made by."""
+        """The Options from which poses are generated."""
         return Options(max_influences=self.max_influences, animation=self.animation)
 
 
 @dataclass
 class Fewer:
-    """rows: SparseWeights of all bones; those that went have none. replaced_by: {bone: the one that
-    took its place best}, in the order in which they went. distance: of the posed vertices from
-    where all bones took them, root mean square, a share of the size: of weights added to the
-    replacing bones, and solved. strain: {"before", "after"}: (area, p99)."""
+    """rows: SparseWeights of all bones; removed bones have none. replaced_by: {bone: its best
+    replacement}, in the order of removal. distance: the root mean square distance of the posed
+    vertices from their positions with all bones, as a share of the size. It is given for weights
+    added to the replacement bones and for solved weights. strain: {"before", "after"}: (area,
+    p99)."""
 
     rows: SparseWeights
     gone: np.ndarray  # (m,) bool
@@ -108,10 +110,10 @@ def reduce_bones(
     unused: Bools | None = None,
 ) -> Fewer:
     """The Fewer of vertices (n, 3) with rows of all m bones, in poses (p, m, 3, 4). wanted (m,)
-    bool: with SELECTED those that go. unused (m,) bool: bones with Deform on that were left out as
-    controls; they count as well, and go first.
+    bool: the bones to remove with SELECTED. unused (m,) bool: bones with Deform on that were
+    excluded as controls; they also count and are removed first.
 
-    Raises Refused if nothing is to be done, araplbs.Cancelled when progress (a Listener) stops.
+    Raises Refused if there is nothing to do, araplbs.Cancelled when progress (a Listener) stops.
     """
     start, progress = time.perf_counter(), Progress.of(progress)
     m = len(skeleton.names)
@@ -136,7 +138,7 @@ def reduce_bones(
         )
         return float(measured["area"]), float(measured["p99"])
 
-    if not (gone & skeleton.deform).any():  # no weight has to go anywhere
+    if not (gone & skeleton.deform).any():  # no weight has to be moved
         same, now = seen(rows), time.perf_counter() - start
         strain = {"before": same, "after": same}
         return Fewer(rows, gone, replaced_by, (0.0, 0.0), strain, now, flagged)
@@ -187,11 +189,11 @@ def choose(
     wanted: Bools | None = None,
     unused: Bools | None = None,
 ) -> tuple[Bools, dict[int, int]]:
-    """(gone (m,) bool, {bone that goes: the one that replaces it best}, in their order).
+    """Returns (removed (m,) bool, {removed bone: its best replacement}, in order of removal).
 
     Only as many unused ones are removed as necessary, the ends of chains first. Both bones of a
     pair are removed, even if one would suffice. Cost: O(bones^2 * (poses + gone bones)). Raises
-    Refused if none would go, or none stay."""
+    Refused if no bone would be removed, or none would remain."""
     names, weights = skeleton.names, dense.copy()
     stay = skeleton.deform.copy()
     if options.which == "COUNT":
@@ -231,7 +233,7 @@ def choose(
             if bone not in best or not may[bone] or stay.sum() < 2:
                 continue
             other = best[bone]
-            if not stay[other]:  # its image went just now
+            if not stay[other]:  # its image was just removed
                 other = replaced_by[other] if replaced_by[other] != bone else -1
             if other < 0 or not stay[other]:
                 continue
@@ -248,7 +250,7 @@ def choose(
 
 
 def _from_the_ends(bones: Bools, parents: Integers) -> list[int]:
-    """These bones (m,), each after all that hang on it."""
+    """These bones (m,), each after all its descendants."""
     depth = np.zeros(len(parents), int)
     above = parents.copy()
     while (above >= 0).any():
@@ -262,13 +264,14 @@ def ends_and_twists(names: Sequence[str]) -> Bools:
 
 
 def _moments(points: Floats, weights: Floats) -> Floats:
-    """(4, 4) sum of w^2 v v^T."""
+    """The sum of w^2 v v^T, (4, 4)."""
     return (points * (weights * weights)[:, None]).T @ points
 
 
 def _products(transforms: Floats, center: Floats) -> Floats:
-    """(m, m, 4, 4) sum over poses of A^T B of the transforms of two bones, for points around this
-    center and up to what all bones share: differences alone count."""
+    """The sum over poses of A^T B for the transforms of two bones, (m, m, 4, 4). Points are
+    relative to this center. The motion shared by all bones is removed, because only differences
+    matter."""
     about = transforms.copy()
     about[..., 3] += transforms[..., :3] @ center
     about[..., 3] -= about[..., 3].mean(1, keepdims=True)
@@ -280,7 +283,7 @@ def _products(transforms: Floats, center: Floats) -> Floats:
 def _costs(
     sums: dict[int, Floats], may: Integers, stay: Integers, products: Floats
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """({bone: its cost}, {bone: its replacement}) of the bones that may be removed."""
+    """Returns ({bone: its cost}, {bone: its replacement}) for the bones that may be removed."""
     costs, best = {}, {}
     for bone in may.tolist():
         others = stay[stay != bone]
@@ -320,7 +323,7 @@ def reduce_bones_report(
 
 
 def reduce_bones_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     before, after = (100 * report["strain"][when][0] for when in ("before", "after"))
     return (
         f"{report['bones_before']} -> {report['bones_after']} deform bones: "

@@ -1,5 +1,5 @@
-"""The region that a repair of findings solves again: their vertices, rings around them, and the
-same on the other side. It does not use bpy, so any thread may run it."""
+"""The regions that a repair solves again: the vertices of findings, rings around them, and their
+mirror images. This module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from ..check.beyond_repair import BEYOND
 if TYPE_CHECKING:
     from ..check.findings import Finding
 
-# How many rings around what was found are solved with it.
+# Number of rings around the findings that are solved with them.
 RINGS = {
     "STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2,
     "DEAF_BONE": 2,
 }  # fmt: skip
-WIDER = 4  # more of them where that was not enough
-COVERS = 0.03  # of the size of all: cloth lies so near to the skin beneath
+WIDER = 4  # additional rings if those were not enough
+COVERS = 0.03  # of the total size: maximum distance of cloth from the skin beneath
 
 
-SAME_WEIGHTS = 0.01  # of two sides: a smaller median difference does not count
+SAME_WEIGHTS = 0.01  # of two sides: a smaller median difference is ignored
 
 
 class Regions:
-    """All masks are of the vertices of the meshes one after the other, (n,) bool.
+    """All masks, (n,) bool, cover the concatenated vertices of the meshes.
 
-    open: those whose weights may change.
+    open: vertices whose weights may change.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class Regions:
         symmetric: bool,
         threads: int = 0,
     ) -> None:
-        """Of Meshes with all their weights. refusals: why those of each cannot be changed, or None.
-        symmetric: weights that are the same on both sides stay so."""
+        """Takes Meshes with all their weights. refusals: for each mesh, the reason why its weights
+        cannot be changed, or None. symmetric: weights that are equal on both sides stay equal."""
         self.refusals, self.skeleton, self.symmetric = refusals, skeleton, symmetric
         self.threads = threads
         self.whole = JoinedMeshes(meshes)
@@ -65,11 +65,11 @@ class Regions:
 
     @cached_property
     def parts(self) -> Integers:
-        """(n,) equal numbers for what is connected."""
+        """Equal numbers for connected vertices, (n,)."""
         return self.whole.parts()
 
     def split(self, mask: Bools) -> list[Bools]:
-        """The part of each mesh."""
+        """Splits a mask into the parts of each mesh."""
         return [mask[a:b] for a, b in zip(self.first[:-1], self.first[1:], strict=True)]
 
     def nothing(self) -> Bools:
@@ -82,8 +82,8 @@ class Regions:
         return mask
 
     def region(self, finding: Finding, wider: bool = False) -> Bools:
-        """The region that is solved again; wider: after a repair that did not help. Raises Refused
-        if nothing can be solved."""
+        """The region to solve again; wider: after an unsuccessful repair. Raises Refused if nothing
+        can be solved."""
         kind, rings = finding.kind, RINGS.get(finding.kind, 0)
         if kind in BEYOND:
             raise Refused(BEYOND[kind])
@@ -103,7 +103,7 @@ class Regions:
         return near & self.open
 
     def about(self, finding: Finding) -> Bools:
-        """Vertices that must change to remove a finding."""
+        """The vertices that must change to remove a finding."""
         at = self.at(finding)
         if finding.kind in ("IDLE_BONE", "DEAF_BONE"):
             return at | self._around_bone(finding)
@@ -133,7 +133,7 @@ class Regions:
             at = more
 
     def _cloth(self, at: Bools) -> Bools:
-        """The cloth over vertices (bool) of a part that comes through it."""
+        """The cloth above the vertices (bool) of a part that pokes through it."""
         others = np.flatnonzero(~np.isin(self.parts, self.parts[at]))
         if not len(others):
             raise Refused("No covering part found")
@@ -145,7 +145,7 @@ class Regions:
         return cloth
 
     def _around_bone(self, finding: Finding) -> Bools:
-        """Vertices that no other deform bone is nearer to."""
+        """Vertices nearer to this deform bone than to any other."""
         skeleton, points = self.skeleton, self.whole.points
         name = skeleton.names[finding.bone]
         if not skeleton.deform[finding.bone]:
@@ -165,7 +165,7 @@ class Regions:
 
     @cached_property
     def partners(self) -> Integers:
-        """(n,) the vertex at the mirror image of each, -1 for none."""
+        """The vertex at the mirror image of each vertex, (n,), -1 for none."""
         points, triangles = self.whole.points, self.whole.triangles
         out = np.full(len(points), -1)
         if self.symmetry is None or not len(triangles):
@@ -181,18 +181,19 @@ class Regions:
         return out
 
     def _mirrored(self, at: Bools) -> tuple[Integers, Integers]:
-        """(vertices, the vertices at their mirror images) of those (bool) that have one."""
+        """Returns (vertices, the vertices at their mirror images) for those (bool) that have
+        one."""
         which = np.flatnonzero(at & (self.partners >= 0))
         return which, self.partners[which]
 
     def _other_side(self, at: Bools) -> Bools:
-        """(n,) bool: the mirror images of vertices."""
+        """Returns (n,) bool: the mirror images of vertices."""
         out = np.zeros(len(at), bool)
         out[self._mirrored(at)[1]] = True
         return self.whole.grow(out, 0)
 
     def _is_symmetric(self, at: Bools) -> bool:
-        """Whether the weights at most of these are those of the other side."""
+        """Whether most of these vertices have the same weights as their mirror images."""
         which, images = self._mirrored(at)
         if self.symmetry is None or not len(which):
             return False
@@ -209,7 +210,7 @@ class Regions:
 
 
 def _distances(points: Floats, head: Floats, tail: Floats) -> Floats:
-    """(n,) of points to a segment."""
+    """Distances (n,) between points and a segment."""
     along = tail - head
     length = max(float(along @ along), 1e-30)
     at = np.clip((points - head) @ along / length, 0, 1)

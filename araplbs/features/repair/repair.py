@@ -1,9 +1,11 @@
-"""Repair of findings: new weights for their regions, all others unchanged to the last bit.
+"""Repairs findings: their regions get new weights, and all other weights stay unchanged to the last
+bit.
 
-Weights that are not normalized are scaled. Cloth that skin comes through takes the weights of that
-skin. Everything else is solved like new vertices (features/new_vertices.py), in patches whose other
-vertices are locked. Then everything is checked again: if a finding is not better, or worse ones
-have appeared, its region gets its old weights back. It does not use bpy, so any thread may run it.
+Weights that are not normalized are scaled. Cloth with skin poking through it takes the weights of
+that skin. Everything else is solved like new vertices (features/new_vertices.py), in patches whose
+other vertices are locked. Then everything is checked again. If a finding has not improved, or worse
+ones have appeared, the old weights of its region are restored. This module does not use bpy, so any
+thread may run it.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,8 +33,8 @@ from ..transfer.transfer import transfer
 from .regions import Regions
 
 SLACK = 1e-6  # of a severity
-MUST = {"UNWEIGHTED", "UNNORMALIZED", "INFLUENCES"}  # at any cost
-AROUND = 3  # rings around a finding, in which nothing may become worse than it
+MUST = {"UNWEIGHTED", "UNNORMALIZED", "INFLUENCES"}  # regardless of cost
+AROUND = 3  # rings around a finding in which no finding may become worse than it
 
 
 @dataclass
@@ -40,15 +42,15 @@ class Outcome:
     """The outcome of one finding."""
 
     finding: Finding
-    result: str  # REPAIRED; BETTER, but still found; UNCHANGED: the old weights are there
-    severity: float  # now
-    words: str = ""  # why it is UNCHANGED
+    result: str  # REPAIRED; BETTER: improved, but still found; UNCHANGED: the old weights were kept
+    severity: float  # current severity
+    words: str = ""  # reason for UNCHANGED
 
 
 @dataclass
 class Repaired:
-    """weights: SparseWeights of each mesh; changed: (n,) bool, vertices at which they may differ
-    from those before; findings: of these weights."""
+    """weights: SparseWeights of each mesh; changed: (n,) bool, vertices whose weights may have
+    changed; findings: the findings with these weights."""
 
     weights: list[SparseWeights]
     changed: list[Bools]
@@ -58,10 +60,10 @@ class Repaired:
 
 @dataclass
 class RepairInput:
-    """The input of a repair. problem: of the whole meshes, which have all their weights; poses,
-    checking: those, and the options, that findings are judged by. skeleton, given, options: the
-    bones, Poses (or None) and options that weights are solved for. refusals: why the weights of a
-    mesh cannot be changed, or None."""
+    """The input of a repair. problem: the complete meshes with all their weights; poses, checking:
+    the poses and options for judging findings. skeleton, given, options: the bones, Poses (or None)
+    and options for solving weights. refusals: the reason why the weights of a mesh cannot be
+    changed, or None."""
 
     problem: Problem
     meshes: list[Mesh]
@@ -80,8 +82,8 @@ def repair(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Repaired:
-    """The Repaired. wanted(finding): whether it is to be repaired. known: the findings where they
-    are known already. Raises araplbs.Cancelled when progress (a Listener) stops it."""
+    """Returns the Repaired. wanted(finding): whether to repair a finding. known: the findings, if
+    they are already known. Raises araplbs.Cancelled when progress (a Listener) stops it."""
     return _Repair(source, threads, progress).run(wanted, known)
 
 
@@ -131,7 +133,7 @@ class _Repair:
     def _new_weights(
         self, weights: list[SparseWeights], repairs: list[tuple[Finding, Bools]], begin: float
     ) -> list[SparseWeights]:
-        """These SparseWeights of each mesh with the regions of all these findings repaired."""
+        """These SparseWeights of each mesh after repairing the regions of all these findings."""
         weights = list(weights)
         solved, excluded = self.regions.nothing(), [Pairs() for _ in self.meshes]
         for finding, region in repairs:
@@ -157,7 +159,7 @@ class _Repair:
         return weights
 
     def _normalized(self, mesh: Mesh, rows: SparseWeights, where: Bools) -> SparseWeights:
-        """Scaled so that they sum to 1; locked ones stay, others that are not numbers are
+        """Scales weights to sum to 1; locked ones stay, and weights that are not numbers are
         removed."""
         locked = np.zeros(len(self.skeleton.names), bool)
         if mesh.locked_bones is not None:
@@ -174,7 +176,7 @@ class _Repair:
     def _worn(
         self, finding: Finding, weights: list[SparseWeights], parts: list[Bools]
     ) -> list[SparseWeights]:
-        """Cloth (bool for each mesh) with the weights of the part that came through it."""
+        """Cloth (bool for each mesh) with the weights of the part that poked through it."""
         skin, first = self.meshes[finding.mesh], self.regions.first[finding.mesh]
         own = np.isin(self.regions.parts, self.regions.parts[self.regions.at(finding)])
         faces = own[first + skin.triangles].all(1)
@@ -226,7 +228,7 @@ class _Repair:
         return weights
 
     def _parameters(self, problem: Problem, which: Sequence[int]) -> Floats | None:
-        """Places along bones at the vertices of a problem of patches, of these meshes."""
+        """Positions along bones at the vertices of a problem of patches of these meshes."""
         known = self.problem.parameters
         if known is None:
             return None
@@ -249,8 +251,8 @@ class _Repair:
         outcomes: dict[int, Outcome],
         begin: float,
     ) -> Repaired:
-        """The Repaired after these repairs (key in outcomes, finding, region) of another, without
-        those that have improved nothing."""
+        """The Repaired after applying these repairs (key in outcomes, finding, region) to another,
+        without those that improved nothing."""
         new = self._new_weights(done.weights, [each[1:] for each in repairs], begin)
         taken, share = {k for k, _finding, _region in repairs}, 0.1
         failed: dict[int, str] = {}
@@ -275,7 +277,7 @@ class _Repair:
             taken -= worse
         for k, finding, _region in repairs:
             now, why = verdicts[k][0], failed.get(k, "")
-            if not now:  # a repair next to it has improved it
+            if not now:  # a neighboring repair has improved it
                 why = ""
             result = "UNCHANGED" if why else "BETTER" if now else "REPAIRED"
             outcomes[k] = Outcome(finding, result, now, why)
@@ -285,7 +287,7 @@ class _Repair:
     def _verdict(
         self, before: list[Finding], after: list[Finding], finding: Finding, region: Bools
     ) -> tuple[float, str]:
-        """(present severity of a finding, reason for undoing its repair or "")."""
+        """Returns (current severity of a finding, reason for undoing its repair or "")."""
         (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
         if now > was + SLACK:
             return now, "The new weights were worse there: the old ones stay"
@@ -304,13 +306,14 @@ class _Repair:
         return now, ""
 
     def _left(self, findings: list[Finding], finding: Finding) -> tuple[float, int]:
-        """(severity, number of vertices) of the findings that are about the same as this one."""
+        """Returns (severity, number of vertices) of the findings that are roughly the same as this
+        one."""
         at = self.regions.at(finding)
         left = [f for f in findings if f.kind == finding.kind and self._meet(f, finding, at)]
         return max((f.severity for f in left), default=0.0), sum(len(f.vertices) for f in left)
 
     def _worst(self, findings: list[Finding], region: Bools) -> dict[str, float]:
-        """{kind: severity} of the worst that have vertices of a region (bool)."""
+        """The worst findings with vertices in a region (bool), as {kind: severity}."""
         found: dict[str, float] = {}
         for each in findings:
             if (self.regions.at(each) & region).any():
@@ -318,7 +321,8 @@ class _Repair:
         return found
 
     def _meet(self, one: Finding, other: Finding, at: Bools) -> bool:
-        """Whether two findings of a kind are about the same place; at: vertices of the other."""
+        """Whether two findings of a kind are at roughly the same place; at: vertices of the other
+        finding."""
         if one.mesh != other.mesh:
             return False
         if not len(one.vertices) or not len(other.vertices):
@@ -327,7 +331,7 @@ class _Repair:
 
 
 def merged(old: SparseWeights, new: SparseWeights, where: Bools) -> SparseWeights:
-    """SparseWeights that are `new` at the vertices where (n,) bool, and `old` elsewhere."""
+    """SparseWeights that are `new` at the vertices in the mask, (n,) bool, and `old` elsewhere."""
     keep, take = ~where[old.vertices], where[new.vertices]
     return make_sparse_weights(
         old.count,

@@ -1,4 +1,4 @@
-"""Lines for people about a repair."""
+"""Lines for the user about a repair."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EVERY_KIND = frozenset(kind for kind, _name, _about in KINDS) - OF_MESH  # that 
 
 
 def repair_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     results = [each["result"] for each in report["repairs"]]
     if not results:
         return "no findings to repair"
@@ -22,12 +22,12 @@ def repair_summary(report: dict[str, Any]) -> str:
 
 
 def repair_lines(report: dict[str, Any]) -> str:
-    """The line of repair_summary() after those of repair_notes()."""
+    """The line of repair_summary(), preceded by those of repair_notes()."""
     return "\n    ".join([*repair_notes(report), repair_summary(report)])
 
 
 def repair_notes(report: dict[str, Any]) -> list[str]:
-    """Lines about findings that keep their old weights, and why."""
+    """Lines about findings with unchanged weights, with the reasons."""
     reasons: dict[str, list[str]] = {}
     for each in report["repairs"]:
         if each["why"]:

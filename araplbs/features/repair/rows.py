@@ -1,5 +1,5 @@
-"""The rows of the list of findings after a repair: the remaining findings and the repaired ones. No
-bpy."""
+"""The rows of the list of findings after a repair: the remaining findings and the repaired ones.
+This module does not use bpy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .repair import Outcome
 
 
 def is_same(one: Finding, other: Finding) -> bool:
-    """Whether two findings are about the same fault at the same place."""
+    """Whether two findings describe the same fault at the same place."""
     if (one.kind, one.mesh) != (other.kind, other.mesh):
         return False
     if not len(one.vertices) or not len(other.vertices):
@@ -21,7 +21,7 @@ def is_same(one: Finding, other: Finding) -> bool:
 
 
 def outcomes_of(findings: Sequence[Finding], outcomes: Sequence[Outcome]) -> list[Outcome | None]:
-    """For each of the findings that are left, the Outcome of the repair that has left it."""
+    """For each remaining finding, the Outcome of the repair that left it."""
     return [
         next((each for each in outcomes if is_same(each.finding, finding)), None)
         for finding in findings
@@ -29,5 +29,5 @@ def outcomes_of(findings: Sequence[Finding], outcomes: Sequence[Outcome]) -> lis
 
 
 def gone(findings: Sequence[Finding], before: Iterable[Finding]) -> list[Finding]:
-    """The findings of before that are no longer found: a repair ends others next to its own."""
+    """The earlier findings that no longer exist; a repair may also remove findings nearby."""
     return [one for one in before if not any(is_same(one, other) for other in findings)]

@@ -1,4 +1,4 @@
-"""The reports of keeping weights and of restoring them, for programs and for people."""
+"""Reports on keeping and restoring weights, for programs and for the user."""
 
 import time
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from ...reports.report import names_in_line
 from .restore import Restored, RestoreOptions
 from .stored import Kept
 
-FEW = 0.5  # of its vertices: a mesh of which fewer match is worth a warning
+FEW = 0.5  # of its vertices: a smaller matching share causes a warning
 
 
 def restore_report(
@@ -19,7 +19,7 @@ def restore_report(
     written: Sequence[dict[str, Any]],
     started: float,
 ) -> dict[str, Any]:
-    """written: {"name", "locked", ...} of each mesh."""
+    """written: {"name", "locked", ...} for each mesh."""
     return {
         "armature": armature,
         "objects": [
@@ -41,7 +41,7 @@ def restore_report(
 
 
 def restore_summary(report: dict[str, Any]) -> str:
-    """One line for people, short enough for the status bar."""
+    """A one-line summary for the user, short enough for the status bar."""
     objects = report["objects"]
     count, matched = (sum(each[key] for each in objects) for key in ("vertices", "matched"))
     where = f"'{objects[0]['name']}'" if len(objects) == 1 else f"{len(objects)} meshes"
@@ -75,7 +75,7 @@ def restore_warnings(report: dict[str, Any]) -> list[str]:
 
 
 def kept_path(text: str, source: str | Path) -> Path:
-    """The path of the file of an option, next to the .blend file `source` perhaps."""
+    """The file path given by an option, possibly relative to the .blend file `source`."""
     return Path(source).parent / text[2:] if text.startswith("//") else Path(text)
 
 
@@ -96,7 +96,7 @@ def keep_report(armature: str, kept: list[Kept], path: str) -> dict[str, Any]:
 
 
 def keep_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     names = names_in_line([f"'{each['name']}'" for each in report["objects"]])
     where = report["file"] or f"the armature '{report['armature']}'"
     return f"Weights of {names} kept with {where}"

@@ -1,4 +1,4 @@
-"""Kept weights for the present mesh: options and the work. No bpy."""
+"""Restores kept weights to the current mesh: options and the work. This module does not use bpy."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from ...skeleton.skeleton import Skeleton
 from ..transfer.options import TransferOptions
 from .stored import Kept, KeptEdit
 
-NEAR = 1e-3  # of the size of what was kept: vertices so near match in any direction
-# A mesh is made of a kept one where this share of its vertices lie so near, in its sizes.
+NEAR = 1e-3  # of the size of the kept mesh: vertices within this distance match in any direction
+# A mesh derives from a kept one if this share of its vertices is within this distance, in its
+# sizes.
 COVERED, COVERED_WITHIN = 0.5, 5e-3
-SAME_PLACE = 1e-3  # of the size of the skeleton: a bone that lies there is the same, renamed
-LEAST = 1e-6  # weights below it are of rounding
+SAME_PLACE = 1e-3  # of the skeleton size: a bone within this distance is the same, renamed
+LEAST = 1e-6  # smaller weights are rounding errors
 FILE = option(
     "",
     "File",
@@ -48,29 +49,29 @@ class RestoreOptions(OptionTable):
 
     file: str = FILE
     distance: float = option_of(TransferOptions, "distance")
-    angle: float = option_of(TransferOptions, "angle", math.pi)  # a remesh is the same surface
+    angle: float = option_of(TransferOptions, "angle", math.pi)  # a remesh has the same surface
 
 
 @dataclass
 class Now:
-    """A present mesh."""
+    """A current mesh."""
 
     mesh: Mesh
-    locked: dict[str, Floats]  # of each locked vertex group its weights (n,)
+    locked: dict[str, Floats]  # weights (n,) of each locked vertex group
 
 
 @dataclass
 class Restored:
     """The result for one mesh."""
 
-    sources: list[str]  # the kept meshes that it is made of
+    sources: list[str]  # the kept meshes it derives from
     groups: list[str]
     of_bones: np.ndarray  # (groups,) bool
-    rows: SparseWeights  # of these groups
+    rows: SparseWeights  # weights of these groups
     edits: list[KeptEdit]
     matched: np.ndarray  # (n,) bool
-    renamed: dict[str, str]  # {bone of before: bone of now}
-    gone: dict[str, float]  # {bone of before: its share of all weight}
+    renamed: dict[str, str]  # {earlier bone: current bone}
+    gone: dict[str, float]  # {earlier bone: its share of all weight}
 
 
 def restore(
@@ -81,7 +82,7 @@ def restore(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> list[Restored]:
-    """The Restored of each mesh.
+    """Returns the Restored of each mesh.
 
     Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
     """
@@ -147,8 +148,8 @@ def _restore(
 
 
 def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> list[Kept]:
-    """The kept meshes of an armature, if a file holds those of several: by its name, or where it
-    has another one by now, all but those of the armatures that are still there (`others`)."""
+    """The kept meshes of an armature, if a file holds those of several. They are found by its name
+    or, if it has been renamed, by excluding those of all armatures that still exist (`others`)."""
     own = [each for each in kept if each.armature == armature]
     return own or [each for each in kept if each.armature not in others] or list(kept)
 
@@ -156,9 +157,9 @@ def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> li
 def sources_of(
     kept: Sequence[Kept], name: str, points: Floats, triangles: Integers, threads: int = 0
 ) -> list[Kept]:
-    """The kept meshes of which a mesh consists: those that it covers, and the one of its name. A
-    part that was split off covers none: it is made of the mesh with its name, without a number, or
-    else of all."""
+    """The kept meshes from which a mesh derives: those that it covers, and the one with its name. A
+    part that was split off covers none, so it derives from the mesh with its name without a number,
+    or else from all."""
     chosen = []
     for each in kept:
         near = np.zeros(1, bool)
@@ -174,12 +175,12 @@ def sources_of(
 
 
 class _Joined:
-    """Kept meshes as one, their groups by the names that bones have now."""
+    """Kept meshes combined into one, with groups under the current bone names."""
 
     def __init__(self, kept: Sequence[Kept], skeleton: Skeleton) -> None:
         self.kept = kept
         self.renamed, self.gone = _bones_now(kept, skeleton)
-        groups: dict[str, bool] = {}  # {group: is it a bone's}
+        groups: dict[str, bool] = {}  # {group: whether it belongs to a bone}
         for each in kept:
             for name, of_bone in zip(each.groups, each.of_bones, strict=True):
                 if name not in self.gone:
@@ -214,8 +215,8 @@ class _Joined:
             raise Refused(f"No bone that had weight exists any more: {names}")
 
     def columns(self) -> tuple[float, SparseWeights]:
-        """(scale, rows that sum to 1): the groups, then those of the edits, then the rest, as
-        shares of the scale."""
+        """Returns (scale, rows that sum to 1): the groups, then those of the edits, then the rest,
+        as shares of the scale."""
         vertices, columns, values = [self.rows.vertices], [self.rows.bones], [self.rows.weights]
         next_column = len(self.groups)
         for first, edit in self._edits():
@@ -230,7 +231,7 @@ class _Joined:
         sums = np.bincount(vertex, value, count)
         scale = 2.0 ** np.ceil(
             np.log2(max(sums.max(initial=0), 1))
-        )  # of 2: weights keep their bits
+        )  # a power of 2, so weights keep their bits
         rest = 1 - sums / scale
         return float(scale), make_sparse_weights(
             count,
@@ -240,7 +241,7 @@ class _Joined:
         )
 
     def _edits(self) -> list[tuple[int, KeptEdit]]:
-        """[(first vertex, edit)] of those whose bones are still there."""
+        """Returns [(first vertex, edit)] for edits whose bones still exist."""
         found, first = [], 0
         for each in self.kept:
             for edit in each.edits:
@@ -270,7 +271,7 @@ class _Joined:
 
 
 def _columns_of(edit: KeptEdit) -> list[Floats]:
-    """The parts of an edit that can be mixed: its places and values; none of a link."""
+    """The parts of an edit that can be interpolated: its positions and values; none for a link."""
     values = edit.values.astype(np.float64)
     if edit.kind == "LINK":
         return []
@@ -281,7 +282,8 @@ def _columns_of(edit: KeptEdit) -> list[Floats]:
 
 
 def _values_of(kind: str, columns: list[Floats]) -> Floats:
-    """The values of an edit again, where most of it is."""
+    """Converts columns back to the values of an edit, at vertices where its share exceeds one
+    half."""
     if not columns:
         return np.zeros(0)
     if kind == "INFLUENCE":
@@ -293,12 +295,12 @@ def _values_of(kind: str, columns: list[Floats]) -> Floats:
 
 
 def _lost(each: Kept, group: Integers) -> Bools:
-    """(n,) vertices for which all or nearly all bones are gone."""
+    """Returns (n,) vertices that have lost all or nearly all of their bones."""
     return (_bone_sums(each, group >= 0) < 0.1 * _bone_sums(each)) & (_bone_sums(each) > 0)
 
 
 def _scaled(each: Kept, group: Integers) -> Floats:
-    """(n,) the factor by which the remaining bones make up for those that are gone."""
+    """The factor by which the remaining bones compensate for removed ones, (n,)."""
     before, after = _bone_sums(each), _bone_sums(each, group >= 0)
     return np.where(after > 0, before / np.where(after > 0, after, 1), 1)
 
@@ -310,13 +312,13 @@ def _bone_sums(each: Kept, which: Bools | bool = True) -> Floats:
 
 
 def _sums(vertices: Integers, weights: Floats, count: int) -> Floats:
-    # NumPy's stubs say integers, with weights too.
+    # NumPy's stubs declare integers, even with weights.
     return np.bincount(vertices, weights, count)  # type: ignore[return-value]
 
 
 def _bones_now(kept: Sequence[Kept], skeleton: Skeleton) -> tuple[dict[str, str], dict[str, float]]:
-    """({bone: its name now}, {bone that is gone: its share of the weight}) of those with weight
-    that the armature has under another name, or not any more."""
+    """Returns ({bone: its current name}, {removed bone: its share of the weight}) for bones with
+    weight that the armature has under another name or no longer has."""
     ends = np.hstack([skeleton.heads, skeleton.tails])
     names = {name for name, deform in zip(skeleton.names, skeleton.deform, strict=True) if deform}
     tolerance = SAME_PLACE * size_of(ends.reshape(-1, 3))
@@ -341,7 +343,7 @@ def _bones_now(kept: Sequence[Kept], skeleton: Skeleton) -> tuple[dict[str, str]
 
 
 def _beside_locked(rows: SparseWeights, given: _Joined, now: Now) -> SparseWeights:
-    """Without the locked groups; the weights of bones leave room for those that are locked."""
+    """Excludes the locked groups, and scales the weights of bones to leave room for them."""
     if not now.locked:
         return rows
     locked = np.isin(given.groups, list(now.locked))

@@ -1,5 +1,5 @@
-"""Kept weights: all data needed to restore them after any change of the mesh, as bytes for a
-property or a file. No bpy."""
+"""Kept weights: all data needed to restore them after any change to the mesh, as bytes for a
+property or a file. This module does not use bpy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ...model.sparse_weights import SparseWeights
 from .stored_checks import ARRAYS, Odd, check_about, check_arrays, check_list, refused
 
 HEAD = b"araplbs kept weights 1\n"
-MOST = 1 << 31  # bytes of what is unpacked: a mesh of ten million vertices takes half of it
+MOST = 1 << 31  # unpacked bytes: a mesh of ten million vertices takes half of this
 FILE = Kind("file of kept weights", "araplbs kept", re.compile(re.escape(HEAD)))
 
 
@@ -39,14 +39,15 @@ class KeptEdit:
 
 @dataclass
 class Kept:
-    """Of one mesh, images of Mirror modifiers included. Places are in armature space."""
+    """The kept data of one mesh, including images of Mirror modifiers. Positions are in armature
+    space."""
 
     name: str
     armature: str
     vertices: np.ndarray  # (n, 3)
     triangles: np.ndarray  # (f, 3)
-    groups: list[str]  # all of its vertex groups
-    rows: SparseWeights  # of these, unchanged: sums may be anything
+    groups: list[str]  # all its vertex groups
+    rows: SparseWeights  # weights of these, unchanged: sums are arbitrary
     bones: list[str]  # the deform bones
     heads: np.ndarray  # (bones, 3)
     tails: np.ndarray
@@ -54,12 +55,12 @@ class Kept:
 
     @property
     def of_bones(self) -> np.ndarray:
-        """(groups,) bool: those of deform bones."""
+        """Returns (groups,) bool: the groups of deform bones."""
         return np.isin(self.groups, self.bones) if self.groups else np.zeros(0, bool)
 
     @property
     def bytes(self) -> int:
-        """Memory of the arrays of a file."""
+        """Memory used by the arrays of a file."""
         arrays = [self.vertices, self.triangles, *self.rows, self.heads, self.tails]
         return sum(each.nbytes for each in arrays + [edit.values for edit in self.edits])
 
@@ -69,7 +70,7 @@ class Kept:
 
 
 def pack(kept: Sequence[Kept]) -> bytes:
-    """These as bytes; places and weights in single precision, as Blender has them."""
+    """Packs these into bytes, with positions and weights in single precision, as in Blender."""
     arrays: dict[str, np.ndarray] = {}
     about = []
     for k, each in enumerate(kept):
@@ -96,8 +97,8 @@ def pack(kept: Sequence[Kept]) -> bytes:
 
 
 def unpack(content: bytes, where: str, most: int = MOST) -> list[Kept]:
-    """The arguments of pack(). Raises Refused for anything else, and where it would take more than
-    `most` bytes, before they are taken; where: its name in the sentence."""
+    """Reverses pack(). Raises Refused for any other data, and before allocating if it would take
+    more than `most` bytes. where: the name of the data in the message."""
     if not content.startswith(HEAD):
         raise Refused(f"{where} holds no kept weights of this version")
     try:
@@ -135,7 +136,7 @@ def _about(arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _kept(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kept:
-    """Raises Odd."""
+    """Builds the kept data. Raises Odd."""
     check_arrays(about, arrays)
     ends = arrays["ends"].astype(np.float64)
     rows = SparseWeights(
@@ -164,10 +165,11 @@ def _edit(item: Sequence[Any], values: Floats) -> KeptEdit:
 
 
 def write_kept(path: str | Path, kept: Sequence[Kept]) -> None:
-    """A file of these, as a whole or not at all; replaces only files of its kind."""
+    """Writes the kept weights to a file, completely or not at all; replaces only files of the same
+    kind."""
     write_content(path, FILE, pack(kept))
 
 
 def read_kept(path: str | Path) -> list[Kept]:
-    """Raises Refused if there is no such file."""
+    """Reads kept weights. Raises Refused if there is no such file."""
     return unpack(read_input(path, MOST), f"'{path}'")

@@ -1,5 +1,5 @@
-"""Checks kept weights from a file, because files come from anywhere. Each check
-names what is wrong, and its value. No bpy."""
+"""Checks kept weights from a file, which may come from an untrusted source. Each check names the
+fault and the value. This module does not use bpy."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from ...base.refusal import Refused
 from ...model.edits import EDIT_KINDS
 
-MOST_NAMES = 10_000  # of groups, bones or edits of one mesh
+MOST_NAMES = 10_000  # groups, bones or edits of one mesh
 LONGEST = 255  # bytes of a name
-LETTERS = 60  # of a value, in a sentence
+LETTERS = 60  # maximum length of a value in a message
 
-# {name: (dimensions, kinds of number)}; the first dimension follows from others.
+# {name: (dimensions, kinds of number)}; the first dimension follows from other arrays.
 ARRAYS = {
     "vertices": (2, "f"),
     "triangles": (2, "iu"),
@@ -28,7 +28,7 @@ ARRAYS = {
 
 
 class Odd(Exception):
-    """The fault, in a few words."""
+    """A description of the fault in a few words."""
 
 
 def check_list(about: Any) -> None:
@@ -41,7 +41,7 @@ def check_list(about: Any) -> None:
 
 
 def check_about(about: dict[str, Any]) -> None:
-    """Raises Odd if this is not what pack() has written about a mesh."""
+    """Raises Odd if this does not match the description that pack() writes for a mesh."""
     for name in ("name", "armature"):
         _check_name(f"its '{name}'", about.get(name))
     for name in ("groups", "bones"):
@@ -65,7 +65,7 @@ def _list(about: dict[str, Any], name: str) -> list[Any]:
 
 
 def _check_name(what: str, value: Any) -> None:
-    """Blender has bytes, which Python holds as lone surrogates if they are not UTF-8."""
+    """Accepts Blender's byte names, which Python holds as lone surrogates if they are not UTF-8."""
     try:
         size = len(value.encode("utf-8", "surrogateescape"))
     except (AttributeError, UnicodeEncodeError):
@@ -87,7 +87,7 @@ def _check_edit(item: Any) -> None:
 
 
 def check_arrays(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Raises Odd if the arrays of one mesh do not fit each other. arrays: by the names above."""
+    """Raises Odd if the arrays of one mesh are inconsistent. arrays: by the names above."""
     for name, (dimensions, kinds) in ARRAYS.items():
         values = arrays[name]
         if values.ndim != dimensions or values.dtype.kind not in kinds:
@@ -135,6 +135,6 @@ def _shown(value: Any) -> str:
 
 
 def refused(where: str, name: Any, reason: Odd) -> Refused:
-    """The sentence. name: of the mesh, None if it is not known."""
+    """The error message. name: the name of the mesh, None if it is unknown."""
     of = f" of {_shown(name)}" if name is not None else ""
     return Refused(f"{where} is damaged: its kept weights{of} cannot be used: {reason}")

@@ -1,7 +1,7 @@
-"""Finds vertices of a garment that are close above the skin at rest and end below it in poses.
+"""Finds garment vertices that are just above the skin at rest and end below it in poses.
 
-No bpy. A vertex is compared with the skin triangles around its nearest one at rest, so another
-limb that passes through does not count.
+This module does not use bpy. A vertex is compared with the skin triangles around the nearest one at
+rest, so intersections with another limb do not count.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 POSES = 24
-SEED = 12  # others than those of the refinement
-ON = 1e-4  # of the size: nearer a vertex is neither above nor below
-SURELY_ABOVE = 0.5  # cosine between the normal of the skin and the way to the vertex
+SEED = 12  # different from those of the refinement
+ON = 1e-4  # of the size: within this distance, a vertex is neither above nor below
+SURELY_ABOVE = 0.5  # cosine between the normal of the skin and the direction to the vertex
 
 
 class Clearance:
-    """Of points that lie off the skin, in random poses of the skeleton."""
+    """Clearance of points that lie off the skin, in random poses of the skeleton."""
 
     def __init__(
         self, source: Source, skeleton: Skeleton, points: Floats, threads: int = 0
     ) -> None:
-        """source: a Source. points (k, 3). `above` (k,) bool: those above the skin at rest.
-        `skin_weights` (k, m): of the nearest points of the skin."""
+        """source: a Source. points (k, 3). `above` (k,) bool: points above the skin at rest.
+        `skin_weights` (k, m): weights of the nearest points of the skin."""
         cells = np.column_stack([source.triangles, source.triangles[:, 2]])
         nearest, shares, _distances = araplbs.embed(source.vertices, cells, points, threads=threads)
         shares[:, 2] += shares[:, 3]
@@ -64,7 +64,8 @@ class Clearance:
         self.above = self._heights(every, points, rest, surely=1.0) > ON * source.size
 
     def poses_below(self, weights: Floats) -> Integers:
-        """(k,) in how many poses points of these weights (k, m), above at rest, end below."""
+        """The number of poses, (k,), in which points with these weights (k, m) are above the skin
+        at rest but end below it."""
         which = np.flatnonzero(self.above)
         count = np.zeros(len(self._points), int)
         for pose, posed in zip(self._transforms, self._skins, strict=True):
@@ -73,8 +74,8 @@ class Clearance:
         return count
 
     def _heights(self, which: Integers, moved: Floats, posed: Floats, surely: float) -> Floats:
-        """How far points `which` are above the skin. Points that are `surely` above the place
-        nearest at rest are not examined further."""
+        """The heights of the points `which` above the skin. Points that are `surely` above their
+        nearest point at rest are not examined further."""
         normals = vertex_normals(posed, self._around)
         corners, shares = self._corners[which], self._shares[which]
         off = moved - np.einsum("kc,kcx->kx", shares, posed[corners])
@@ -97,7 +98,7 @@ class Clearance:
 
 
 class Guard:
-    """Finds vertices close above the skin whose weights differ from its weights."""
+    """Finds vertices just above the skin whose weights differ from those of the skin."""
 
     def __init__(
         self,
@@ -108,7 +109,7 @@ class Guard:
         most: int,
         threads: int,
     ) -> None:
-        """most: influences of a vertex, 0 for any number."""
+        """most: influences per vertex, 0 for unlimited."""
         self.vertices = np.flatnonzero(looked_at)
         if not len(self.vertices):
             return
@@ -120,8 +121,8 @@ class Guard:
         self.unavoidable = self.clearance.poses_below(self.rows)
 
     def fallen(self, weights: Floats) -> tuple[Integers, Floats]:
-        """(vertices, rows): those that end below the skin more often than with its own weights, and
-        these."""
+        """Returns (vertices, rows): vertices that end below the skin more often than with its
+        weights, and those weights."""
         if not len(self.vertices):
             return self.vertices, weights[:0]
         below = self.clearance.poses_below(weights[self.vertices])
@@ -130,7 +131,7 @@ class Guard:
 
 
 def _rings(corners: Integers, triangles: Integers, count: int) -> tuple[Integers, Integers]:
-    """(points, triangles) pairs: all triangles that have a corner with that of a point."""
+    """Pairs (points, triangles): all triangles that share a corner with the triangle of a point."""
     order = np.argsort(triangles.ravel(), kind="stable")
     start = np.searchsorted(triangles.ravel()[order], np.arange(count + 1))
     sizes = np.diff(start)[corners.ravel()]
@@ -142,13 +143,13 @@ def _rings(corners: Integers, triangles: Integers, count: int) -> tuple[Integers
 
 
 def skin(vertices: Floats, weights: Floats, transforms: Floats) -> Floats:
-    """(n, 3) by linear blending of (m, 3, 4)."""
+    """Linear blending of (m, 3, 4), giving positions (n, 3)."""
     blended = (weights @ transforms.reshape(len(transforms), 12)).reshape(-1, 3, 4)
     return np.einsum("nrc,nc->nr", blended[..., :3], vertices) + blended[..., 3]
 
 
 def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
-    """(n, 3) unit, weighted by area."""
+    """Area-weighted unit normals, (n, 3)."""
     a, b, c = vertices[triangles].swapaxes(0, 1)
     flat = np.cross(b - a, c - a)
     sums = [

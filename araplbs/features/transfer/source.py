@@ -1,4 +1,4 @@
-"""The meshes that weights are transferred from."""
+"""The meshes from which weights are transferred."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .options import TransferOptions
 
 
 class Source:
-    """The source meshes, as one in armature space, including images of Mirror modifiers."""
+    """The source meshes as one mesh in armature space, including images of Mirror modifiers."""
 
     def __init__(self, meshes: Sequence[Mesh], skeleton: Skeleton) -> None:
-        """The meshes have all their weights."""
+        """Takes meshes with all their weights."""
         wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
         self.names = [mesh.name for mesh in meshes]
         geometry = join_geometry(meshes, wholes)
@@ -49,7 +49,7 @@ class Source:
     def match(
         self, mesh: Mesh, options: TransferOptions, threads: int = 0
     ) -> tuple[Bools, Floats, Floats]:
-        """(matched (n,), distances (n,), angles (n,)) of the vertices of a Mesh."""
+        """Returns (matched (n,), distances (n,), angles (n,)) for the vertices of a Mesh."""
         return araplbs.match_surfaces(
             self.vertices,
             self.triangles,
@@ -60,7 +60,7 @@ class Source:
 
 
 def target_arrays(mesh: Mesh) -> tuple[Floats, Integers, Integers]:
-    """(vertices in armature space, triangles, edges)"""
+    """Returns (vertices in armature space, triangles, edges)."""
     whole = reflect(mesh.vertices, mesh.triangles, mesh.edges, ())
     geometry = join_geometry([mesh], [whole])
     return geometry["vertices"], geometry["triangles"], geometry["edges"]

@@ -1,4 +1,5 @@
-"""Weights of some meshes for others on the same armature: options, the work, the report. No bpy."""
+"""Transfers weights of some meshes to others on the same armature: options, the work and the
+report. This module does not use bpy."""
 
 from __future__ import annotations
 
@@ -24,19 +25,19 @@ from .clearance import Guard
 from .options import TransferOptions
 from .source import Source, target_arrays
 
-# Share of the size of the source: vertices that face the same way and are so near keep its
+# Share of the size of the source: vertices that face the same way within this distance keep its
 # weights in a refinement.
 KEPT = 0.02
-ROUNDS = 3  # of refining, each with fewer vertices that end below the skin
+ROUNDS = 3  # rounds of refining, each with fewer vertices that end below the skin
 
-# For the refinement, in addition to the options: vertices that match hold a garment, not the bones
-# inside it.
+# Additional options for the refinement: matched vertices hold a garment, not the bones inside it.
 REFINING = {"coarsen_given": True, "tolerance": 5e-3}
 
 
 @dataclass
 class Transferred:
-    """The result for one mesh: rows of all deform bones, and how its vertices came to them."""
+    """The result for one mesh: rows of all deform bones, and the source of each vertex's
+    weights."""
 
     rows: SparseWeights
     matched: np.ndarray  # (n,) bool
@@ -51,7 +52,7 @@ def transfer(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> list[Transferred]:
-    """The Transferred of each Mesh; these have all their weights.
+    """Returns the Transferred of each Mesh; the meshes have all their weights.
 
     Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
     """
@@ -96,7 +97,7 @@ def _transfer_to(
     guard = Guard(source, skeleton, vertices, looked_at, options.max_influences, threads)
 
     def lift() -> bool:
-        """Gives vertices that end below the skin its weights permanently; returns whether there are
+        """Permanently gives vertices that end below the skin its weights; returns whether there are
         any."""
         fallen, rows = guard.fallen(new)
         new[fallen] = _beside_kept(rows, present[fallen], kept, None)
@@ -108,7 +109,7 @@ def _transfer_to(
     for number in range(ROUNDS if options.refine else 0):
         if held.all():
             break
-        begin = 1 - 0.7 * 0.25**number  # of the time; the first round is the longest
+        begin = 1 - 0.7 * 0.25**number  # share of the time; the first round is the longest
         part = progress.part(begin, 0.75 * (1 - begin))
         fresh = _refine(mesh, new, matched, held, skeleton, options, threads, part)
         new = np.where(held[:, None], new, fresh)
@@ -129,8 +130,8 @@ def _transfer_to(
 
 
 def _beside_kept(new: Floats, present: Floats, kept: Bools, mesh: Mesh | None) -> Floats:
-    """New weights (n, m) where those of the bones `kept` are as at present; they sum to 1. If the
-    new ones are of such bones only, the others come from the neighbors in the mesh."""
+    """New weights (n, m) in which the bones `kept` retain their current weights; they sum to 1. If
+    the new weights are only of such bones, the others come from the neighbors in the mesh."""
     if not kept.any():
         return new
     stays = np.where(kept, present, 0)
@@ -143,8 +144,8 @@ def _beside_kept(new: Floats, present: Floats, kept: Bools, mesh: Mesh | None) -
 
 
 def _spread(weights: Floats, mesh: Mesh) -> Floats:
-    """Weights (n, m) in which vertices without weights take the mean of neighbors with weights,
-    ring by ring."""
+    """Weights (n, m) in which vertices without weights take the mean of weighted neighbors, ring by
+    ring."""
     pairs = [mesh.triangles[:, [c, (c + 1) % 3]] for c in range(3)] + [mesh.edges]
     i, j = np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)]).astype(int).T
     while True:
@@ -168,8 +169,8 @@ def _refine(
     threads: int,
     progress: Progress,
 ) -> Floats:
-    """Weights (n, m) of an optimization that starts from these. Matched vertices are drawn to
-    them, locked ones keep them."""
+    """Weights (n, m) from an optimization that starts from these. Matched vertices are drawn to
+    them; locked ones keep them."""
     rows, kept = sparse_of(weights), mesh.locked_bones
     wishes = (matched & ~locked)[rows.vertices]
     if kept is not None:
@@ -195,7 +196,8 @@ def transfer_report(
     written: Sequence[dict[str, Any]],
     started: float,
 ) -> dict[str, Any]:
-    """matched, filled, refined: numbers of vertices; filled ones lie out of reach of the source."""
+    """matched, filled, refined: numbers of vertices. Filled vertices are out of reach of the
+    source."""
     return {
         "armature": armature,
         "sources": source.names,
@@ -216,7 +218,7 @@ def transfer_report(
 
 
 def transfer_summary(report: dict[str, Any]) -> str:
-    """One line for people."""
+    """A one-line summary for the user."""
     objects = report["objects"]
     count, matched, filled, refined = (
         sum(each[key] for each in objects) for key in ("vertices", "matched", "filled", "refined")
@@ -228,7 +230,7 @@ def transfer_summary(report: dict[str, Any]) -> str:
     )
 
 
-FEW = 0.1  # of its vertices: a mesh of which fewer match is worth a warning
+FEW = 0.1  # of its vertices: a smaller matching share causes a warning
 
 
 def transfer_warnings(report: dict[str, Any]) -> list[str]:
